@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const PAUSE_MS = 50;
+// Only what is dead takes longer, on a busy machine too.
+const PATIENCE_MS = 120_000;
 
 /**
  * Asks again and again until the answer is what is waited for.
@@ -10,7 +12,7 @@ const PAUSE_MS = 50;
 export async function eventually<T>(
   ask: () => Promise<T>,
   holds: (answer: T) => boolean,
-  patienceMs = 20_000,
+  patienceMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = Date.now() + patienceMs;
   for (;;) {

@@ -9,7 +9,6 @@ import { database, type TestAccount } from './factories.ts';
 export const BROWSER =
   'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/130.0 Mobile Safari/537.36';
 // What the API does not start itself, a worker finds after five seconds.
-const COUNT_PATIENCE_MS = 40_000;
 const later = new Date(Date.now() + 86_400_000).toISOString();
 
 /** A tracked link and the message that carries it. */
@@ -67,7 +66,6 @@ export async function counted(account: TestAccount, token: string, clicks: numbe
   const { body } = await eventually(
     () => account.api.get(`/v1/links/${token}`),
     (answer) => answer.body.clicks >= clicks,
-    COUNT_PATIENCE_MS,
   );
   return body;
 }

@@ -23,7 +23,6 @@ import {
 /** What a part costs every account here, in grosze. */
 export const PRICE = 10;
 const OPENING_BALANCE = 1_000_000;
-const PATIENCE_MS = 60_000;
 
 /** The whole service with several workers, for one test file. */
 export interface Product {
@@ -126,7 +125,6 @@ export async function sendSurely(api: ApiClient, body: object): Promise<ApiAnswe
   return await eventually(
     () => api.send(body, key),
     ({ status }) => status < 500,
-    PATIENCE_MS,
   );
 }
 
@@ -155,7 +153,6 @@ export async function untilBound(sql: Database, route: string, sessions: number)
       select coalesce(sum(sessions), 0)::int as sessions, max(last_error) as error
         from route_workers where route = ${route} and seen_at > now() - interval '5 seconds'`,
     ([row]) => row!.sessions >= sessions,
-    PATIENCE_MS,
   );
 }
 
