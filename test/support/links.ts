@@ -8,7 +8,6 @@ import { database, type TestAccount } from './factories.ts';
 /** What a telephone's browser says of itself. */
 export const BROWSER =
   'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/130.0 Mobile Safari/537.36';
-// What the API does not start itself, a worker finds after five seconds.
 const later = new Date(Date.now() + 86_400_000).toISOString();
 
 /** A tracked link and the message that carries it. */
