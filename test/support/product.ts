@@ -30,7 +30,8 @@ export interface Product {
   sql: Database;
   /** The database as its superuser, who sees PostgreSQL's own tables too. */
   superuserUrl: string;
-  /** One more; the first belongs to the service. */
+  /** The first one. */
+  worker: ServiceProcess;
   addWorker(): Promise<ServiceProcess>;
   account(webhook?: { url: string; secret: string }): Promise<ProductAccount>;
   /** Adds an SMPP route for one account alone, and waits until a worker is bound. */
@@ -42,6 +43,7 @@ export interface Product {
 
 export interface ProductAccount {
   id: string;
+  key: string;
   api: ApiClient;
 }
 
@@ -69,7 +71,7 @@ export interface Outcome {
 
 /** Starts PostgreSQL, Temporal, the API and workers. */
 export async function startProduct(workers = 2): Promise<Product> {
-  const { service, superuserUrl, stop } = await startService();
+  const { service, worker, superuserUrl, stop } = await startService();
   const more: ServiceProcess[] = [];
   const sql = openDatabase(service.databaseUrl, 4);
   const addWorker = async (): Promise<ServiceProcess> => {
@@ -82,6 +84,7 @@ export async function startProduct(workers = 2): Promise<Product> {
     service,
     sql,
     superuserUrl,
+    worker,
     addWorker,
     account: (webhook) => newAccount(sql, service, secretsKey, webhook),
     async route(name, smsc, account, wish = {}) {
@@ -198,7 +201,7 @@ async function newAccount(
   await sql`
     insert into api_keys (id, account_id, hash, hint, mode, scopes)
     values (${newId('key')}, ${id}, ${hash}, ${hint}, 'live', ${['send', 'read', 'manage']})`;
-  return { id, api: apiClient(apiUrl, key) };
+  return { id, key, api: apiClient(apiUrl, key) };
 }
 
 /** `-` on the line reads `input`. */
