@@ -44,9 +44,9 @@ beforeAll(async () => {
   await observed.sql`alter table messages add constraint trial_draft check (status <> 'draft' or reference is distinct from 'trial') not valid`;
 });
 afterAll(async () => {
-  await receiver.close();
-  await observed.stop();
-  await collector.close();
+  await receiver?.close();
+  await observed?.stop();
+  await collector?.close();
 });
 
 async function send(

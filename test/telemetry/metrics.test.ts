@@ -30,7 +30,7 @@ beforeAll(async () => {
   for (const scrape of [observed.scrapeApi, observed.scrapeWorker]) atStart.push(...(await scrape()).samples);
   account = await observedAccount(observed, { inboundNumber: INBOUND });
 });
-afterAll(() => observed.stop());
+afterAll(() => observed?.stop());
 
 const send = (more: Record<string, unknown> = {}, sender = account) =>
   sender.call('POST', '/v1/messages', { to: RECIPIENT, text: 'Bukiet czeka', ...more });

@@ -33,9 +33,9 @@ beforeAll(async () => {
   ({ receiver } = await listening(account));
 });
 afterAll(async () => {
-  await receiver.close();
-  await observed.stop();
-  await collector.close();
+  await receiver?.close();
+  await observed?.stop();
+  await collector?.close();
 });
 
 async function send(url = observed.started.service.apiUrl): Promise<string> {
