@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
@@ -9,9 +10,10 @@ import { readConfig } from '../../bin/config.ts';
 import { openDatabase, type Database } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { startDatabase, type TestDatabase } from '../support/database.ts';
-import type { Pipeline } from '../workflows/pipeline.ts';
+import { type Pipeline, until } from '../workflows/pipeline.ts';
 
 export const ACTOR = 'tester';
+const COMMAND_PAUSE_MS = 250;
 
 /** Any answer of the command line, read loosely: tests look into what they asked for. */
 export type Answer = Record<string, unknown>;
@@ -98,6 +100,14 @@ export function noTools(): OpenTools {
     close: () => Promise.resolve(),
   };
 }
+
+/** Waits for a condition that is asked for by a command line, which costs more than what it does: not without a pause. */
+export const untilCommand = (what: string, holds: () => Promise<boolean>): Promise<void> =>
+  until(what, async () => {
+    if (await holds()) return true;
+    await delay(COMMAND_PAUSE_MS);
+    return false;
+  });
 
 /** What the command line needs of a pipeline. */
 type Served = Pick<Pipeline, 'sql' | 'client'>;

@@ -45,7 +45,7 @@ test('a transaction behind many statements is one of its own, and closed in the 
   expect([...left]).toEqual([]);
   const [row] = await sql<{ n: number }[]>`select count(*)::int as n from written`;
   expect(row!.n).toBe(depths.length * CONNECTIONS);
-}, 120_000);
+});
 
 const backendOf = async (database: Sql): Promise<number> => {
   const [row] = await database<{ pid: number }[]>`select pg_backend_pid() as pid`;
@@ -69,7 +69,7 @@ test('what follows a connection that the server ended in the middle of an answer
     await ended;
     expect([...(await single`select array[1, 2] as two`)]).toEqual([{ two: [1, 2] }]);
   }
-}, 60_000);
+});
 
 test('what follows a statement that fails in the middle of its rows has its own rows, and all of them', async () => {
   const broken = () => single`select i, 1 / (4 - i) as one from generate_series(1, 10) i`;
@@ -123,7 +123,7 @@ test('a transaction whose connection is lost does nothing more, also where anoth
     'the next',
     'the next, later',
   ]);
-}, 60_000);
+});
 
 test('what a transaction has still to send is refused when its connection is lost', async () => {
   let all: Promise<PromiseSettledResult<unknown>[]> | undefined;
@@ -136,7 +136,7 @@ test('what a transaction has still to send is refused when its connection is los
   });
   await expect(lost).rejects.toMatchObject(LOST);
   expect((await all!).every(({ status }) => status === 'rejected')).toBe(true);
-}, 60_000);
+});
 
 test('a pool whose server has gone in the middle of a statement can be closed', async () => {
   const closing = openDatabase(url, 1);
@@ -146,7 +146,7 @@ test('a pool whose server has gone in the middle of a statement can be closed', 
   await endBackend(pid);
   await cut;
   await closing.end();
-}, 30_000);
+});
 
 test('the pool tells how its connections are used', async () => {
   const pid = await backendOf(single);
@@ -174,7 +174,7 @@ test('a connection whose first question is refused serves all the same', async (
   } finally {
     await hurried.end({ timeout: 1 });
   }
-}, 60_000);
+});
 
 // Nothing here reserves a connection; it is the way to write to one that is closed.
 test('a reserved connection whose server has gone fails what it is given', async () => {
@@ -183,4 +183,4 @@ test('a reserved connection whose server has gone fails what it is given', async
   await endBackend(await backendOf(reserved));
   for (let round = 1; round <= 3; round++) await expect(reserved`select 1`).rejects.toMatchObject(LOST);
   await pool.end({ timeout: 1 });
-}, 30_000);
+});

@@ -37,7 +37,7 @@ describe('a pool whose connections may fall silent', () => {
     const [next] = await Promise.allSettled([sql`select 3 as three`]);
     if (next.status === 'rejected') expect(next.reason).toMatchObject({ code: 'CONNECTION_CLOSED' });
     expect([...(await sql`select 4 as four`)]).toEqual([{ four: 4 }]);
-  }, 60_000);
+  });
 
   it('is ended by its silence however much is written to it: others keep asking', async () => {
     const busy = openDatabase(server.farUrl, 1, SILENCE_MS);
@@ -59,13 +59,13 @@ describe('a pool whose connections may fall silent', () => {
       );
     for (const pool of [busy, sql]) expect(await eventually(answers(pool), (all) => all)).toBe(true);
     await busy.end();
-  }, 60_000);
+  });
 
   it('keeps connections that have nothing to say', async () => {
     const before = [await backend(), await backend()];
     await new Promise((resolve) => setTimeout(resolve, 2 * SILENCE_MS));
     expect(before).toContain(await backend());
-  }, 60_000);
+  });
 
   it('leaves no lock behind where it fell silent in the middle of a statement', async () => {
     const near = openDatabase(server.url, 1);
@@ -87,7 +87,7 @@ describe('a pool whose connections may fall silent', () => {
     ]).toEqual([{ state: 'active', waitEvent: 'ClientRead' }]);
     await eventually(unlocked, ({ length }) => length === 1);
     await Promise.all([near.end(), far.end({ timeout: 1 })]);
-  }, 60_000);
+  });
 
   it('ends a transaction likewise', async () => {
     const ending = transaction(sql, async (tx) => {
@@ -104,5 +104,5 @@ describe('a pool whose connections may fall silent', () => {
         ),
       Boolean,
     );
-  }, 60_000);
+  });
 });
