@@ -89,7 +89,7 @@ describe('messages resubmit', () => {
 
 describe('messages resubmit of several', () => {
   test('tells first what it would do; with --yes it does what can be done, each with a record of its own', async () => {
-    const [one, two] = [await unansweredMessage(), await unansweredMessage()];
+    const [one, two] = await Promise.all([unansweredMessage(), unansweredMessage()]);
     const delivered = await pipeline.draft(one.account);
     await pipeline.accept(delivered);
     await pipeline.untilStatus(delivered.id, 'delivered');
@@ -131,7 +131,7 @@ describe('messages resubmit of several', () => {
   });
 
   test('ends where Temporal does not answer, and records nothing that was not done', async () => {
-    const [one, two] = [await unansweredMessage(), await unansweredMessage()];
+    const [one, two] = await Promise.all([unansweredMessage(), unansweredMessage()]);
     const { no: unreachable } = pipelineLine(
       () => pipeline,
       () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
