@@ -22,11 +22,11 @@ let receiver: HttpReceiver;
 beforeAll(async () => {
   receiver = await startHttpReceiver((response) => response.writeHead(204).end());
   pipeline = await startPipeline('real');
-}, 120_000);
+});
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
-}, 60_000);
+});
 
 const { run, ok, no } = pipelineLine(() => pipeline);
 
@@ -259,7 +259,7 @@ test('without OWN_EMAIL_ACCOUNT a statement is issued and never e-mailed, nor gi
   expect(before).toBeNull();
   expect(await ok('statements', 'send', '--statement', id)).toMatchObject({ email_status: 'waiting' });
   // As often as the workers look for what they are to send.
-  await delay(11_000);
+  await delay(6_000);
   const [asked] = await pipeline.sql`select tries, email_id from own_emails where subject = ${id}`;
   expect(asked).toEqual({ tries: 0, emailId: null });
   expect(await listed()).toMatchObject({ email_status: 'waiting' });

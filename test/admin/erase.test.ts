@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { HOUR, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
+import { searchTemporal } from '../support/traces.ts';
+import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { type Answer, pipelineLine } from './support.ts';
 
 const NUMBER = '+48500100200';
@@ -9,8 +9,8 @@ const NUMBER = '+48500100200';
 let pipeline: Pipeline;
 beforeAll(async () => {
   pipeline = await startPipeline('real');
-}, 120_000);
-afterAll(() => pipeline?.close(), 60_000);
+});
+afterAll(() => pipeline?.close());
 
 const { run, ok, no } = pipelineLine(() => pipeline);
 
@@ -159,7 +159,12 @@ describe('erase', () => {
       values (${lookup}, ${account}, ${number}, 'charged', 5)`;
     const erasing = run('erase', '--number', number, '--yes');
     // It waits, and takes what is decided meanwhile.
-    await delay(500);
+    await until('it has looked', async () => {
+      const seen = await pipeline.sql`
+        select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+           and query like '%from number_lookups%' and query like '%from inbound_messages%'`;
+      return seen.count > 0;
+    });
     await pipeline.sql`update inbound_messages set state = 'unmatched' where id = ${reply}`;
     const { out } = await erasing;
     expect(out).toMatch(/Not decided yet, and not erased: replies 0, look-ups 1; erase again/);
@@ -169,7 +174,7 @@ describe('erase', () => {
     expect(await ok('erase', '--number', number, '--yes')).toMatchObject({ lookups: 1, open_lookups: 0 });
     const [asked] = await pipeline.sql`select msisdn from number_lookups where id = ${lookup}`;
     expect(asked).toEqual({ msisdn: '+48*****904' });
-  }, 60_000);
+  });
 
   test('of one account: a report that met its message by the other id knows nothing any more', async () => {
     const account = await pipeline.account();
@@ -194,4 +199,15 @@ describe('erase', () => {
     expect((await no('erase', '--number', '12')).code).toBe('invalid_argument');
     expect((await no('erase', '--number', NUMBER, '--account', 'cl_none')).code).toBe('not_found');
   });
+});
+
+// Last: it looks at all that the others made.
+test('the histories in Temporal hold no number and no text, erased or not', async () => {
+  const account = await pipeline.account();
+  const message = await pipeline.draft(account, { ending: '200', text: 'Poufne' });
+  await pipeline.accept(message);
+  await pipeline.untilStatus(message.id, 'delivered');
+  // What a step came to is there, and found.
+  expect(await searchTemporal(pipeline.client, ['"status":"sent"'])).toContain(message.id);
+  expect(await searchTemporal(pipeline.client, ['500100200', '500100903', 'Poufne'])).toEqual([]);
 });

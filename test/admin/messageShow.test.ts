@@ -4,7 +4,7 @@ import { newId } from '../../db/ids.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { STORED } from '../support/channelContents.ts';
 import { pauseReconciliation, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
-import { type Answer, listIn, pipelineLine } from './support.ts';
+import { type Answer, listIn, pipelineLine, untilCommand } from './support.ts';
 
 let pipeline: Pipeline;
 let receiver: HttpReceiver;
@@ -104,7 +104,7 @@ describe('messages show', () => {
   test('shows what a running workflow waits for, what was scheduled, and a cancel with its refund', async () => {
     const id = await sent({ sendAt: Date.now() + 3_600_000 });
     let waiting: Answer = {};
-    await until('the workflow says what it waits for', async () => {
+    await untilCommand('the workflow says what it waits for', async () => {
       waiting = await ok('messages', 'show', id);
       return waiting['waits_for'] !== null;
     });
@@ -128,7 +128,7 @@ describe('messages show', () => {
     await pipeline.sql`update route_rules set prefix = '1' where route = 'simulator'`;
     await pipeline.accept(message);
     let shown: Answer = {};
-    await until('the submit waits for a worker', async () => {
+    await untilCommand('the submit waits for a worker', async () => {
       shown = await ok('messages', 'show', message.id);
       return Array.isArray(shown['pending']) && shown['waits_for'] !== null;
     });
@@ -142,7 +142,7 @@ describe('messages show', () => {
       { from: 'gone', to: 'reserve' },
     ]);
     await pipeline.sql`update route_rules set prefix = '' where route = 'simulator'`;
-  }, 180_000);
+  });
 
   test('shows the attempts of a webhook that is refused, and why the latest failed', async () => {
     const id = await sent({ ending: '903' }, { webhookUrl: hook('/refuse') });

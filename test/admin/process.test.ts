@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { openServiceDatabase } from '../../bin/admin/database.ts';
 import { writeRunFile } from '../../bin/embedded/runfile.ts';
-import { oneError, oneObject, ownDatabase, type Run } from './support.ts';
+import { oneError, oneObject, ownDatabase, type Run, serviceLine } from './support.ts';
 
 const database = ownDatabase();
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -37,17 +37,17 @@ test('from the account to its key, with --json anywhere', async () => {
   expect({ code: created.code, err: created.err }).toEqual({ code: 0, err: '' });
   const id = String(oneObject(created.out)['id']);
 
-  const topup = await admin(external, 'topup', '--json', '--account', id, '--pln', '500');
+  const topup = await serviceLine(external, 'topup', '--json', '--account', id, '--pln', '500');
   expect(oneObject(topup.out)).toMatchObject({
     balance_grosze: 50_000,
     price_per_part_grosze: 10,
     mode: 'live',
   });
 
-  const key = await admin(external, 'keys', 'create', '--account', id, '--json');
+  const key = await serviceLine(external, 'keys', 'create', '--account', id, '--json');
   expect(oneObject(key.out)['key']).toMatch(/^pk_live_/);
 
-  const shown = await admin(external, 'accounts', '--json', 'show', '--account', id);
+  const shown = await serviceLine(external, 'accounts', '--json', 'show', '--account', id);
   expect(oneObject(shown.out)).toMatchObject({ id, name: "Żółw'); drop table accounts;--" });
 
   const records = await database.sql()`
@@ -59,35 +59,41 @@ test('from the account to its key, with --json anywhere', async () => {
     { actor, action: 'keys create' },
     { actor, action: 'accounts show' },
   ]);
-}, 120_000);
+});
 
 test('ADMIN_ACTOR is whom the audit log names', async () => {
   const external = { DATABASE_URL: database.url(), ADMIN_ACTOR: 'Jan Żółty' };
-  const created = await admin(external, '--json', 'accounts', 'create', '--name', 'Nazwany');
+  const created = await serviceLine(external, '--json', 'accounts', 'create', '--name', 'Nazwany');
   const id = String(oneObject(created.out)['id']);
   const records = await database.sql()`select actor from audit_log where account_id = ${id}`;
   expect([...records]).toEqual([{ actor: 'Jan Żółty' }]);
-  const refused = await admin({ ...external, ADMIN_ACTOR: 'Jan\nZa' }, 'accounts', 'show', '--account', id);
+  const refused = await serviceLine(
+    { ...external, ADMIN_ACTOR: 'Jan\nZa' },
+    'accounts',
+    'show',
+    '--account',
+    id,
+  );
   expect(refused).toMatchObject({ code: 1, out: '' });
   expect(refused.err).toContain('ADMIN_ACTOR');
-}, 120_000);
+});
 
 test('a refusal is one sentence on stderr and exit code 1', async () => {
   const external = { DATABASE_URL: database.url() };
   const plain = await admin(external, 'topup', '--account', 'cl_0', '--pln', '50');
   expect(plain).toEqual({ code: 1, out: '', err: 'There is no account cl_0.\n' });
-  const json = await admin(external, 'topup', '--account', 'cl_0', '--pln', 'many', '--json');
+  const json = await serviceLine(external, 'topup', '--account', 'cl_0', '--pln', 'many', '--json');
   expect({ code: json.code, out: json.out }).toEqual({ code: 1, out: '' });
   expect(oneError(json.err)).toMatchObject({
     code: 'invalid_argument',
     message: expect.stringMatching(/^--pln/) as string,
   });
-}, 120_000);
+});
 
 test('the embedded database is found by DATA_DIR', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'goniec-admin-run-'));
   try {
-    const before = await admin({ DATA_DIR: dataDir }, 'accounts', 'list', '--json');
+    const before = await serviceLine({ DATA_DIR: dataDir }, 'accounts', 'list', '--json');
     expect(oneError(before.err)).toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining(dataDir) as string,
@@ -98,28 +104,28 @@ test('the embedded database is found by DATA_DIR', async () => {
       temporalUiUrl: null,
       apiUrl: null,
     });
-    const after = await admin({ DATA_DIR: dataDir }, 'accounts', 'list', '--json');
+    const after = await serviceLine({ DATA_DIR: dataDir }, 'accounts', 'list', '--json');
     expect(oneObject(after.out)).toHaveProperty('data');
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
-}, 120_000);
+});
 
 test('what is wrong around it is said in one sentence, without passwords', async () => {
-  const unreachable = await admin(
+  const unreachable = await serviceLine(
     { DATABASE_URL: 'postgres://u:hush@127.0.0.1:1/d' },
     'accounts',
     'list',
     '--json',
   );
   expect(oneError(unreachable.err).code).toBe('unavailable');
-  const wrongPassword = await admin(
+  const wrongPassword = await serviceLine(
     { DATABASE_URL: database.url().replace(/:[^:@]+@/, ':hush@') },
     'audit',
     '--json',
   );
   expect(oneError(wrongPassword.err).code).toBe('unavailable');
-  const empty = await admin(
+  const empty = await serviceLine(
     { DATABASE_URL: database.url().replace(/\/[^/]+$/, '/postgres') },
     'audit',
     '--json',
@@ -128,10 +134,10 @@ test('what is wrong around it is said in one sentence, without passwords', async
     code: 'unavailable',
     message: expect.stringContaining('migrate') as string,
   });
-  const setting = await admin({ DATABASE_URL: 'mysql://x' }, 'audit', '--json');
+  const setting = await serviceLine({ DATABASE_URL: 'mysql://x' }, 'audit', '--json');
   expect(oneError(setting.err)).toMatchObject({ message: expect.stringContaining('DATABASE_URL') as string });
   for (const { err } of [unreachable, wrongPassword, empty, setting]) expect(err).not.toContain('hush');
-}, 120_000);
+});
 
 test('the server ends what a command has given up, ten seconds later', async () => {
   vi.stubEnv('DATABASE_URL', database.url());

@@ -101,9 +101,9 @@ describe('webhook events that nobody took', () => {
   test('are found by reading few of them, however many there are', async () => {
     const [flooding, gone, writing] = [await account(), await account({}), await account()];
     const own = await exhausted(writing, 300);
-    const newest = await fill(flooding, 200, 20_000, false);
-    await fill(flooding, 100, 20_000, true);
-    await fill(gone, 50, 20_000, false);
+    const newest = await fill(flooding, 200, COUNTED_MAX + 1_000, false);
+    await fill(flooding, 100, 1_000, true);
+    await fill(gone, 50, 1_000, false);
     await sql()`analyze webhook_events, webhook_exhausted, webhook_resends, accounts`;
     const filter = { accountId: null, route: null, minutes: 0 };
     const listing = (accountId: string | null, table: string) =>
@@ -121,7 +121,7 @@ describe('webhook events that nobody took', () => {
       expect(one.answer).toMatchObject({ count: 1, things: [{ id: own }] });
       expect(one.rows, table).toBeLessThan(20);
     }
-  }, 120_000);
+  });
 });
 
 /** Many events that were exhausted some days ago. @returns the newest */

@@ -1,14 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
+import { openServiceDatabase } from '../../bin/admin/database.ts';
+import { actorOf } from '../../bin/admin/execute.ts';
 import { runAdmin } from '../../bin/admin/program.ts';
-import type { OpenTools } from '../../bin/admin/tools.ts';
+import { type OpenTools, serviceTools } from '../../bin/admin/tools.ts';
+import { readConfig } from '../../bin/config.ts';
 import { openDatabase, type Database } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { startDatabase, type TestDatabase } from '../support/database.ts';
-import type { Pipeline } from '../workflows/pipeline.ts';
+import { type Pipeline, until } from '../workflows/pipeline.ts';
 
 export const ACTOR = 'tester';
+const COMMAND_PAUSE_MS = 250;
 
 /** Any answer of the command line, read loosely: tests look into what they asked for. */
 export type Answer = Record<string, unknown>;
@@ -42,8 +47,8 @@ export function ownDatabase(): { url: () => string; superuserUrl: () => string; 
   let database: TestDatabase | undefined;
   beforeAll(async () => {
     database = await startDatabase(migrate, 4);
-  }, 60_000);
-  afterAll(() => database?.stop(), 30_000);
+  });
+  afterAll(() => database?.stop());
   const opened = (): TestDatabase => {
     if (database === undefined) throw new Error('the database is not open yet');
     return database;
@@ -61,6 +66,27 @@ export interface Run {
   err: string;
 }
 
+/** The command line as `bin/admin.ts` puts it together, but in this process, with these variables over a bare environment. */
+export async function serviceLine(environment: Record<string, string>, ...line: string[]): Promise<Run> {
+  const own = process.env;
+  const { PATH, HOME } = own;
+  process.env = { PATH, HOME, ...environment };
+  let out = '';
+  let err = '';
+  try {
+    const code = await runAdmin(line, {
+      actor: () => actorOf(readConfig()),
+      openDatabase: openServiceDatabase,
+      openTools: serviceTools,
+      out: (text) => (out += text),
+      err: (text) => (err += text),
+    });
+    return { code, out, err };
+  } finally {
+    process.env = own;
+  }
+}
+
 /** The tools of a command line that needs none. */
 export function noTools(): OpenTools {
   const missing = () => Promise.reject(new Error('not in this test'));
@@ -74,6 +100,14 @@ export function noTools(): OpenTools {
     close: () => Promise.resolve(),
   };
 }
+
+/** Waits for a condition that is asked for by a command line, which costs more than what it does: not without a pause. */
+export const untilCommand = (what: string, holds: () => Promise<boolean>): Promise<void> =>
+  until(what, async () => {
+    if (await holds()) return true;
+    await delay(COMMAND_PAUSE_MS);
+    return false;
+  });
 
 /** What the command line needs of a pipeline. */
 type Served = Pick<Pipeline, 'sql' | 'client'>;

@@ -15,9 +15,9 @@ import { rowsRead } from '../support/rowsRead.ts';
 import { storeClick } from '../support/storedClick.ts';
 
 const ACCOUNT = newId('cl');
-const CANCELLED = 30_000;
+const CANCELLED = 2_000;
 // With another link.
-const SENT = 10_000;
+const SENT = 1_000;
 // Of one table, what a click needs at most; each of the messages that were cancelled would be one.
 const FEW = 20;
 const TABLES = ['message_links', 'messages'];
@@ -94,7 +94,7 @@ async function expectFewRows(tokens: readonly string[], does: (tx: Sql, token: s
   }
 }
 
-describe('of links that tens of thousands of cancelled messages carried', () => {
+describe('of links that thousands of cancelled messages carried', () => {
   let tokens: string[];
   let sent: string;
   let last: string;

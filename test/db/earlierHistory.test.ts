@@ -12,7 +12,7 @@ import { startDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 
 const SECOND = 1_795_000_000;
-const MANY = 100_000;
+const MANY = 10_000;
 
 let sql: Database;
 let stop: () => Promise<void>;
@@ -69,13 +69,13 @@ async function walk(account: string, limit: number, between?: () => Promise<void
 
 const numbers = (from: number, count: number): number[] => Array.from({ length: count }, (_, n) => from + n);
 
-describe('a thousand records in one second', () => {
+describe('three hundred records in one second', () => {
   const first = SECOND * 1_000_000 + 500_000;
-  const keys = numbers(first, 1_000);
+  const keys = numbers(first, 300);
   beforeAll(async () => {
     await add('cl_1', keys);
     await add('cl_1', [(SECOND - 1) * 1_000_000 + 7, (SECOND + 1) * 1_000_000 + 3]);
-    await add('cl_2', numbers(first + 2_000, 1_000));
+    await add('cl_2', numbers(first + 2_000, 300));
   });
 
   test.each([1, 7, 200])('are all shown once by pages of %i, while others are added', async (limit) => {
@@ -93,7 +93,7 @@ describe('a thousand records in one second', () => {
     const shownKeys = shown.map(({ sentKey }) => sentKey);
     expect(new Set(shownKeys).size).toBe(shownKeys.length);
     expect(shownKeys).toEqual([...shownKeys].sort((a, b) => b - a));
-    expect(shownKeys.filter((key) => keys.includes(key))).toHaveLength(1_000);
+    expect(shownKeys.filter((key) => keys.includes(key))).toHaveLength(300);
     expect(shownKeys).toContain((SECOND - 1) * 1_000_000 + 7);
   });
 
@@ -112,18 +112,18 @@ describe('the index', () => {
     // One account with many messages, of which few are rejected and cancelled, among others.
     for (const [account, count] of [
       ['cl_4', MANY],
-      ['cl_5', 5_000],
+      ['cl_5', 1_000],
     ] as const) {
       await sql`
         insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
                               give_up_at, route, sent_key)
         select 'msg_' || ${account} || '_' || n, ${account}, 'req_many',
-               case when n % 5000 = 7 then 'rejected' when n = 11 then 'cancelled' else (array['delivered', 'sent', 'undelivered'])[1 + n % 3] end,
-               'answered', 'queued', '+48500100200', 'Treść', 1, 15, now(), 'simulator', ${SECOND}::bigint * 1000000 + n * 40000::bigint
+               case when n % 500 = 7 then 'rejected' when n = 11 then 'cancelled' else (array['delivered', 'sent', 'undelivered'])[1 + n % 3] end,
+               'answered', 'queued', '+48500100200', 'Treść', 1, 15, now(), 'simulator', ${SECOND}::bigint * 1000000 + n * 400000::bigint
           from generate_series(1, ${count}::int) n`;
     }
     await sql`analyze messages`;
-  }, 120_000);
+  });
 
   /** How many rows of messages PostgreSQL looks at for a page. */
   async function cost(status: EarlierStatus | null, cursor: number | null, limit: number): Promise<number> {
@@ -206,8 +206,10 @@ describe('a message', () => {
     for (const acceptedAs of ['queued', 'rejected']) {
       const from = Math.floor(Date.now() / 1000);
       await draft(`msg_${acceptedAs}`, acceptedAs);
+      const until = Math.ceil(Date.now() / 1000);
       const place = await placeOf(`msg_${acceptedAs}`);
-      expect([from, from + 1, from + 2]).toContain(secondOf(place!));
+      expect(secondOf(place!)).toBeGreaterThanOrEqual(from);
+      expect(secondOf(place!)).toBeLessThanOrEqual(until + 1);
     }
     const place = await placeOf('msg_queued');
     await sql`update messages set status = 'sent' where id = 'msg_queued'`;

@@ -80,7 +80,10 @@ test('of eight connections one owner has five, whatever it asks; statements and 
     transaction(shared, async (tx) => void (await tx`select pg_advisory_xact_lock_shared(1)`));
   const busy = Array.from({ length: 16 }, (_, i) => owned('greedy', i % 2 === 0 ? wait : waitInTransaction));
   const waiting = async () =>
-    (await watcher`select from pg_locks where locktype = 'advisory' and not granted`).count;
+    (
+      await watcher`
+        select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`
+    ).count;
   try {
     await eventually(waiting, (count) => count >= 5);
     expect(await owned('other', async () => [...(await shared`select 1 as one`)])).toEqual([{ one: 1 }]);

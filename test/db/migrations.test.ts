@@ -249,7 +249,8 @@ test('what becomes of a message while the links of those before are gone through
   const [changing, locking] = [await on.reserve(), await on.reserve()];
   const waits = async (lock: string) =>
     await eventually(
-      () => on`select from pg_locks where not granted and locktype = ${lock}`,
+      () =>
+        on`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = ${lock}`,
       ({ count }) => count > 0,
     );
   await changing`begin`;

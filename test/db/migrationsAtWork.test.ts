@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
 import { migrate } from '../../db/migrate.ts';
 import { BY_ITSELF, statementsOf } from '../../db/migrationScript.ts';
 import { startDatabase, type TestDatabase } from '../support/database.ts';
@@ -14,7 +15,7 @@ const INDEX = 'messages_rejected_drafts';
 
 const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
 // Longer than any of these tests: a write that waits for what its test holds is seen by that, not by the clock.
-const STUCK_MS = 20_000;
+const STUCK_MS = 100_000;
 const PATIENT = { lockMs: 50, pauseMs: 20, tries: 10_000 };
 
 let server: TestDatabase;
@@ -26,8 +27,6 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => server.stop());
 
-let databases = 0;
-
 interface Scene {
   url: string;
   /** Connections of a service at work. */
@@ -37,7 +36,8 @@ interface Scene {
 
 /** A database of one test's own, with the schema of the last release or a later one. */
 async function scene(version = LAST_RELEASE): Promise<Scene> {
-  const name = `scene_${(databases += 1)}`;
+  // Of this server's other databases none is called so.
+  const name = newId('req');
   const owner = new URL(server.url).username;
   const superuser = openDatabase(server.superuserUrl, 1);
   const template = decodeURIComponent(new URL(server.url).pathname.slice(1));

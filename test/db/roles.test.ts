@@ -92,7 +92,7 @@ const attempt = (url: string, statement: string): Promise<string> =>
 
 const REFUSED = '42501';
 
-describe('the roles of the database', { timeout: 60_000 }, () => {
+describe('the roles of the database', () => {
   it('are no superusers, make no roles and no databases, and pass for no others', async () => {
     const roles = await as(
       server.superuserUrl,
@@ -292,7 +292,7 @@ describe('the roles of the database', { timeout: 60_000 }, () => {
   });
 });
 
-describe("the server's log", { timeout: 60_000 }, () => {
+describe("the server's log", () => {
   const PERSONAL = ['+48500100299', 'Jan Kowalski', 'Twoja wizyta'];
 
   it('quotes nothing of customers, whatever fails', async () => {

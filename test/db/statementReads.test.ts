@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 
 const MONTHS = 24;
-const IN_A_MONTH = 500;
+const IN_A_MONTH = 100;
 const MONTH = '2025-03';
 
 let sql: Database;

@@ -57,6 +57,8 @@ interface Row {
 }
 
 const REFERENCE = /^(test\/\S+\.ts) › (.+)$/s;
+/** How a file of `npm run test:deep` ends: `npm test` runs none of them, and has to hold every rule. */
+const DEEP = '.deep.test.ts';
 const REASON = /^(?:by design|not built): \S.{9,}$/s;
 // A test's name may hold a semicolon: only what begins a proof divides.
 const BETWEEN = /;\s*(?=`*test\/|by design:|not built:)/;
@@ -98,6 +100,14 @@ describe('this check', () => {
     expect(faultsOf({ ...row(known), rule: '' })).toHaveLength(1);
   });
 
+  test('wants of every rule a test that `npm test` runs', () => {
+    const deep =
+      '`test/start/stop.deep.test.ts › ends npm start and its servers within the grace while these hang`';
+    expect(faultsOf(row(`${known}; ${deep}`))).toEqual([]);
+    for (const proof of [deep, `${deep}; ${deep}`, `${deep}; by design: nobody could tell`])
+      expect(faultsOf(row(proof)), proof).toEqual(['is held by deep tests alone']);
+  });
+
   test('reads tables: heading, escaped bars, the last column as the proof', () => {
     const text = '# Coverage\n\n## Errors\n\n| rule | proof |\n| --- | --- |\n| a \\| b | c |\n|  |  |\n';
     expect(readRows(text)).toEqual([
@@ -109,14 +119,26 @@ describe('this check', () => {
 
 function faultsOf({ rule, proof }: Row): string[] {
   if (rule === '') return ['has no rule'];
-  return proof.split(BETWEEN).flatMap((one) => {
-    if (REASON.test(one)) return [];
-    const [, file, name] = REFERENCE.exec(one.replace(/^`+|`+$/g, '').trim()) ?? [];
-    if (file === undefined || name === undefined) return [`is neither a test nor a reason: “${one}”`];
-    const names = namesOf(file);
-    if (names === null) return [`there is no ${file}`];
-    return names.has(name) ? [] : [`${file} has no test “${name}”`];
-  });
+  const proofs = proof.split(BETWEEN);
+  const files = proofs.flatMap((one) => referenceOf(one)?.file ?? []);
+  const onlyDeep =
+    files.length > 0 && files.every((file) => file.endsWith(DEEP)) ? ['is held by deep tests alone'] : [];
+  return [...onlyDeep, ...proofs.flatMap(faultsOfProof)];
+}
+
+function referenceOf(proof: string): { file: string; name: string } | null {
+  const [, file, name] = REFERENCE.exec(proof.replace(/^`+|`+$/g, '').trim()) ?? [];
+  return file === undefined || name === undefined ? null : { file, name };
+}
+
+function faultsOfProof(one: string): string[] {
+  if (REASON.test(one)) return [];
+  const found = referenceOf(one);
+  if (found === null) return [`is neither a test nor a reason: “${one}”`];
+  const { file, name } = found;
+  const names = namesOf(file);
+  if (names === null) return [`there is no ${file}`];
+  return names.has(name) ? [] : [`${file} has no test “${name}”`];
 }
 
 function readRows(markdown: string): Row[] {

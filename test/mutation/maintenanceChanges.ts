@@ -59,14 +59,14 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
     file: ERASURE,
     from: ' or account_id is null)`',
     to: ')`',
-    tests: ['test/db/erasureReads.test.ts'],
+    tests: ['test/db/erasureReads.deep.test.ts'],
   },
   {
     name: 'an erasure reads all look-ups',
     file: 'db/migrations/037.do.bounded-commands.sql',
     from: 'on number_lookups (msisdn);',
     to: "on number_lookups (msisdn) where state = 'done';",
-    tests: ['test/db/erasureReads.test.ts'],
+    tests: ['test/db/erasureReads.deep.test.ts'],
   },
   {
     name: 'a success is never noted',
@@ -175,7 +175,7 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
     file: 'db/maintenance/retention.ts',
     from: 'd.alternative_id = p.provider_message_id',
     to: "coalesce(d.alternative_id, '') = p.provider_message_id",
-    tests: ['test/db/erasureReads.test.ts'],
+    tests: ['test/db/erasureReads.deep.test.ts'],
   },
 ];
 
@@ -186,7 +186,7 @@ export function notErased(): Change[] {
   return Array.from({ length: statements }, (_, index) => ({
     ...{ name: `left by an erasure: ${index + 1}`, file: ERASURE, from: ONE_LINE, at: index + 1 },
     to: 'if (Date.now() < 0) await tx`',
-    tests: ['test/admin/erase.test.ts', 'test/admin/erasedPerson.test.ts'],
+    tests: ['test/admin/erase.test.ts', 'test/admin/erasedPerson.deep.test.ts'],
   }));
 }
 

@@ -106,7 +106,7 @@ export const MESSAGE_CHANGES: readonly Change[] = [
     file: 'telemetry/messageMetrics.ts',
     from: "startAtZero(requested, 'outcome', REQUESTS);",
     to: '',
-    tests: ['test/telemetry/dashboards.test.ts'],
+    tests: ['test/telemetry/metrics.test.ts'],
     only: 'stands at 0',
   },
   {

@@ -39,7 +39,7 @@ export const START_CHANGES: readonly Change[] = [
     file: 'bin/start.ts',
     from: '  const lock = lockDataDir(config.DATA_DIR);\n',
     to: '  await expectListenable(config.PORT, host);\n  const lock = lockDataDir(config.DATA_DIR);\n',
-    tests: ['test/start/problems.test.ts'],
+    tests: ['test/start/problems.deep.test.ts'],
     only: 'when it runs already',
   },
   {
@@ -47,7 +47,7 @@ export const START_CHANGES: readonly Change[] = [
     file: 'bin/embedded/postgres.ts',
     from: 'return takeLock(`${cluster}.lock`);',
     to: 'return { release: () => undefined };',
-    tests: ['test/start/postgres.test.ts'],
+    tests: ['test/start/postgres.deep.test.ts'],
     only: 'a link to the same data',
   },
   {

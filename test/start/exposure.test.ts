@@ -8,12 +8,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeDataDir } from '../../bin/embedded/dataDir.ts';
+import { identify } from '../../bin/embedded/processes.ts';
 import { readRunFile } from '../../bin/embedded/runfile.ts';
+import { eventually } from '../support/eventually.ts';
 import { until } from '../workflows/pipeline.ts';
 import { type Listener, listenersOf, type SeenProcess, treeOf } from './processTree.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+// What does not speak HTTP says nothing.
 const ANSWER_MS = 1_500;
+const SURE_ANSWER_MS = 60_000;
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const OPERATORS_OWN = 'only-the-operator-knows';
 
@@ -33,14 +37,10 @@ beforeAll(async () => {
   });
   for (const stream of [start.stdout, start.stderr])
     stream!.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await until(
-    'the service runs',
-    () => {
-      if (start.exitCode !== null) throw new Error(`it ended: ${output}`);
-      return Promise.resolve(output.includes('Ctrl-C stops it'));
-    },
-    100_000,
-  );
+  await until('the service runs', () => {
+    if (start.exitCode !== null) throw new Error(`it ended: ${output}`);
+    return Promise.resolve(output.includes('Ctrl-C stops it'));
+  });
   const response = await fetch(`${readRunFile(dataDir)!.apiUrl}/v1/messages`, {
     method: 'POST',
     headers: {
@@ -65,7 +65,11 @@ afterAll(async () => {
 }, 180_000);
 
 /** What comes back for bytes sent to a port; whatever does not speak HTTP says nothing, or breaks off. */
-function answerOf({ host, port }: Pick<Listener, 'host' | 'port'>, request: string): Promise<string> {
+function answerOf(
+  { host, port }: Pick<Listener, 'host' | 'port'>,
+  request: string,
+  withinMs = ANSWER_MS,
+): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
     const socket = connect({ host, port }, () => socket.write(request));
@@ -73,7 +77,7 @@ function answerOf({ host, port }: Pick<Listener, 'host' | 'port'>, request: stri
       socket.destroy();
       resolve(answer);
     };
-    socket.setTimeout(ANSWER_MS, done);
+    socket.setTimeout(withinMs, done);
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
     socket.on('end', done);
     socket.on('error', done);
@@ -134,10 +138,11 @@ describe('a page of another site', { timeout: 120_000 }, () => {
     // The same words from this machine itself do something, so that the above shows what it says.
     const own = { Host: `127.0.0.1:${uiPort}` };
     const list = http('GET', `/api/v1${NAMESPACE}/workflows`, own);
-    expect(await answerOf({ host: '127.0.0.1', port: uiPort! }, list)).toContain(scheduled);
+    const ui = { host: '127.0.0.1', port: uiPort! };
+    expect(await answerOf(ui, list, SURE_ANSWER_MS)).toContain(scheduled);
     const rebound = http('GET', `/api/v1${NAMESPACE}/workflows`, { Host: 'attacker.example' });
-    expect(await answerOf(hidden![0]!, rebound)).toContain(scheduled);
-    const page = await answerOf({ host: '127.0.0.1', port: uiPort! }, http('GET', '/', own));
+    expect(await answerOf(hidden![0]!, rebound, SURE_ANSWER_MS)).toContain(scheduled);
+    const page = await answerOf(ui, http('GET', '/', own), SURE_ANSWER_MS);
     expect(page).toMatch(/^HTTP\/1\.1 200 /);
   });
 
@@ -176,3 +181,36 @@ describe('the children of a started service', () => {
     }
   });
 });
+
+// Last: nothing runs afterwards.
+describe('a started service that is told to stop', { timeout: 120_000 }, () => {
+  it('ends at the second signal though its database hangs, as do its servers', async () => {
+    const pids = treeOf(start.pid!).map(({ pid }) => pid);
+    const { pid } = JSON.parse(readFileSync(join(dataDir, 'postgres.pid'), 'utf8')) as { pid: number };
+    const servers = treeOf(pid).map((one) => one.pid);
+    for (const one of servers) process.kill(one, 'SIGSTOP');
+    try {
+      const ended = once(start, 'exit');
+      start.kill('SIGTERM');
+      await until('it stops', () => Promise.resolve(output.includes('Stopping …')));
+      // What comes right after the first is taken for the same one, sent twice.
+      const again = setInterval(() => start.kill('SIGINT'), 100);
+      expect(await ended).toEqual([130, null]);
+      clearInterval(again);
+    } finally {
+      for (const one of servers) kill(one, 'SIGCONT');
+    }
+    await eventually(
+      () => Promise.resolve(pids.filter((one) => identify(one) !== null)),
+      (left) => left.length === 0,
+    );
+  });
+});
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended.
+  }
+}

@@ -30,4 +30,4 @@ test('a process learns that the key was changed, and not of a database that is a
   await changeKeyFingerprint(sql(), keyFingerprint(next));
   await changed;
   expect(String(said)).toContain('encrypted with another key now');
-}, 30_000);
+});

@@ -30,10 +30,10 @@ const read = (url: string) =>
 const WRITTEN = [{ word: 'GŻEGŻÓŁKA' }];
 
 async function gone(pid: number): Promise<void> {
-  await expect.poll(() => identify(pid), { timeout: 20_000, interval: 50 }).toBeNull();
+  await expect.poll(() => identify(pid), { timeout: 100_000 }).toBeNull();
 }
 
-describe('the embedded PostgreSQL', { timeout: 60_000 }, () => {
+describe('the embedded PostgreSQL', () => {
   it('keeps its data over a stop and comes back to its port', async () => {
     const dataDir = dataFolder();
     const first = await startPostgres({ dataDir, log: quiet });
@@ -63,33 +63,6 @@ describe('the embedded PostgreSQL', { timeout: 60_000 }, () => {
     await expect(withDatabase(wrong, (sql) => sql`select 1`)).rejects.toMatchObject({ code: '28P01' });
   });
 
-  it('is left alone by a copy of its data folder that is a link to the same data', async () => {
-    const [dataDir, copy] = [dataFolder(), dataFolder()];
-    const server = await startPostgres({ dataDir, log: quiet });
-    onTestFinished(() => server.stop());
-    await write(server.url);
-    symlinkSync(join(dataDir, 'postgres'), join(copy, 'postgres'));
-    copyFileSync(join(dataDir, 'postgres.password'), join(copy, 'postgres.password'));
-    const starting = startPostgres({ dataDir: copy, log: quiet });
-    await expect(starting).rejects.toThrow(`is in use by process ${process.pid}`);
-    expect(await read(server.url)).toEqual(WRITTEN);
-    await server.stop();
-
-    const said: string[] = [];
-    const again = await startPostgres({ dataDir: copy, log: (line) => said.push(line) });
-    onTestFinished(() => again.stop());
-    expect(await read(again.url)).toEqual(WRITTEN);
-    expect(said).toEqual([expect.stringContaining('a backup needs both')]);
-  });
-
-  it('takes another port when the wanted one is taken', async () => {
-    const first = await startPostgres({ dataDir: dataFolder(), log: quiet });
-    onTestFinished(() => first.stop());
-    const second = await startPostgres({ dataDir: dataFolder(), port: first.port, log: quiet });
-    onTestFinished(() => second.stop());
-    expect(second.port).not.toBe(first.port);
-  });
-
   it('is started again on its port when it is killed', async () => {
     const dataDir = dataFolder();
     const server = await startPostgres({ dataDir, log: quiet });
@@ -102,32 +75,11 @@ describe('the embedded PostgreSQL', { timeout: 60_000 }, () => {
     });
     onTestFinished(() => kept.stop());
     process.kill(server.pid, 'SIGKILL');
-    await expect.poll(() => said.at(-1), { timeout: 30_000 }).toBe('PostgreSQL is back.');
+    await expect.poll(() => said.at(-1), { timeout: 100_000 }).toBe('PostgreSQL is back.');
     expect(said[0]).toBe('PostgreSQL has ended unexpectedly (signal SIGKILL); starting it again …');
     expect(await read(server.url)).toEqual(WRITTEN);
     await kept.stop();
     expect(await isPortFree(server.port, '127.0.0.1')).toBe(true);
-  });
-
-  it('is ended and started again when it runs but does not work', async () => {
-    const dataDir = dataFolder();
-    const server = await startPostgres({ dataDir, log: quiet });
-    await write(server.url);
-    const said: string[] = [];
-    const asked: number[] = [];
-    const kept = keepRunning(server, {
-      name: 'PostgreSQL',
-      say: (line) => said.push(line),
-      restart: (fallen) => startPostgres({ dataDir, port: fallen.port, log: quiet }),
-      works: ({ pid }) => Promise.resolve(asked.push(pid) === 3 || pid !== server.pid),
-      askEveryMs: 50,
-    });
-    onTestFinished(() => kept.stop());
-    await expect.poll(() => said.at(-1), { timeout: 30_000 }).toBe('PostgreSQL is back.');
-    expect(said[0]).toBe('PostgreSQL runs but does not work any more; ending it …');
-    // Twice no, then yes: from then on five times no in a row.
-    expect(asked.filter((pid) => pid === server.pid)).toHaveLength(8);
-    expect(await read(server.url)).toEqual(WRITTEN);
   });
 
   it('ends when the process that started it is killed, and starts again from what is left', async () => {
@@ -140,31 +92,5 @@ describe('the embedded PostgreSQL', { timeout: 60_000 }, () => {
     const again = await startPostgres({ dataDir, log: quiet });
     onTestFinished(() => again.stop());
     expect(await read(again.url)).toEqual(WRITTEN);
-  });
-
-  it('ends a server that nobody owns before it starts its own', async () => {
-    const dataDir = dataFolder();
-    const orphan = await startPostgres({ dataDir, log: quiet });
-    onTestFinished(() => orphan.stop());
-    const identity = identify(orphan.pid);
-    // As if its process was killed, and that before the server was recorded.
-    writeFileSync(join(dataDir, 'postgres.pid'), '');
-    rmSync(join(dataDir, 'postgres.lock'));
-    const own = await startPostgres({ dataDir, log: quiet });
-    onTestFinished(() => own.stop());
-    expect(identity !== null && isRunning(identity)).toBe(false);
-  });
-
-  it('is not misled by a stale pid file that names another living process', async () => {
-    const dataDir = dataFolder();
-    const first = await startPostgres({ dataDir, log: quiet });
-    const path = join(dataDir, 'postgres', 'postmaster.pid');
-    const lines = readFileSync(path, 'utf8').split('\n');
-    const killed = new Promise((resolve) => first.onUnexpectedExit(resolve));
-    process.kill(first.pid, 'SIGKILL');
-    await killed;
-    writeFileSync(path, [String(process.pid), ...lines.slice(1)].join('\n'));
-    const second = await startPostgres({ dataDir, log: quiet });
-    await second.stop();
   });
 });

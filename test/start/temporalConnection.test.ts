@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { temporalConnection } from '../../api/temporalConnection.ts';
+import { eventually } from '../support/eventually.ts';
 
 const OK = 0;
 const RESOURCE_EXHAUSTED = 8;
@@ -30,7 +31,10 @@ test('a call that waits for its next try fails when the connection is closed, an
   const connection = temporalConnection({ address: `127.0.0.1:${port}` });
   const call = new Client({ connection }).workflow.getHandle('msg_1').describe();
   const outcome = expect(call).rejects.toThrow('describe');
-  await expect.poll(() => asked).toBe(1);
+  await eventually(
+    () => Promise.resolve(asked),
+    (times) => times === 1,
+  );
   await connection.close();
   await outcome;
   expect(asked).toBe(1);

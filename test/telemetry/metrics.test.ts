@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
+import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addSimulatedReply } from '../../db/routes/simulator.ts';
+import { MESSAGES_QUEUE } from '../../workflows/contracts.ts';
 import { eventually } from '../support/eventually.ts';
-import type { Scrape } from './exposition.ts';
+import type { Sample, Scrape } from './exposition.ts';
 import {
   listening,
   observedAccount,
@@ -12,18 +15,22 @@ import {
   type ObservedAccount,
   startObserved,
 } from './observed.ts';
+import { alertRules, dashboardQueries, isBalanced, selectorsOf, valuesAskedFor } from './queries.ts';
 
 const RECIPIENT = '+48500100200';
 const INBOUND = '+48500900900';
 
 let observed: Observed;
 let account: ObservedAccount;
+/** Of API and worker, before anything happened. */
+const atStart: Sample[] = [];
 
 beforeAll(async () => {
   observed = await startObserved();
+  for (const scrape of [observed.scrapeApi, observed.scrapeWorker]) atStart.push(...(await scrape()).samples);
   account = await observedAccount(observed, { inboundNumber: INBOUND });
-}, 120_000);
-afterAll(() => observed.stop());
+});
+afterAll(() => observed?.stop());
 
 const send = (more: Record<string, unknown> = {}, sender = account) =>
   sender.call('POST', '/v1/messages', { to: RECIPIENT, text: 'Bukiet czeka', ...more });
@@ -180,7 +187,7 @@ describe('what a worker serves', () => {
     await send({ to: '+48500100400' }, tested);
     await figure(observed.scrapeWorker, ['goniec_webhook_events_total', { outcome: 'exhausted' }], 1);
     await receiver.close();
-  }, 180_000);
+  });
 
   test('the Temporal SDK, by the same address', async () => {
     const { sum, types } = await observed.scrapeWorker();
@@ -205,4 +212,116 @@ test('names and units are as Prometheus wants them, and no label tells of people
     for (const label of own.flatMap((sample) => Object.keys(sample.labels))) expect(label).toMatch(known);
     expect(samples.length).toBeLessThan(3000);
   }
+});
+
+// Prometheus itself adds these to what it scrapes.
+const SCRAPED_LABELS = ['job', 'instance'];
+
+/** Makes the workers fail a workflow task, as a release that does not fit would. */
+async function failWorkflowTask(): Promise<void> {
+  const connection = await Connection.connect({ address: observed.started.service.temporalAddress });
+  const { workflow } = new Client({ connection });
+  const handle = await workflow.start('unknown', { workflowId: randomUUID(), taskQueue: MESSAGES_QUEUE });
+  await eventually(
+    async () => (await observed.scrapeWorker()).sum('temporal_workflow_task_execution_failed_total'),
+    (failed) => failed !== undefined,
+  );
+  await handle.terminate();
+  await connection.close();
+}
+
+describe('beside what the processes serve', () => {
+  const samples: Sample[] = [];
+  const types = new Map<string, string>();
+
+  function keep(scraped: Scrape): void {
+    samples.push(...scraped.samples);
+    for (const [name, type] of scraped.types) types.set(name, type);
+  }
+
+  // Of all that the tests before have left to be seen.
+  beforeAll(async () => {
+    await failWorkflowTask();
+    keep(await observed.scrapeApi());
+    keep(await observed.scrapeWorker());
+  });
+
+  /** The samples that a name in an expression means; null when no process serves it. */
+  function known(metric: string): Sample[] | null {
+    const family = types.has(metric) ? metric : metric.replace(/_(bucket|sum|count)$/, '');
+    if (!types.has(family) || (family !== metric && types.get(family) !== 'histogram')) return null;
+    return samples.filter(({ name }) => name === metric);
+  }
+
+  describe.each([
+    ['the dashboard', dashboardQueries()],
+    ['the alert rules', alertRules().map(({ name, expression }) => ({ where: name, expression }))],
+  ])('%s', (_, queries) => {
+    test('asks only for metrics and labels that the processes serve', () => {
+      expect(queries.length).toBeGreaterThan(15);
+      for (const { where, expression } of queries) {
+        expect(isBalanced(expression), where).toBe(true);
+        const selectors = selectorsOf(expression);
+        expect(selectors, where).not.toEqual([]);
+        for (const { metric, labels } of selectors) {
+          if (metric === 'up') continue;
+          const found = known(metric);
+          expect(found, `${where}: ${metric}`).not.toBeNull();
+          const there = new Set(found!.flatMap((sample) => Object.keys(sample.labels)));
+          for (const label of labels) {
+            // What was not counted yet shows no labels.
+            if (found!.length === 0 || SCRAPED_LABELS.includes(label)) continue;
+            expect([...there], `${where}: ${metric}`).toContain(label);
+          }
+        }
+      }
+    });
+
+    test('counters are only looked at as rates, histograms only by their buckets and counts', () => {
+      for (const { where, expression } of queries) {
+        for (const { metric } of selectorsOf(expression)) {
+          if (types.get(metric) !== 'counter') continue;
+          const looks = expression.split(metric).slice(0, -1);
+          for (const before of looks) expect(before, where).toMatch(/(rate|increase)\($/);
+        }
+      }
+    });
+  });
+
+  // By path and status of any request; a first error is none of the rates that an alert waits for.
+  const OPEN_LISTS = /^goniec_http_/;
+
+  test('what alerts look at by its increase stands at 0 before it first happens', () => {
+    const looked = alertRules().flatMap(({ name, expression }) =>
+      valuesAskedFor(expression)
+        .filter(({ metric }) => metric.startsWith('goniec_') && !OPEN_LISTS.test(metric))
+        .filter(({ metric }) => types.get(metric.replace(/_(bucket|sum|count)$/, '')) !== 'gauge')
+        .map((asked) => ({ where: name, ...asked })),
+    );
+    expect(looked.map(({ value }) => value)).toEqual(
+      expect.arrayContaining(['unresolved', 'delivered', 'expired', 'exhausted', 'error']),
+    );
+    for (const { where, metric, label, value } of looked) {
+      const found = atStart.filter((sample) => sample.name === metric && sample.labels[label] === value);
+      expect(found, `${where}: ${metric} ${label}="${value}"`).not.toEqual([]);
+      expect(
+        found.some((sample) => sample.value === 0),
+        `${where}: ${metric}`,
+      ).toBe(true);
+    }
+  });
+
+  test('every metric of ours is shown', () => {
+    const shown = new Set(
+      dashboardQueries().flatMap(({ expression }) =>
+        selectorsOf(expression).map(({ metric }) => metric.replace(/_(bucket|sum|count)$/, '')),
+      ),
+    );
+    const notWorthAPanel =
+      /_temporal_sdk_up$|_seconds_since_last_re(port|ply)$|_regular_work_interval_seconds$/;
+    const missing = [...types.keys()].filter(
+      (name) => name.startsWith('goniec_') && !shown.has(name) && !notWorthAPanel.test(name),
+    );
+    expect(missing).toEqual([]);
+  });
 });

@@ -215,7 +215,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
     file: 'activities/submission/message.ts',
     from: "if (!unanswered && now.status !== 'queued') return asOutcome(now);",
     to: "if (!unanswered && now.status !== 'queued')\n    return { ...asOutcome(now), ...{ to: message.recipient } };",
-    tests: ['test/admin/erasedPerson.test.ts'],
+    tests: ['test/admin/erase.test.ts'],
   },
   {
     name: 'a batch recorded before does not replay',

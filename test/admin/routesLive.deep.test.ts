@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { outcomes, type Product, startProduct } from '../support/product.ts';
 import { type Answer, listIn } from './support.ts';
 
-const SETTINGS = { bindSeconds: 2, responseSeconds: 2, reconnectMinMs: 50, reconnectMaxMs: 300 };
+const SETTINGS = { bindSeconds: 30, responseSeconds: 30, reconnectMinMs: 50, reconnectMaxMs: 300 };
 
 let product: Product;
 let smsc: Smsc;

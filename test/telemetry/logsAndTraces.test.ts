@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addSimulatedReply } from '../../db/routes/simulator.ts';
+import { safeError } from '../../telemetry/safeError.ts';
 import { type CollectedSpan, type Collector, startCollector } from '../support/collector.ts';
 import { eventually } from '../support/eventually.ts';
-import { spawnProcess } from '../support/service.ts';
 import type { WebhookReceiver } from '../support/webhookReceiver.ts';
 import {
   listening,
@@ -12,8 +12,11 @@ import {
   startObserved,
 } from './observed.ts';
 
+const INBOUND = '+48500900901';
 const RECIPIENT = '+48511222333';
 const TEXT = 'Bukiet dla pani Anieli czeka';
+const REPLY = 'Odbiorę jutro o ósmej';
+const SECRET_NOTE = 'tajna-notatka';
 const THEIRS = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
 
 let collector: Collector;
@@ -22,32 +25,35 @@ let account: ObservedAccount;
 let receiver: WebhookReceiver;
 const secrets: string[] = [];
 
-const settings = (extra: Record<string, string> = {}): Record<string, string> => ({
-  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-  OTEL_BSP_SCHEDULE_DELAY: '200',
-  ...extra,
-});
-
 beforeAll(async () => {
   collector = await startCollector();
-  observed = await startObserved(settings());
-  account = await observedAccount(observed);
+  observed = await startObserved({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '200',
+    LOG_LEVEL: 'trace',
+  });
+  account = await observedAccount(observed, { inboundNumber: INBOUND });
   const listener = await listening(account, (call) => (call === 1 ? 500 : 200));
   receiver = listener.receiver;
-  secrets.push(listener.secret, account.key, receiver.url.split('/').pop()!);
-}, 120_000);
+  secrets.push(
+    listener.secret,
+    account.key,
+    receiver.url.split('/').pop()!,
+    observed.started.service.secretsKey,
+  );
+  await observed.sql`alter table messages add constraint trial_draft check (status <> 'draft' or reference is distinct from 'trial') not valid`;
+});
 afterAll(async () => {
-  await receiver.close();
-  await observed.stop();
-  await collector.close();
+  await receiver?.close();
+  await observed?.stop();
+  await collector?.close();
 });
 
 async function send(
   headers: Record<string, string> = {},
   body: object = { to: RECIPIENT, text: TEXT },
-  url = observed.started.service.apiUrl,
 ): Promise<{ id: string; requestId: string }> {
-  const response = await fetch(`${url}/v1/messages`, {
+  const response = await fetch(`${observed.started.service.apiUrl}/v1/messages`, {
     method: 'POST',
     headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
@@ -58,9 +64,8 @@ async function send(
 }
 
 const delivered = (id: string): Promise<unknown> =>
-  receiver.until(
-    (calls) => calls.some(({ event }) => event.type === 'message.delivered' && event.data.message.id === id),
-    60_000,
+  receiver.until((calls) =>
+    calls.some(({ event }) => event.type === 'message.delivered' && event.data.message.id === id),
   );
 
 const spansOf = (id: string): CollectedSpan[] =>
@@ -71,11 +76,17 @@ async function endedTrace(id: string): Promise<CollectedSpan[]> {
   const spans = await eventually(
     () => Promise.resolve(spansOf(id)),
     (found) => found.some(({ name }) => name === 'message ended'),
-    30_000,
   );
   const { traceId } = spans.find(({ name }) => name === 'message ended')!;
   return collector.spans.filter((span) => span.traceId === traceId);
 }
+
+type Line = Record<string, unknown> & { msg: string; level: number };
+
+const linesOf = (process: { lines: readonly string[] }): Line[] =>
+  process.lines.map((line) => JSON.parse(line) as Line);
+const api = (): Line[] => linesOf(observed.started.api);
+const worker = (): Line[] => linesOf(observed.started.worker);
 
 describe('one message', () => {
   let trace: CollectedSpan[];
@@ -91,7 +102,7 @@ describe('one message', () => {
     requestId = sent.requestId;
     await delivered(sent.id);
     trace = await endedTrace(sent.id);
-  }, 180_000);
+  });
 
   test('is one connected trace from the request to the webhook', () => {
     const ids = new Set(trace.map(({ spanId }) => spanId));
@@ -164,6 +175,116 @@ describe('one message', () => {
   });
 });
 
+describe('the logs of a whole run, at their most talkative', () => {
+  let messageId: string;
+
+  /** Whatever goes right and wrong in a day: sends, replies, clicks, refusals, faults of the database, a deaf receiver. */
+  beforeAll(async () => {
+    const { sql } = observed;
+    await account.call('POST', '/v1/contacts', {
+      msisdn: RECIPIENT,
+      first_name: 'Aniela',
+      fields: { uwaga: SECRET_NOTE },
+    });
+    await account.call('GET', `/v1/numbers/${RECIPIENT.slice(1)}/lookup`);
+    await account.call('GET', `/v1/contacts?q=${encodeURIComponent(RECIPIENT)}`);
+    await account.call(
+      'GET',
+      `/v1/nowhere/${encodeURIComponent(RECIPIENT)}?text=${encodeURIComponent(TEXT)}`,
+    );
+    await account.call('POST', '/v1/messages', { to: RECIPIENT, text: { [TEXT]: RECIPIENT } });
+    // Both the API's insert and the worker's update fail with an error that has the whole row in its detail.
+    expect(
+      (await account.call('POST', '/v1/messages', { to: RECIPIENT, text: TEXT, reference: 'trial' })).status,
+    ).toBe(500);
+    await sql`alter table messages add constraint trial_sent check (status <> 'sent') not valid`;
+    const { text } = await account.call('POST', '/v1/messages', {
+      to: RECIPIENT,
+      text: `${TEXT}: {{link:https://example.com/${SECRET_NOTE}}}`,
+    });
+    messageId = (JSON.parse(text) as { id: string }).id;
+    await eventually(
+      () => Promise.resolve(worker()),
+      (lines) => lines.some(({ msg }) => msg.includes('could not be stored')),
+    );
+    await sql`alter table messages drop constraint trial_sent`;
+    await delivered(messageId);
+    await fetch(observed.started.service.apiUrl + /s\.example(\/l\/\w+)/.exec(text)![1]!, {
+      redirect: 'manual',
+    });
+    await addSimulatedReply(sql, { from: RECIPIENT, to: INBOUND, text: REPLY });
+    await receiver.until((calls) => calls.some(({ event }) => event.type === 'message.received'));
+    await account.call('GET', `/v1/messages/${messageId}`);
+    await eventually(
+      () => Promise.resolve(api()),
+      (lines) => lines.some((line) => line['messageId'] === messageId && line['method'] === 'GET'),
+    );
+  });
+
+  test('hold no number, text, name or secret', () => {
+    const all = [...observed.started.api.lines, ...observed.started.worker.lines];
+    expect(all.length).toBeGreaterThan(20);
+    const hidden = [
+      RECIPIENT.slice(1),
+      '511222333',
+      INBOUND.slice(1),
+      'Bukiet',
+      'Anieli',
+      'Odbior',
+      SECRET_NOTE,
+      'Kwiaciarnia',
+    ];
+    for (const line of all) {
+      for (const word of [...hidden, ...secrets])
+        expect(line.includes(word), `${word} in ${line}`).toBe(false);
+    }
+  });
+
+  test('API: every line about a request has its id, and its account and message where they are known', () => {
+    const requests = api().filter(({ msg }) => msg === 'request' || msg === 'request failed');
+    expect(requests.length).toBeGreaterThan(5);
+    for (const line of requests) expect(line['requestId'], line.msg).toMatch(/^req_/);
+    const known = requests.filter(({ route }) => String(route).startsWith('/v1/'));
+    for (const line of known) expect(line['accountId']).toBe(account.id);
+    const sends = requests.filter(({ messageId: id }) => id === messageId);
+    expect(sends.map(({ method }) => method)).toEqual(['POST', 'GET']);
+    const failed = requests.find(({ msg }) => msg === 'request failed')!;
+    expect(failed).toMatchObject({ accountId: account.id, err: { code: '23514' } });
+    expect(failed['messageId']).toMatch(/^msg_/);
+  });
+
+  test('worker: what is logged about an activity names message, request and account', () => {
+    const stored = worker().filter(({ msg }) => msg.includes('could not be stored'));
+    expect(stored[0]).toMatchObject({ messageId, accountId: account.id, err: { code: '23514' } });
+    expect(stored[0]!['requestId']).toMatch(/^req_/);
+    // Whose it is turns out in its course.
+    const attempts = worker().filter(
+      ({ activityType, msg }) =>
+        activityType === 'deliverWebhook' && /^Activity (completed|failed)$/.test(msg),
+    );
+    expect(attempts.length).toBeGreaterThan(0);
+    for (const line of attempts) expect(line).toMatchObject({ accountId: account.id });
+    // From their first line on, before anything of them was looked up: that of the first message, whose route was not known to be quick.
+    const started = worker().filter(
+      ({ msg, activityType }) => msg === 'Activity started' && activityType === 'submit',
+    );
+    expect(started.length).toBeGreaterThan(0);
+    for (const line of started) expect(line).toMatchObject({ accountId: account.id });
+    const local = worker().filter(
+      ({ isLocal, messageId: id, msg }) =>
+        isLocal === true && id === messageId && /^Activity (completed|failed)$/.test(msg),
+    );
+    expect(local.map(({ activityType }) => activityType)).toContain('charge');
+    for (const line of local) {
+      expect(line).toMatchObject({ accountId: account.id });
+      expect(line['requestId']).toMatch(/^req_/);
+    }
+    const workflows = worker().filter((line) => line['workflowId'] === messageId);
+    expect(workflows.length).toBeGreaterThan(0);
+    for (const line of workflows) expect(line['messageId']).toBe(messageId);
+  });
+});
+
 test('a request with several recipients has a trace, and each message one that is linked to it', async () => {
   const { requestId } = await send({}, { to: [RECIPIENT, '+48511222334', '+48511222335'], text: TEXT });
   const messages = await observed.sql<
@@ -184,7 +305,7 @@ test('a request with several recipients has a trace, and each message one that i
     expect(trace.map(({ name }) => name)).toContain('submit');
   }
   expect(new Set(traces.map(([span]) => span!.traceId)).size).toBe(3);
-}, 180_000);
+});
 
 test('a hostile traceparent is left alone', async () => {
   for (const traceparent of [
@@ -206,43 +327,11 @@ test('a hostile traceparent is left alone', async () => {
     );
     expect(root!.links).toEqual([]);
   }
-}, 180_000);
-
-test('what was accepted before traces were on stays untraced, and is sent all the same', async () => {
-  const { service } = observed.started;
-  const plain = await spawnProcess('api', service);
-  try {
-    const { id } = await send({}, { to: RECIPIENT, text: TEXT }, plain.url);
-    await delivered(id);
-    expect(spansOf(id)).toEqual([]);
-  } finally {
-    await plain.stop();
-  }
-}, 180_000);
-
-test('what is not sampled is told by nobody', async () => {
-  const { service } = observed.started;
-  const silent = await spawnProcess(
-    'api',
-    service,
-    settings({ OTEL_TRACES_SAMPLER: 'parentbased_always_off' }),
-  );
-  try {
-    const { id } = await send({}, { to: RECIPIENT, text: TEXT }, silent.url);
-    await delivered(id);
-    const { id: after } = await send();
-    await delivered(after);
-    await endedTrace(after);
-    expect(spansOf(id)).toEqual([]);
-  } finally {
-    await silent.stop();
-  }
-}, 180_000);
+});
 
 test('requests that fail say how, and paths are patterns', async () => {
   await account.call('GET', `/v1/blacklist/${encodeURIComponent(RECIPIENT)}`);
   await account.call('GET', `/v1/nowhere/${encodeURIComponent(RECIPIENT)}?text=${encodeURIComponent(TEXT)}`);
-  await observed.sql`alter table messages add constraint trial_draft check (status <> 'draft' or reference is distinct from 'trial') not valid`;
   await account.call('POST', '/v1/messages', { to: RECIPIENT, text: TEXT, reference: 'trial' });
   await account.call('GET', '/v1/health');
   const failed = await eventually(
@@ -265,7 +354,7 @@ test('requests that fail say how, and paths are patterns', async () => {
     (names) => names.includes('GET none'),
   );
   expect(collector.spans.filter(({ name }) => name.includes('health'))).toEqual([]);
-}, 180_000);
+});
 
 // Last: it looks at all that the others made.
 test('no span holds a number, a text, an address or a secret', () => {
@@ -275,50 +364,23 @@ test('no span holds a number, a text, an address or a secret', () => {
   for (const word of personal) expect(everything.includes(word), word).toBe(false);
 });
 
-test('a collector that is away or refuses holds up nobody', async () => {
-  const refusing = await startCollector(503);
-  const { service } = observed.started;
-  const one = await spawnProcess('api', service, settings({ OTEL_EXPORTER_OTLP_ENDPOINT: refusing.url }));
-  const gone = await spawnProcess(
-    'api',
-    service,
-    settings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }),
-  );
-  try {
-    for (const { url } of [one, gone])
-      await delivered((await send({}, { to: RECIPIENT, text: TEXT }, url)).id);
-    await eventually(
-      () => Promise.resolve(refusing.connections()),
-      (made) => made > 0,
-    );
-    await eventually(
-      () => Promise.resolve(gone.lines),
-      (lines) => lines.some((line) => line.includes('traces: could not be handed over')),
-      20_000,
-    );
-    const from = Date.now();
-    await Promise.all([one.stop(), gone.stop()]);
-    expect(Date.now() - from).toBeLessThan(10_000);
-  } finally {
-    await Promise.all([one.stop(), gone.stop()]);
-    await refusing.close();
-  }
-}, 180_000);
-
-test('switched off, nothing is loaded and no connection is made', async () => {
-  const untouched = await startCollector();
-  const { service } = observed.started;
-  const off = await spawnProcess(
-    'api',
-    service,
-    settings({ OTEL_EXPORTER_OTLP_ENDPOINT: untouched.url, OTEL_SDK_DISABLED: 'true' }),
-  );
-  try {
-    await delivered((await send({}, { to: RECIPIENT, text: TEXT }, off.url)).id);
-    await delay(500);
-    expect(untouched.connections()).toBe(0);
-  } finally {
-    await off.stop();
-    await untouched.close();
-  }
-}, 180_000);
+test('errors are logged without what they know of data', () => {
+  const database = Object.assign(new Error('invalid input syntax for type integer: "Aniela, 48511222333"'), {
+    ...{
+      code: '22P02',
+      detail: 'Failing row (Aniela)',
+      parameters: ['Aniela'],
+      query: 'select',
+      table_name: 'messages',
+    },
+  });
+  const logged = JSON.stringify(safeError(database));
+  expect(logged).not.toMatch(/Aniela|511222333|select/);
+  expect(logged).toContain('invalid input syntax');
+  expect(logged).toContain('"table_name":"messages"');
+  const cause = new Error('outer', { cause: new Error('to +48511222333') });
+  expect(JSON.stringify(safeError(cause))).not.toContain('511222333');
+  expect(safeError('to 48511222333')).toBe('to [number]');
+  expect(safeError({ text: 'Aniela' })).toBe('object');
+  expect(safeError(undefined)).toBe('undefined');
+});

@@ -37,7 +37,6 @@ const WORDS = [
 ];
 // The receiver says all it was told, and refuses: that is kept for support.
 const SECRET = 'whsec_0123456789';
-const PATIENCE = 60_000;
 
 let product: Product;
 let everything: Database;
@@ -99,7 +98,6 @@ const untilStatus = ({ api }: ProductAccount, id: string, status: string) =>
   eventually(
     async () => (await api.get(`/v1/messages/${id}`)).body,
     (message) => message.status === status,
-    PATIENCE,
   );
 
 /** All that an account can know of the person. */
@@ -146,7 +144,6 @@ async function live(account: ProductAccount): Promise<void> {
   await eventually(
     async () => (await api.get('/v1/inbound')).body.data,
     (replies) => replies.length === 1 && replies[0]!.text.includes(REPLY),
-    PATIENCE,
   );
 }
 
@@ -216,7 +213,6 @@ async function untilQuiet(): Promise<void> {
       return left!;
     },
     ({ pending, received, open }) => pending + received + open === 0,
-    120_000,
   );
 }
 
@@ -313,7 +309,7 @@ describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simu
     await smsc.report(submit, { stat: 'DELIVRD' });
     await untilStatus(accounts.smpp, open.id, 'delivered');
     await client.schedule.getHandle('retention').trigger();
-    await eventually(search, (left) => !left.includes('messages.text'), PATIENCE);
+    await eventually(search, (left) => !left.includes('messages.text'));
     expect(await search()).toEqual(['blacklist.msisdn']);
     // Those of `messages` are made anew by the next autovacuum.
     const statistics = await product.sql`
