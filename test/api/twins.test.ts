@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ApiAnswer } from '../support/client.ts';
-import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { books, database, newAccount, type TestAccount } from '../support/factories.ts';
 import { accessCases, type AccessCase, type AccessCases, type Belongings } from './access/cases.ts';
 import { everythingOf } from './access/everything.ts';
 
@@ -16,9 +16,9 @@ interface Twin {
 const ID = /\b[a-z]{2,4}_[0-9a-z]{26}\b/g;
 const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
-async function newTwin({ prepare }: AccessCases): Promise<Twin> {
+async function newTwin(resource: AccessCases): Promise<Twin> {
   const account = await newAccount({ senders: ['OFIARA'], defaultSender: 'OFIARA', balance: 777 });
-  return { account, own: await prepare(account) };
+  return { account, own: await resource.prepare(account) };
 }
 
 /** An answer without what is each account's own by nature. */
@@ -42,6 +42,13 @@ async function idsOf({ account, own }: Twin, tables: readonly string[], other: T
   return [...new Set([account.keyId, ...named, ...things.map(([, value]) => value)])];
 }
 
+/** How much an account has of what, and how much money: the second is not charged less than the first. */
+async function sizesOf({ account }: Twin, tables: readonly string[]) {
+  const rows = Object.entries(await everythingOf(account, tables));
+  const sizes = rows.map(([table, { length }]) => `${table} ${length}`);
+  return { sizes, books: await books(account.id) };
+}
+
 const ORDER = ['POST', 'PUT', 'PATCH', 'DELETE'];
 const depth = (route: string) => route.split('/').length;
 
@@ -63,22 +70,25 @@ it.each(accessCases.map((resource) => [Object.keys(resource.cases).join(', '), r
     const first = await newTwin(resource);
     const reads = readsOf(resource);
     const alone: string[] = [];
-    for (const [, { call }] of reads) alone.push(shapeOf(await call(first.account, first.own), first));
+    for (const [, read] of reads) alone.push(shapeOf(await read.call(first.account, first.own), first));
+
+    const had = await sizesOf(first, tables);
 
     const second = await newTwin(resource);
+    expect(await sizesOf(second, tables)).toEqual(had);
     for (const [twin, other] of [
       [first, second],
       [second, first],
     ] as const) {
       const foreign = await idsOf(other, tables, twin);
-      for (const [index, [route, { call }]] of reads.entries()) {
-        const answer = await call(twin.account, twin.own);
+      for (const [index, [route, read]] of reads.entries()) {
+        const answer = await read.call(twin.account, twin.own);
         expect(`${route}: ${shapeOf(answer, twin)}`).toBe(`${route}: ${alone[index]!}`);
         for (const id of foreign) expect(answer.text).not.toContain(id);
       }
     }
 
-    for (const [route, { call }] of changesOf(resource)) {
+    for (const [route, change] of changesOf(resource)) {
       const shapes: string[] = [];
       // The younger one before the older: whichever a statement finds first, one of the two is the wrong one.
       for (const [twin, other] of [
@@ -86,7 +96,7 @@ it.each(accessCases.map((resource) => [Object.keys(resource.cases).join(', '), r
         [first, second],
       ] as const) {
         const before = await everythingOf(other.account, tables);
-        const answer = await call(twin.account, twin.own);
+        const answer = await change.call(twin.account, twin.own);
         expect(answer.status, route).toBeLessThan(300);
         expect(await everythingOf(other.account, tables), route).toEqual(before);
         shapes.push(shapeOf(answer, twin));
