@@ -8,8 +8,6 @@ import { database, type TestAccount } from './factories.ts';
 /** What a telephone's browser says of itself. */
 export const BROWSER =
   'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/130.0 Mobile Safari/537.36';
-// What the API does not start itself, a worker finds after five seconds.
-const COUNT_PATIENCE_MS = 40_000;
 const later = new Date(Date.now() + 86_400_000).toISOString();
 
 /** A tracked link and the message that carries it. */
@@ -62,12 +60,11 @@ export function visit(
   return fetch(`${api}/l/${token}`, { redirect: 'manual', headers: { 'user-agent': BROWSER }, ...init });
 }
 
-/** Waits until so many clicks of a link are counted, and shows the link. */
+/** Waits until so many clicks of a link are counted (what the API does not start itself, a worker finds after five seconds), and shows the link. */
 export async function counted(account: TestAccount, token: string, clicks: number): Promise<AnswerBody> {
   const { body } = await eventually(
     () => account.api.get(`/v1/links/${token}`),
     (answer) => answer.body.clicks >= clicks,
-    COUNT_PATIENCE_MS,
   );
   return body;
 }
