@@ -128,11 +128,11 @@ describe('a charge that refuses', () => {
     });
   });
 
-  it('or any of a hundred at once: what is accepted has its links, of the rest nothing is left', async () => {
+  it('or any of thirty at once: what is accepted has its links, of the rest nothing is left', async () => {
     const account = await newAccount({ balance: 100, price: 10 });
     const send = (i: number) =>
       account.api.send({ to: `+4850020000${i % 3}`, text: LINKS, send_at: later }, `k${i}`);
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => send(i)));
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => send(i)));
     // On a crowded machine some are given up first, a few before anybody could end them: the reconciliation does, minutes later.
     for (const { status } of answers) expect([201, 402, 504]).toContain(status);
     const undecided = await database()<{ requestId: string }[]>`
