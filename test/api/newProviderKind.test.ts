@@ -13,7 +13,7 @@ import type * as registry from '../../providers/registry.ts';
 import { commandLine, listIn, noTools } from '../admin/support.ts';
 import { SIGNATURE, signatureOf } from '../providers/courierKind.ts';
 import { callBack } from '../smsapi/callbacks.ts';
-import { database } from '../support/factories.ts';
+import { database, newAccount } from '../support/factories.ts';
 
 // What a new kind has to touch outside its own file: one more in the list.
 vi.mock('../../providers/registry.ts', async (original) => {
@@ -104,8 +104,10 @@ describe('a new kind of provider, on the command line', () => {
   it('is given only what it carries', async () => {
     const rule = ['routes', 'rules', 'add', '--route', route, '--type'];
     expect((await no(...rule, 'hlr')).message).toContain('a route of kind courier carries no hlr');
-    const { id } = await ok(...rule, 'mms', '--prefix', '48');
-    const chosen = await ok('routes', 'which', '--to', '+48500100200', '--type', 'mms');
+    // Of one account, whose messages nobody sends.
+    const account = ['--account', (await newAccount()).id];
+    const { id } = await ok(...rule, 'mms', '--prefix', '48', ...account);
+    const chosen = await ok('routes', 'which', '--to', '+48500100200', '--type', 'mms', ...account);
     expect(listIn(chosen)).toMatchObject([{ route }]);
     await ok('routes', 'rules', 'remove', String(id));
   });

@@ -1,12 +1,10 @@
-import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type RunningApi, startApi } from '../../api/server.ts';
+import { describe, expect, inject, it } from 'vitest';
 import { html, htmlAnswer } from '../../api/pages/html.ts';
 import { call } from '../support/client.ts';
+import { startCutOffApi } from '../support/cutOffApi.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { optOutPath, type PageVisit, unknownOptOutPath, visit } from '../support/pages.ts';
-import { type Proxy, startProxy } from '../support/proxy.ts';
 
 const NUMBER = '+48500400200';
 const PREVIEW = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)';
@@ -183,54 +181,28 @@ it('other methods are refused', async () => {
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
 });
 
-describe('when the database does not answer', () => {
-  let proxy: Proxy;
-  let api: RunningApi;
-  let path: string;
-  beforeAll(async () => {
-    const { databaseUrl, temporalAddress, secretsKey } = inject('service');
-    const url = new URL(databaseUrl);
-    proxy = await startProxy(Number(url.port));
-    url.port = String(proxy.port);
-    api = await startApi({
-      databaseUrl: url.href,
-      databasePool: 2,
-      temporal: { address: temporalAddress, namespace: 'default' },
-      config: {
-        DEFAULT_SENDER: 'INFO',
-        WEBHOOK_ALLOW_PRIVATE: true,
-        TRUST_PROXY: false,
-        REQUESTS_AT_ONCE: 100,
-        HEAVY_REQUESTS_AT_ONCE: 4,
-        MCP_CONFIRM_RECIPIENTS: 10,
-        MCP_CONFIRM_GROSZE: 500,
-      },
-      secretsKey: Buffer.from(secretsKey, 'base64'),
-      log: pino({ level: 'silent' }),
-      port: 0,
-      host: '127.0.0.1',
-    });
-    path = await optOutPath(await newAccount(), NUMBER);
-  });
-  afterAll(async () => {
-    await api.stop();
-    await proxy.close();
-  });
-
+describe.concurrent('when the database does not answer', () => {
   it.each(['cut', 'freeze'] as const)(
     '%s: a page that tells to come again, and then it works',
     async (fault) => {
-      proxy[fault]();
-      const page = await visit(api.url + path);
-      proxy.restore();
-      expect([502, 504]).toContain(page.status);
-      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-      expect(words(page)).toContain('Otwórz ten link jeszcze raz za kilka minut');
-      expect(words(page)).toContain(page.headers.get('x-request-id')!);
-      await eventually(
-        () => visit(api.url + path),
-        (again) => again.status === 200,
-      );
+      const path = await optOutPath(await newAccount(), NUMBER);
+      const { api, database: proxy, stop } = await startCutOffApi();
+      try {
+        proxy[fault]();
+        const page = await visit(api.url + path);
+        proxy.restore();
+        expect([502, 504]).toContain(page.status);
+        expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+        expect(words(page)).toContain('Otwórz ten link jeszcze raz za kilka minut');
+        expect(words(page)).toContain(page.headers.get('x-request-id')!);
+        await eventually(
+          () => visit(api.url + path),
+          (again) => again.status === 200,
+        );
+      } finally {
+        proxy.restore();
+        await stop();
+      }
     },
   );
 });

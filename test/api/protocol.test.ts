@@ -172,7 +172,7 @@ describe('bodies', () => {
         const answer = await post(JSON.stringify(body));
         expect([400, 402, 404, 422]).toContain(answer.status);
       }),
-      { numRuns: 150, seed: 7 },
+      { numRuns: 50, seed: 7 },
     );
   });
 
@@ -187,7 +187,7 @@ describe('bodies', () => {
         const query = pairs.map(([n, v]) => `${encodeLoosely(n)}=${encodeLoosely(v)}`).join('&');
         expect([200, 400]).toContain((await account.api.get(`/v1/messages?${query}`)).status);
       }),
-      { numRuns: 150, seed: 7 },
+      { numRuns: 50, seed: 7 },
     );
   });
 

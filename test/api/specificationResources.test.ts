@@ -107,7 +107,6 @@ describe('what the recipients get', () => {
       await eventually(
         async () => (await api.get(`/v1/messages/${id}`)).body.status,
         (status) => status === 'delivered',
-        40_000,
       );
       const submits = await database()<{ content: string; destination: string }[]>`
         select content, destination from simulator_submits where reference like ${`${id}/%`} order by part`;

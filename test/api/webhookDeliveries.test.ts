@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { commandLine, listIn } from '../admin/support.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import { logAttempt } from '../../db/webhooks/webhooks.ts';
@@ -7,7 +7,7 @@ import { database, newAccount, type TestAccount } from '../support/factories.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 
 const open: WebhookReceiver[] = [];
-afterEach(async () => {
+afterAll(async () => {
   for (const receiver of open.splice(0)) await receiver.close();
 });
 
@@ -78,7 +78,8 @@ async function unreachable(): Promise<Record<string, string>> {
   };
 }
 
-describe('GET /v1/account/webhook/deliveries', () => {
+// They wait for attempts that come seconds later: together they take as long as one. Accounts keep them apart.
+describe.concurrent('GET /v1/account/webhook/deliveries', () => {
   it('looks at 10,000 events for a page, and goes on with the next one', async () => {
     const account = await newAccount();
     const [pending] = await storedEvents(account, ['pending'], 'message.failed');
@@ -146,7 +147,7 @@ describe('GET /v1/account/webhook/deliveries', () => {
     }
     expect([...told]).toEqual([JSON.stringify({ status_code: null, error: 'unreachable' })]);
     expect(causes.size).toBe(3);
-  }, 180_000);
+  });
 
   it('lists each event with its attempts, newest first', async () => {
     const { account, receiver } = await withReceiver((call) => (call === 1 ? 500 : 200));
@@ -215,7 +216,7 @@ describe('GET /v1/account/webhook/deliveries', () => {
   );
 });
 
-describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
+describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
   it('delivers the same event again: same id and body, a signature of its own, logged as a further attempt', async () => {
     let letThrough: () => void = () => undefined;
     const held = new Promise<number>((resolve) => (letThrough = () => resolve(200)));
@@ -261,7 +262,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     ]);
     expect(await exhausted()).toEqual([]);
     expect(receiver.calls).toHaveLength(7);
-  }, 180_000);
+  });
 
   it('ends, and numbers on, when clean-up has taken the older of the attempts before it', async () => {
     const { account, receiver } = await withReceiver((call) => (call === 1 ? 200 : 503));
@@ -278,7 +279,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     );
     expect(event!.attempts.map(({ attempt }) => attempt)).toEqual([4, 5, 6, 7, 8, 9]);
     expect(receiver.calls).toHaveLength(1 + 3);
-  }, 180_000);
+  });
 
   it('starts none of its attempts anew when clean-up takes those before it while it is under way', async () => {
     const { account, receiver } = await withReceiver((call) => (call === 1 ? 200 : 503));
@@ -293,7 +294,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     );
     expect(event!.attempts.map(({ attempt }) => attempt)).toEqual([7, 8, 9]);
     expect(receiver.calls).toHaveLength(1 + 3);
-  }, 180_000);
+  });
 
   it('one that was left pending for minutes is delivered on request, and no more by anybody else', async () => {
     const { account, receiver } = await withReceiver();
@@ -316,7 +317,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
       (now) => now.some(({ id }) => id === late),
     ).then((now) => now.filter(({ id }) => id === late));
     expect(taken).toMatchObject({ resends: 1, attempts: [{ attempt: 1, status_code: 200 }] });
-  }, 180_000);
+  });
 
   it('an attempt that is taken after its event was given up counts', async () => {
     const account = await newAccount();
@@ -352,7 +353,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, requested_at)
       values (${id}, 1, ${account.id}, 'account', 0, now() - interval '1 minute')`;
     await receiver.until((calls) => calls.some((one) => one.event.id === id));
-  }, 180_000);
+  });
 
   it('has its limits: ten times an event, twenty at once, none without a webhook or still on its way', async () => {
     const receiver = await startReceiver();

@@ -11,9 +11,16 @@ export interface CutOffApi {
   stop: () => Promise<void>;
 }
 
+interface Wish {
+  trustProxy?: boolean;
+  /** Of the database; that of the service unless given. */
+  url?: string;
+}
+
 /** Starts an API on the servers of the service under test, both reached through a proxy. */
-export async function startCutOffApi({ trustProxy = false } = {}): Promise<CutOffApi> {
-  const { databaseUrl, temporalAddress, secretsKey } = inject('service');
+export async function startCutOffApi(wish: Wish = {}): Promise<CutOffApi> {
+  const { temporalAddress, secretsKey } = inject('service');
+  const { trustProxy = false, url: databaseUrl = inject('service').databaseUrl } = wish;
   const { proxy: database, url } = await startProxyTo(databaseUrl);
   const temporal = await startProxy(Number(temporalAddress.split(':')[1]));
   const api = await startApi({

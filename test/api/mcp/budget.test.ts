@@ -131,10 +131,10 @@ describe('a budget for a key and day', () => {
     expect([await charged(account), await spentOf(account)]).toEqual([5, { spent: 5, reserved: 0 }]);
   });
 
-  it('holds exactly with a hundred calls at once', { timeout: 120_000 }, async () => {
-    const account = await boundTo(300);
+  it('holds exactly with forty calls at once', async () => {
+    const account = await boundTo(100);
     const answers = await Promise.all(
-      Array.from({ length: 100 }, async (_, index) => {
+      Array.from({ length: 40 }, async (_, index) => {
         const answer = await postTool(apiUrl, account.key, 'legacy', {
           name: 'send_sms',
           args: other(index),
@@ -146,16 +146,16 @@ describe('a budget for a key and day', () => {
     for (const { code } of answers) expect([null, 'forbidden', 'provider_error']).toContain(code);
     const sent = answers.filter(({ code }) => code === null).length;
     expect(sent).toBeGreaterThan(0);
-    expect(sent).toBeLessThanOrEqual(30);
+    expect(sent).toBeLessThanOrEqual(10);
     await using(account.key, async ({ call }) => {
-      for (let index = 100; ; index += 1) {
+      for (let index = 40; ; index += 1) {
         const answer = await call('send_sms', other(index));
         if (!answer.isError) continue;
         expect(answer).toMatchObject(REACHED);
         break;
       }
     });
-    expect([await charged(account), await spentOf(account)]).toEqual([300, { spent: 300, reserved: 0 }]);
+    expect([await charged(account), await spentOf(account)]).toEqual([100, { spent: 100, reserved: 0 }]);
   });
 });
 
