@@ -220,9 +220,7 @@ describe('DELETE /v1/messages/{id}', () => {
   it('twenty at once: all are told so, one refund', async () => {
     const account = await newAccount({ balance: 100, price: 10 });
     const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => cancel(account, body.id)),
-    );
+    const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(account, body.id)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
     expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
   });

@@ -11,7 +11,10 @@ interface Wish {
 }
 
 /** Starts an API of a test's own in this process, on the servers of the service under test: one more of a cluster. */
-export async function startOwnApi({ config, log = pino({ level: 'silent' }) }: Wish = {}): Promise<RunningApi> {
+export async function startOwnApi({
+  config,
+  log = pino({ level: 'silent' }),
+}: Wish = {}): Promise<RunningApi> {
   const { databaseUrl, temporalAddress, temporalNamespace, secretsKey } = inject('service');
   return await startApi({
     databaseUrl,
