@@ -35,7 +35,7 @@ const network = (number: number) => Buffer.alloc(32, number);
 const times = <T>(count: number, one: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => one(i));
 
-it('a sixtieth click of a network within a minute still has its row, the next one is only counted', async () => {
+it('the sixtieth click of a network within a minute still has its row, the next one is only counted', async () => {
   const account = await newAccount();
   const { token } = await sendLink(account);
   expect((await visit(token)).status).toBe(302);
@@ -79,7 +79,7 @@ it('visitors whose address is not known are one network', async () => {
   expect((await counted(account, token, NETWORK + 3)).clicks).toBe(NETWORK + 3);
 });
 
-it('a 120th click of a link within a minute has its row, over however many networks, the next one not', async () => {
+it('the 120th click of a link within a minute has its row, over however many networks, the next one not', async () => {
   const account = await newAccount();
   const { token } = await sendLink(account);
   await store(token, times(LINK + 1, network));
@@ -87,7 +87,7 @@ it('a 120th click of a link within a minute has its row, over however many netwo
   expect((await counted(account, token, LINK + 1)).clicks).toBe(LINK + 1);
 });
 
-it('beyond 600 of an account within a minute only first clicks have their rows', async () => {
+it('beyond 600 of an account within a minute only first clicks have theirs', async () => {
   const account = await newAccount();
   const links = await sendLinks(account, addresses(ACCOUNT / (NETWORK - 1) + 3));
   const clicks = links.map(({ token }) => ({
@@ -111,7 +111,7 @@ it('beyond 600 of an account within a minute only first clicks have their rows',
   expect(await rowsOf(short!.token)).toBe(had + 1);
 });
 
-it('a first click has its webhook, however many come at once with it; reports count them all', async () => {
+it('the first click has its webhook, however many come at once with it; reports count them all', async () => {
   const receiver = await startReceiver();
   try {
     const account = await newAccount();
@@ -159,7 +159,7 @@ it('a link that somebody else has locked keeps nobody else waiting, and its hits
   expect((await counted(account, token, 12)).clicks).toBe(12);
 });
 
-it('whose visit set the statements going may be over: those that come after it are stored all the same', async () => {
+it('a click whose visit set the statements going may be over: those that come after it are stored all the same', async () => {
   const { token } = await sendLink(await newAccount());
   const pool = openDatabase(inject('service').databaseUrl, 2);
   const keeper = createClickKeeper(fairDatabase(pool, 2));
