@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startApi, type RunningApi } from '../../api/server.ts';
+import type { RunningApi } from '../../api/server.ts';
 import { decrypt, DecryptionError, encrypt } from '../../db/encryption.ts';
 import { apiClient } from '../support/client.ts';
 import { database, newAccount } from '../support/factories.ts';
+import { startOwnApi } from '../support/ownApi.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 
 describe('GET /v1/account', () => {
@@ -39,7 +39,7 @@ describe('GET /v1/account', () => {
 
   it('follows the balance', async () => {
     const { api } = await newAccount({ balance: 100, price: 10 });
-    await api.send({ to: '500100200', text: 'x' });
+    await api.accepted({ to: '500100200', text: 'x' });
     expect((await api.get('/v1/account')).body).toMatchObject({ balance_grosze: 90 });
   });
 });
@@ -252,25 +252,7 @@ describe('PUT /v1/account/webhook', () => {
   describe('where private addresses are not allowed', () => {
     let strict: RunningApi;
     beforeAll(async () => {
-      const { databaseUrl, temporalAddress: address } = inject('service');
-      strict = await startApi({
-        ...{
-          databaseUrl,
-          databasePool: 2,
-          temporal: { address, namespace: 'default' },
-          secretsKey: randomBytes(32),
-        },
-        ...{ log: pino({ level: 'silent' }), port: 0, host: '127.0.0.1' },
-        config: {
-          DEFAULT_SENDER: 'INFO',
-          WEBHOOK_ALLOW_PRIVATE: false,
-          TRUST_PROXY: false,
-          REQUESTS_AT_ONCE: 100,
-          HEAVY_REQUESTS_AT_ONCE: 4,
-          MCP_CONFIRM_RECIPIENTS: 10,
-          MCP_CONFIRM_GROSZE: 500,
-        },
-      });
+      strict = await startOwnApi({ config: { WEBHOOK_ALLOW_PRIVATE: false } });
     });
     afterAll(() => strict.stop());
 

@@ -1,12 +1,15 @@
+import { Writable } from 'node:stream';
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import type { Endpoint } from '../../api/http/endpoint.ts';
+import type { RunningApi } from '../../api/server.ts';
 import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
 import { apiClient } from '../support/client.ts';
 import { newEarlierAccount } from '../support/earlierClient.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, newKey } from '../support/factories.ts';
-import { type ServiceProcess, spawnProcess } from '../support/service.ts';
+import { startOwnApi } from '../support/ownApi.ts';
 
 interface Trace {
   actor: string;
@@ -176,9 +179,17 @@ const LOGGED_ONLY = [
 ];
 
 describe('the line of the log of a request', () => {
-  let behindProxy: ServiceProcess;
+  let behindProxy: RunningApi;
+  const lines: string[] = [];
+  const log = new Writable({
+    decodeStrings: false,
+    write: (line: string, _, done) => {
+      lines.push(line);
+      done();
+    },
+  });
   beforeAll(async () => {
-    behindProxy = await spawnProcess('api', inject('service'), { TRUST_PROXY: 'true' });
+    behindProxy = await startOwnApi({ config: { TRUST_PROXY: true }, log: pino(log) });
   });
   afterAll(() => behindProxy.stop());
 
@@ -189,7 +200,7 @@ describe('the line of the log of a request', () => {
     const id = response.headers.get('x-request-id')!;
     const line = await eventually(
       () =>
-        Promise.resolve(behindProxy.lines.find((text) => text.includes(id) && text.includes('"request"'))),
+        Promise.resolve(lines.find((text) => text.includes(id) && text.includes('"request"'))),
       (found) => found !== undefined,
     );
     return JSON.parse(line!) as Line;
@@ -279,7 +290,7 @@ describe('the line of the log of a request', () => {
         expect(line).not.toHaveProperty('keyId');
       }
     }
-    const text = behindProxy.lines.join('\n');
+    const text = lines.join('');
     expect(text).not.toContain(key.slice(8, 20));
     expect(text).not.toContain(key.slice(-6));
     expect(text).not.toContain('nonsense');

@@ -122,7 +122,7 @@ describe('GET /v1/contacts', () => {
           await database()`delete from contacts where account_id = ${account.id}`;
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 });

@@ -1,8 +1,6 @@
 import { expect } from 'vitest';
 import { contractBreach } from './contract.ts';
-import { noteRunAgain } from './undisturbed.ts';
-
-const TRIES = 3;
+import { decided } from './decided.ts';
 
 /** An answer of the API. */
 export interface ApiAnswer {
@@ -76,8 +74,8 @@ export interface ApiClient {
   delete(path: string): Promise<ApiAnswer>;
   send(body: unknown, idempotencyKey?: string): Promise<ApiAnswer>;
   /**
-   * Sends what a test only begins with. A machine that stands still for seconds makes the service refuse a send as not decided in
-   * time, and nothing of it is sent: it is then sent again, as a customer would.
+   * Sends what a test only begins with. Where the service could not decide a send in time nothing of it is sent: it is then sent
+   * again, as a customer would.
    */
   accepted(body: unknown): Promise<AnswerBody>;
 }
@@ -125,17 +123,13 @@ export function apiClient(baseUrl: string, key?: string): ApiClient {
         body: typeof body === 'string' ? body : JSON.stringify(body),
       });
   const post = withBody('POST');
-  const accepted = async (body: unknown, tries = TRIES): Promise<AnswerBody> => {
-    const answer = await post('/v1/messages', body);
-    if (answer.status === 504 && tries > 1) {
-      noteRunAgain('a send was not decided in time', answer.text);
-      return await accepted(body, tries - 1);
-    }
+  const accepted = async (body: unknown): Promise<AnswerBody> => {
+    const answer = await decided(() => post('/v1/messages', body));
     expect(answer).toMatchObject({ status: 201 });
     return answer.body;
   };
   return {
-    accepted: (body) => accepted(body),
+    accepted,
     get: without('GET'),
     delete: without('DELETE'),
     post,

@@ -7,6 +7,7 @@ import { newId } from '../../db/ids.ts';
 import type { AccountWish } from './factories.ts';
 import { database } from './factories.ts';
 import { type EarlierAccount, type EarlierClient, newEarlierAccount } from './earlierClient.ts';
+import { decided } from './decided.ts';
 import { eventually } from './eventually.ts';
 import { startHttpReceiver } from './httpReceiver.ts';
 
@@ -90,7 +91,6 @@ export async function untilEmail(
   return await eventually(
     async () => (await v1.get(`/v1/email/${id}`)).body.data as unknown as ShownEmail,
     wanted,
-    40_000,
   );
 }
 
@@ -131,7 +131,7 @@ export async function refusedTo(
 
 /** Asks by a token for what is taken. @returns what it was answered */
 export async function takenFrom(account: MailAccount, email: object): Promise<SentEmail> {
-  const answer = await account.v1.post('/v1/email', { ...LEAST, ...email });
+  const answer = await decided(() => account.v1.post('/v1/email', { ...LEAST, ...email }));
   expect(answer).toMatchObject({ status: 200 });
   return answer.body.data as unknown as SentEmail;
 }

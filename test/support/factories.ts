@@ -6,7 +6,6 @@ import type { CountryRates } from '../../domain/price.ts';
 import type { Scope } from '../../operations/asked.ts';
 import { type AnswerBody, type ApiClient, apiClient } from './client.ts';
 import { eventually } from './eventually.ts';
-import type { Probe } from './undisturbed.ts';
 
 /** What a test wants of an account; money in grosze. */
 export interface AccountWish {
@@ -44,16 +43,6 @@ export function database(): Database {
   pool ??= openDatabase(inject('service').databaseUrl, 3);
   return pool;
 }
-
-/** Ask the API under test for an answer, and its database for a commit. */
-export const serviceProbes = (): Probe[] => [
-  {
-    server: 'the API',
-    ask: () => fetch(`${inject('service').apiUrl}/v1/account`).then((response) => response.text()),
-    pid: inject('service').apiPid,
-  },
-  { server: 'PostgreSQL', ask: () => database()`select pg_logical_emit_message(true, 'probe', '')` },
-];
 
 /** Makes an account, its opening balance, senders, verified numbers, and a key of its own mode. */
 export async function newAccount(wish: AccountWish = {}): Promise<TestAccount> {
@@ -119,7 +108,6 @@ export const untilStatus = ({ api }: Pick<TestAccount, 'api'>, id: string, statu
   eventually(
     async () => (await api.get(`/v1/messages/${id}`)).body as AnswerBody & Record<string, unknown>,
     (message) => message.status === status,
-    40_000,
   );
 
 /** A message that was written and not charged. @returns its id */

@@ -1,9 +1,10 @@
+import { decided } from '../../support/decided.ts';
 import type { AccessCases } from './cases.ts';
 
 export const lookupCases: AccessCases = {
   async prepare({ api }) {
     // A result of the victim's is not the caller's: who asks for the same number pays for it himself.
-    await api.get('/v1/numbers/500100779/lookup');
+    await decided(() => api.get('/v1/numbers/500100779/lookup'));
     return {};
   },
   tables: ['number_lookups', 'ledger_entries'],

@@ -6,7 +6,7 @@ const later = new Date(Date.now() + 86_400_000).toISOString();
 export const messageCases: AccessCases = {
   async prepare({ api }) {
     const message = { to: '500100777', text: 'tajne', send_at: later, reference: 'tajne' };
-    return { message: (await api.send(message)).body.id };
+    return { message: (await api.accepted(message)).id };
   },
   tables: ['messages', 'ledger_entries'],
   cases: {

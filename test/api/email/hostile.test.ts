@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { decided } from '../../support/decided.ts';
 import {
   giveDomain,
   LEAST,
@@ -10,39 +11,19 @@ import {
   takenMail,
   untilEmail,
 } from '../../support/email.ts';
+import { addressRefused, endOfLineRefused, headerRefused, INJECTED, wrongTypesRefused } from './refusals.ts';
 
 let account: MailAccount;
 beforeAll(async () => {
   account = await newMailAccount();
 });
 
-/** Line breaks as they have been smuggled into headers, and the rest that ends a line or a text somewhere. */
-const BREAKS = ['\r\n', '\n', '\r', '\u0085', '\u2028', '\u2029', '\u0000', '\u000b', '\u000c'];
-const INJECTED = 'Bcc: ktos@obcy.example';
+// More of them, as of what follows, are in hostile.deep.test.ts.
+const BREAKS = ['\r\n', '\n', '\u2028', '\u0000'];
 
 describe('no line break gets into a header', () => {
   it.each(BREAKS)('%j', async (ends) => {
-    const inside = `a${ends}${INJECTED}`;
-    const address = `jan@klient.example${ends}${INJECTED}`;
-    for (const field of ['to', 'from', 'reply_to'])
-      await refusedTo(account, { ...LEAST, [field]: address }, field);
-    for (const field of ['to', 'cc', 'bcc']) {
-      await refusedTo(account, { ...LEAST, [field]: [address] }, field);
-      await refusedTo(account, { ...LEAST, [field]: [`jan${ends}@klient.example`] }, field);
-      await refusedTo(account, { ...LEAST, [field]: [`jan@klient.example${ends}`] }, field);
-    }
-    for (const field of ['subject', 'from_name']) {
-      await refusedTo(account, { ...LEAST, [field]: inside }, field);
-      await refusedTo(account, { ...LEAST, [field]: `a${ends}` }, field);
-    }
-    await refusedTo(account, { ...LEAST, headers: { 'List-Id': inside } }, 'headers');
-    await refusedTo(account, { ...LEAST, headers: { [`List-Id${ends}`]: 'a' } }, 'headers');
-    const file = { filename: 'a.pdf', content: 'YQ==' };
-    for (const one of [
-      { ...file, filename: `a${ends}b.pdf` },
-      { ...file, content_id: `a${ends}b` },
-    ])
-      await refusedTo(account, { ...LEAST, attachments: [one] }, 'attachments');
+    await endOfLineRefused(account, ends);
   });
 
   it('in bodies they are content', async () => {
@@ -68,48 +49,12 @@ describe('what is wrong with `to` is said, whichever of its forms was meant', ()
 
 describe('an address is an address and nothing else', () => {
   const NONE = [
-    ...['', ' ', '@', 'jan', 'jan@', '@klient.example', 'jan@@klient.example', 'a@b@klient.example'],
-    ...['Jan <jan@klient.example>', '<jan@klient.example>', '"Jan" <jan@klient.example>'],
-    ...['jan@klient.example, ola@klient.example', 'jan@klient.example;ola@klient.example'],
-    ...['"jan kowalski"@klient.example', '"jan"@klient.example', 'jan kowalski@klient.example'],
-    ...['jan(komentarz)@klient.example', 'jan@(komentarz)klient.example', 'jan@klient.example (Jan)'],
-    ...['.jan@klient.example', 'jan.@klient.example', 'ja..n@klient.example'],
-    ...['jan@klient.example.', 'jan@.klient.example', 'jan@klient..example', 'jan@-klient.example'],
-    ...['jan@klient-.example', 'jan@klient_a.example', 'jan@localhost', 'jan@example'],
-    ...['jan@127.0.0.1', 'jan@[127.0.0.1]', 'jan@[IPv6:::1]', 'jan@2130706433', 'jan@0x7f.1', 'jan@1.1'],
-    ...['jan%40klient.example', 'jan@klient%2eexample', 'jan@klient.example%0a', 'jan@klient.example:25'],
-    ...[
-      'jan@klient.example/x',
-      'jan@klient.example?bcc=a@b.pl',
-      'jan@klient.example#x',
-      'mailto:jan@klient.example',
-    ],
-    ...[
-      'jan\uff20klient.example',
-      'jan\ufe6bklient.example',
-      'ja\u200bn@klient.example',
-      'jan@kli\u200bent.example',
-    ],
-    ...[
-      'jan\u202e@klient.example',
-      'jan@klient.ex\u202eample',
-      '\ufeffjan@klient.example',
-      'jan@klient\u00ad.example',
-    ],
-    ...[' jan@klient.example', 'jan@klient.example ', 'jan@klient.example\t', 'jan\u00a0@klient.example'],
-    ...[
-      'łukasz@klient.example',
-      'jan😀@klient.example',
-      'jan@xn--.example',
-      'jan@xn--a.example',
-      'jan@\\klient.example',
-    ],
+    ...['', 'jan@@klient.example', 'Jan <jan@klient.example>', 'jan@klient.example, ola@klient.example'],
+    ...['jan kowalski@klient.example', 'jan@localhost', 'jan@127.0.0.1', 'ja\u200bn@klient.example'],
+    ...['łukasz@klient.example', 'jan@xn--a.example'],
   ];
   it.each(NONE)('%j', async (address) => {
-    await refusedTo(account, { ...LEAST, to: address }, 'to');
-    await refusedTo(account, { ...LEAST, cc: ['a@klient.example', address] }, 'cc');
-    await refusedTo(account, { ...LEAST, reply_to: address }, 'reply_to');
-    await refusedTo(account, { ...LEAST, from: address }, 'from');
+    await addressRefused(account, address);
   });
 
   it.each([
@@ -163,80 +108,49 @@ describe('an address is an address and nothing else', () => {
 
 describe('a name beside an address is a name', () => {
   const NONE = [
-    ...[
-      'Jan <jan@klient.example>',
-      'jan@bank.example',
-      'Bank" <a',
-      '"',
-      '<',
-      '>',
-      '',
-      ' ',
-      '\t',
-      '\u3164\u200b',
-    ],
-    ...[
-      '\u202eknaB',
-      'Ban\u2066k',
-      'Ba\u200dnk',
-      '\ufeffBank',
-      'Bank\u00ad',
-      'Bank\ud800',
-      '=?utf-8?q?Bank_=3Ca=40bank.pl=3E?=',
-    ],
-    // Wide and small forms, and letters that show as nothing.
-    ...['Bank ＜info＠bank.pl＞', 'biuro﹫bank.pl', 'Bank ﹤x﹥', 'Bank＂', '＝？utf-8?q?a?='],
-    ...['\u3164', 'Ba\u3164nk', '\u2800\u2800', '\uffa0', '\u115f\u1160', 'Ba\u034fnk', 'Bank\u17b5'],
+    'Jan <jan@klient.example>',
+    'Bank" <a',
+    ' ',
+    '\u202eknaB',
+    'biuro﹫bank.pl',
+    '=?utf-8?q?Bank?=',
+    '\u3164',
   ];
   it.each(NONE)('%j is none', async (name) => {
     await refusedTo(account, { ...LEAST, from_name: name }, 'from_name');
   });
 
-  it.each([
-    'Sklep „Żółw”',
-    'Jan Kowalski, Sp. z o.o.',
-    "O'Brien (sklep)",
-    '商店',
-    '😀',
-    'Sklep ❤️',
-    'Łódź',
-    'Ło\u0301dz\u0301',
-    'Ｓｋｌｅｐ',
-  ])('%s reaches the provider as it is', async (name) => {
-    const sender = await newMailAccount();
-    const { id } = await takenFrom(sender, { from_name: name });
-    await untilEmail(sender, id, ({ status }) => status !== 'queued');
-    expect(await takenMail(id)).toMatchObject({ from: { name } });
-  });
+  it.each(['Sklep „Żółw”', "O'Brien, Sp. z o.o. (sklep)", 'Sklep ❤️ 商店'])(
+    '%s reaches the provider as it is',
+    async (name) => {
+      const sender = await newMailAccount();
+      const { id } = await takenFrom(sender, { from_name: name });
+      await untilEmail(sender, id, ({ status }) => status !== 'queued');
+      expect(await takenMail(id)).toMatchObject({ from: { name } });
+    },
+  );
 });
 
 describe('headers', () => {
   const FORBIDDEN = [
-    ...['From', 'to', 'Cc', 'BCC', 'Subject', 'Reply-To', 'Sender', 'Return-Path', 'Date', 'Message-ID'],
-    ...[
-      'Content-Type',
-      'MIME-Version',
-      'DKIM-Signature',
-      'Received',
-      'List-Unsubscribe',
-      'List-Unsubscribe-Post',
-    ],
-    ...['X-Anything', '', ' ', 'List-Id ', 'List-Id:', 'constructor', '__proto__', 'toString', 'Łist-Id'],
+    'From',
+    'BCC',
+    'Message-ID',
+    'List-Unsubscribe',
+    'X-Anything',
+    '',
+    'List-Id:',
+    '__proto__',
   ];
   it.each(FORBIDDEN)('%j is not the caller’s', async (name) => {
-    for (const value of ['"a"', 'null'])
-      await refusedTo(
-        account,
-        `{"to":"a@b.pl","subject":"x","text":"x","idx":"x","headers":{${JSON.stringify(name)}:${value}}}`,
-        'headers',
-      );
+    await headerRefused(account, name);
   });
 
-  it.each(['', ' ', ' a', 'a ', 'ż', 'a\u00a0b', '\u007f', '😀'])('%j is no value', async (value) => {
+  it.each(['', ' a', 'ż', '\u007f'])('%j is no value', async (value) => {
     await refusedTo(account, { ...LEAST, headers: { 'List-Id': value } }, 'headers');
   });
 
-  it.each([true, 7, {}, ['a']])('%j is no value either', async (value) => {
+  it.each([7, ['a']])('%j is no value either', async (value) => {
     await refusedTo(account, { ...LEAST, headers: { 'List-Id': value } }, 'headers');
   });
 
@@ -259,7 +173,8 @@ it('unsubscribing of two addresses is refused as that, whatever the account can 
   const two = { ...LEAST, list_unsubscribe: true, to: ['a@klient.example', 'b@klient.example'] };
   await refusedTo(poor, two, 'list_unsubscribe');
   await refusedTo(poor, { ...LEAST, list_unsubscribe: true, bcc: ['b@klient.example'] }, 'list_unsubscribe');
-  expect((await poor.v1.post('/v1/email', { ...LEAST, list_unsubscribe: true })).status).toBe(402);
+  const unpaid = { ...LEAST, list_unsubscribe: true };
+  expect((await decided(() => poor.v1.post('/v1/email', unpaid))).status).toBe(402);
 });
 
 describe('a body that is none', () => {
@@ -286,33 +201,9 @@ describe('a body that is none', () => {
     await refusedTo(account, email, field);
   });
 
-  const FIELDS = [
-    ...['to', 'cc', 'bcc', 'subject', 'html', 'text', 'from', 'from_name', 'reply_to', 'idx', 'headers'],
-    ...['attachments', 'list_unsubscribe'],
-  ];
+  const FIELDS = ['to', 'subject', 'headers', 'attachments', 'list_unsubscribe'];
   it.each(FIELDS)('%s of a wrong type, at any depth', async (field) => {
-    const wrong = [
-      0,
-      true,
-      1e300,
-      {},
-      { a: 1 },
-      [[]],
-      [null],
-      [{}],
-      [1],
-      [['a@b.pl']],
-      { to: 'a@b.pl' },
-      'tak',
-    ];
-    const right: Record<string, unknown[]> = {
-      ...{ list_unsubscribe: [true], headers: [{}], attachments: [] },
-      ...{ subject: ['tak'], html: ['tak'], text: ['tak'], from_name: ['tak'], idx: ['tak'] },
-    };
-    for (const value of wrong) {
-      if (right[field]?.some((one) => JSON.stringify(one) === JSON.stringify(value))) continue;
-      await refusedTo(account, { ...LEAST, [field]: value }, field);
-    }
+    await wrongTypesRefused(account, field);
   });
 
   it.each([

@@ -1,0 +1,39 @@
+import pino, { type Logger } from 'pino';
+import { inject } from 'vitest';
+import { doors } from '../../bin/doors.ts';
+import { type ApiOptions, type RunningApi, startApi } from '../../api/server.ts';
+
+interface Wish {
+  /** What it does otherwise than the usual one under test. */
+  config?: Partial<ApiOptions['config']>;
+  /** Where it logs to; nowhere unless given. */
+  log?: Logger;
+}
+
+/** Starts an API of a test's own in this process, on the servers of the service under test: one more of a cluster. */
+export async function startOwnApi({
+  config,
+  log = pino({ level: 'silent' }),
+}: Wish = {}): Promise<RunningApi> {
+  const { databaseUrl, temporalAddress, temporalNamespace, secretsKey } = inject('service');
+  return await startApi({
+    databaseUrl,
+    databasePool: 4,
+    temporal: { address: temporalAddress, namespace: temporalNamespace },
+    config: {
+      DEFAULT_SENDER: 'INFO',
+      WEBHOOK_ALLOW_PRIVATE: true,
+      TRUST_PROXY: false,
+      REQUESTS_AT_ONCE: 100,
+      HEAVY_REQUESTS_AT_ONCE: 4,
+      MCP_CONFIRM_RECIPIENTS: 10,
+      MCP_CONFIRM_GROSZE: 500,
+      ...config,
+    },
+    secretsKey: Buffer.from(secretsKey, 'base64'),
+    log,
+    mounts: doors,
+    port: 0,
+    host: '127.0.0.1',
+  });
+}
