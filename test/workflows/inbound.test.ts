@@ -13,8 +13,8 @@ import { type Pipeline, startPipeline, until, WEBHOOK_SECRET } from './pipeline.
 let pipeline: Pipeline;
 beforeAll(async () => {
   pipeline = await startPipeline();
-}, 120_000);
-afterAll(() => pipeline?.close(), 60_000);
+});
+afterAll(() => pipeline?.close());
 
 interface Stored {
   id: string;
@@ -476,7 +476,7 @@ describe('nothing is lost or doubled', () => {
       return event?.['state'] === 'exhausted';
     });
     expect(await closed(id)).toBe('COMPLETED');
-  }, 180_000);
+  });
 
   test('the history holds neither number nor text', async () => {
     const account = await receiving({ prefix: 'TAJNE' });
