@@ -83,6 +83,22 @@ describe('waiting for events', () => {
     expect(await pipeline.balance(account)).toBe(999);
   });
 
+  // As in budget.test.ts, to the end of its wait.
+  test.each([
+    ['without a webhook', {}, [], 25],
+    ['with a webhook', { webhookUrl: true }, ['sent', 'delivered'], 45],
+  ])('takes few events of history, %s', async (_, webhook, kinds, budget) => {
+    const url = 'webhookUrl' in webhook ? { webhookUrl: receiver.url } : {};
+    const id = await sendEmailOf(pipeline, await mailAccount(pipeline, url));
+    await untilEmailIs(pipeline, id, 'delivered');
+    await untilNotified(id, kinds);
+    await pipeline.sleep(73 * HOUR);
+    expect(await untilClosed(id)).toBe('COMPLETED');
+    const { events } = await handle(id).fetchHistory();
+    const names = events!.map(({ eventType }) => String(eventType));
+    expect(names.length, names.join(' ')).toBeLessThanOrEqual(budget);
+  });
+
   test('one of which nothing is reported stays sent, and is paid', async () => {
     const account = await mailAccount(pipeline);
     const id = await sendEmailOf(pipeline, account, { to: ['silent@klient.example'] });
