@@ -31,10 +31,13 @@ async function unanswered(options: DraftOptions = {}): Promise<Unanswered> {
 }
 
 async function disable(route: string): Promise<void> {
-  await pipeline.sql`update routes set state = 'disabled' where name = ${route}`;
-  await until('the worker has left it', async () => {
-    const rows = await pipeline.sql`select from route_workers where route = ${route} and working`;
-    return rows.count === 0;
+  const [{ at } = { at: new Date() }] = await pipeline.sql<{ at: Date }[]>`
+    with disabled as (update routes set state = 'disabled' where name = ${route})
+    select clock_timestamp() as at`;
+  await until('the worker says what it has open, and that is not it', async () => {
+    const seen = await pipeline.sql<{ route: string; open: boolean }[]>`
+      select route, sessions_wanted > 0 as open from route_workers where seen_at > ${at}`;
+    return seen.length > 0 && !seen.some((one) => one.route === route && one.open);
   });
 }
 
