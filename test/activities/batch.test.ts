@@ -19,11 +19,11 @@ beforeAll(async () => {
   // As a worker's: its starts may bring their first tasks along.
   connection = await NativeConnection.connect({ address: pipeline.address });
   working = new Client({ connection, namespace: pipeline.namespace });
-}, 120_000);
+});
 afterAll(async () => {
   await connection?.close();
   await pipeline?.close();
-}, 180_000);
+});
 
 /** Messages that are charged and have no workflow yet, each of a request of its own unless one is named. */
 async function charged(requestId?: string): Promise<{ id: string; requestId: string }[]> {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDeliveryReports, type DeliveryReports } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
+import { storeReports, takeMatchedReports } from '../../db/incoming/deliveryReports.ts';
 import { acceptParts } from '../../db/messages/answers.ts';
 import { expireMessage } from '../../db/messages/endings.ts';
 import { claimParts, holdParts, leavePartsUnanswered } from '../../db/messages/parts.ts';
@@ -307,6 +308,16 @@ describe('two routes that gave one id', () => {
     expect(await statuses()).toEqual({ [first]: 'undelivered', [second]: 'sent' });
     await receive(second, delivered({ providerMessageId: providerId }));
     expect(await statuses()).toEqual({ [first]: 'undelivered', [second]: 'delivered' });
+  });
+});
+
+test('a report that is younger than its answer is looked at again after a moment', async () => {
+  await sql.begin(async (tx) => {
+    // In one transaction it is one instant.
+    await storeReports(tx, OWN, [delivered({ providerMessageId: newId('evt') })]);
+    const { looked, againInMs } = await takeMatchedReports(tx, 1_000);
+    expect(looked).toBeGreaterThan(0);
+    expect(againInMs).toBe(100);
   });
 });
 

@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { createReplies } from '../../pipeline/replies.ts';
 import { createReplyParts } from '../../pipeline/replyParts.ts';
 import { startDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 
 const START_MS = 5_000;
 
@@ -14,11 +14,14 @@ beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
 });
 afterAll(() => stop());
+// What a start has of its time is exact then.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
 
-/** A Temporal server that answers nothing: each call ends when its time is up. */
+/** A Temporal server that answers nothing: each call ends when the test says that its time is up. */
 function silentTemporal() {
   let deadline = 0;
-  let underWay = 0;
+  const waiting: { until: number; end: () => void }[] = [];
   const seen = { most: 0, started: 0 };
   const client = {
     withDeadline: <T>(until: number, call: () => Promise<T>): Promise<T> => {
@@ -27,16 +30,18 @@ function silentTemporal() {
     },
     workflow: {
       async start() {
-        underWay += 1;
         seen.started += 1;
-        seen.most = Math.max(seen.most, underWay);
-        await delay(Math.max(deadline - Date.now(), 0));
-        underWay -= 1;
+        await new Promise<void>((resolve) => {
+          waiting.push({ until: deadline, end: resolve });
+          seen.most = Math.max(seen.most, waiting.length);
+        });
         throw new Error('DEADLINE_EXCEEDED');
       },
     },
   } as unknown as Client;
-  return { client, seen };
+  /** Ends what is under way. @returns until when it might have been */
+  const timeIsUp = (): number[] => waiting.splice(0).map(({ until, end }) => (end(), until));
+  return { client, seen, timeIsUp };
 }
 
 let replyNumber = 0;
@@ -50,10 +55,9 @@ async function isStored(reference: string): Promise<boolean> {
 }
 
 test('a reply that is stored is taken, however long Temporal keeps its workflow waiting', async () => {
-  const { client } = silentTemporal();
+  const { client, seen, timeIsUp } = silentTemporal();
   const errors: unknown[] = [];
   const replies = createReplies(sql, client, (error) => errors.push(error));
-  const since = Date.now();
   const one = reply();
   await replies.receive('smsc', [one]);
   expect(await isStored(one.providerReference)).toBe(true);
@@ -64,24 +68,31 @@ test('a reply that is stored is taken, however long Temporal keeps its workflow 
   const parts = createReplyParts(sql, replies);
   await parts.receive('smsc', part(1));
   await parts.receive('smsc', part(2));
-  expect(Date.now() - since).toBeLessThan(START_MS / 2);
-  // A stop waits until Temporal's time is up, and no longer.
+  // All were taken, and both starts are still under way.
+  expect(seen).toEqual({ most: 2, started: 2 });
+  expect(errors).toEqual([]);
+  // A stop waits until Temporal's time is up, and no longer: five seconds from when each was stored.
+  const now = Date.now();
+  expect(timeIsUp()).toEqual([now + START_MS, now + START_MS]);
   await replies.settled();
-  expect(Date.now() - since).toBeLessThan(START_MS * 1.5);
   expect(errors).toHaveLength(2);
 });
 
 test('replies that come while Temporal does not answer are few calls, and wait no longer than for one', async () => {
-  const { client, seen } = silentTemporal();
+  const { client, seen, timeIsUp } = silentTemporal();
   const errors: unknown[] = [];
   const replies = createReplies(sql, client, (error) => errors.push(error));
-  const since = Date.now();
   for (let batch = 0; batch < 10; batch += 1) {
     await replies.receive('smsc', Array.from({ length: 50 }, reply));
   }
-  expect(Date.now() - since).toBeLessThan(START_MS);
+  expect(seen).toEqual({ most: 20, started: 20 });
+  // The time of those that wait for a place is up as if they had one, and they take none after that.
+  await eventually(
+    () => Promise.resolve(errors.length),
+    (count) => count === 10,
+  );
+  timeIsUp();
   await replies.settled();
-  expect(Date.now() - since).toBeLessThan(START_MS * 2);
-  expect(seen.most).toBeLessThanOrEqual(20);
+  expect(seen.started).toBe(20);
   expect(errors).toHaveLength(10);
 });

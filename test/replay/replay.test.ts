@@ -33,7 +33,7 @@ let withExtras: Map<string, unknown>;
 beforeAll(async () => {
   plain = await replayAll({});
   withExtras = await replayAll({ traced: true, callStacks: false });
-}, 120_000);
+});
 
 describe('histories recorded since 0.5.0 replay', () => {
   test.each(histories)('$file', ({ workflowId }) => {

@@ -219,8 +219,9 @@ const SCRAPED_LABELS = ['job', 'instance'];
 
 /** Makes the workers fail a workflow task, as a release that does not fit would. */
 async function failWorkflowTask(): Promise<void> {
-  const connection = await Connection.connect({ address: observed.started.service.temporalAddress });
-  const { workflow } = new Client({ connection });
+  const { temporalAddress: address, temporalNamespace: namespace } = observed.started.service;
+  const connection = await Connection.connect({ address });
+  const { workflow } = new Client({ connection, namespace });
   const handle = await workflow.start('unknown', { workflowId: randomUUID(), taskQueue: MESSAGES_QUEUE });
   await eventually(
     async () => (await observed.scrapeWorker()).sum('temporal_workflow_task_execution_failed_total'),

@@ -7,7 +7,7 @@ import { holdSubmits } from './heldSubmits.ts';
 import { DAY, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
-beforeAll(async () => (pipeline = await startPipeline()), 120_000);
+beforeAll(async () => (pipeline = await startPipeline()));
 afterAll(() => pipeline?.close());
 
 const setStatus = (account: string, status: string) =>
@@ -41,7 +41,7 @@ async function untilClosed(id: string): Promise<string> {
     status = (await pipeline.client.workflow.getHandle(id).describe()).status.name;
     return status !== 'RUNNING';
   };
-  await until(`workflow ${id} closes`, closed, 60_000);
+  await until(`workflow ${id} closes`, closed);
   return status;
 }
 
@@ -240,7 +240,7 @@ describe('a closed account', { timeout: 90_000 }, () => {
   });
 });
 
-describe('an e-mail that waits to be handed over', { timeout: 90_000 }, () => {
+describe('an e-mail that waits to be handed over', () => {
   async function waiting(): Promise<{ account: string; id: string }> {
     const account = await mailAccount(pipeline);
     const email = await emailDraft(pipeline, account);

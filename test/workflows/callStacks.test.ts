@@ -5,7 +5,7 @@ let pipeline: Pipeline | undefined;
 afterEach(async () => {
   await pipeline?.close();
   pipeline = undefined;
-}, 180_000);
+});
 
 async function callStackOfSleeping(settings: { WORKFLOW_CALL_STACKS?: boolean }): Promise<string> {
   pipeline = await startPipeline('time-skipping', settings);
@@ -17,8 +17,8 @@ async function callStackOfSleeping(settings: { WORKFLOW_CALL_STACKS?: boolean })
 
 test('where a workflow waits is shown', async () => {
   expect(await callStackOfSleeping({})).toMatch(/at condition .*\n(.*\n)*.*workflows\/message\.ts:\d+/);
-}, 180_000);
+});
 
 test('WORKFLOW_CALL_STACKS=false keeps no call stacks', async () => {
   expect(await callStackOfSleeping({ WORKFLOW_CALL_STACKS: false })).not.toContain('workflows/message.ts');
-}, 180_000);
+});

@@ -11,8 +11,8 @@ const MINUTE = 60_000;
 const CALLING_HOURS = readCallingHours('08:00-22:00', 120)!;
 
 let pipeline: Pipeline;
-beforeAll(async () => (pipeline = await startPipeline()), 120_000);
-afterAll(() => pipeline?.close(), 60_000);
+beforeAll(async () => (pipeline = await startPipeline()));
+afterAll(() => pipeline?.close());
 
 /** The clock of the workflows in Poland. */
 const clock = async () =>

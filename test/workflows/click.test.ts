@@ -22,11 +22,11 @@ const orders: number[] = [];
 beforeAll(async () => {
   receiver = await startHttpReceiver((response) => response.writeHead(orders.shift() ?? 200).end());
   pipeline = await startPipeline('real');
-}, 120_000);
+});
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
-}, 180_000);
+});
 
 interface Link {
   account: string;

@@ -25,11 +25,11 @@ beforeAll(async () => {
   receiver = await startHttpReceiver((response) => response.writeHead(204).end());
   pipeline = await startPipeline('real');
   await pauseReconciliation(pipeline.client);
-}, 120_000);
+});
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
-}, 180_000);
+});
 // What one test leaves is not to be found by the next.
 afterEach(() => pipeline.sql`update webhook_events set state = 'exhausted' where state = 'pending'`);
 

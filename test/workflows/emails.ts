@@ -10,6 +10,7 @@ import { acceptUpdate } from '../../workflows/contracts.ts';
 import { emailStart, type StartableEmail } from '../../workflows/startOptions.ts';
 import { insertDomain } from '../support/email.ts';
 import { DAY, type Pipeline, until } from './pipeline.ts';
+import { updateWithStart } from './updateWithStart.ts';
 
 /** What an e-mail of a test is like. */
 export interface EmailWish {
@@ -76,7 +77,7 @@ export async function emailDraft(
 
 /** Has the workflow of an e-mail charge it. */
 export function acceptEmailDraft({ client }: Pipeline, email: StartableEmail): Promise<Acceptance> {
-  return client.workflow.executeUpdateWithStart(acceptUpdate, {
+  return updateWithStart(client, acceptUpdate, {
     startWorkflowOperation: new WithStartWorkflowOperation('email', emailStart(email, false)),
     updateId: email.requestId,
   });
@@ -115,7 +116,7 @@ export async function storedEmail({ sql }: Pick<Pipeline, 'sql'>, id: string): P
 
 /** Waits until an e-mail has a status. */
 export async function untilEmailIs(pipeline: Pipeline, id: string, status: string): Promise<void> {
-  await until(`${id} is ${status}`, async () => (await storedEmail(pipeline, id)).status === status, 30_000);
+  await until(`${id} is ${status}`, async () => (await storedEmail(pipeline, id)).status === status);
 }
 
 /** How often the simulated provider was handed an e-mail it took; 0: it never took it. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
+import { decideOn } from './decisions.ts';
 import { type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
@@ -32,7 +32,7 @@ describe('a message half left on a route that does not work', () => {
   test('is given up by the operator, at once, with refund', async () => {
     const { id, account } = await halfLeft();
     const handle = pipeline.client.workflow.getHandle(id);
-    await handle.executeUpdate(giveUpUpdate);
+    await decideOn(pipeline, id, 'giveUp');
     expect(await handle.result()).toEqual({ status: 'failed' });
     const [row] = await pipeline.sql<{ balance: number }[]>`
       select balance_grosze as balance from accounts where id = ${account}`;
@@ -44,9 +44,8 @@ describe('a message half left on a route that does not work', () => {
 
   test('is given up once by ten operators at once', async () => {
     const { id, account } = await halfLeft();
-    const handle = pipeline.client.workflow.getHandle(id);
     const results = await Promise.allSettled(
-      Array.from({ length: 10 }, () => handle.executeUpdate(giveUpUpdate)),
+      Array.from({ length: 10 }, () => decideOn(pipeline, id, 'giveUp')),
     );
     expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
     await pipeline.untilStatus(id, 'failed');
@@ -55,7 +54,7 @@ describe('a message half left on a route that does not work', () => {
 
   test('is submitted again on the operator’s word, where a route works', async () => {
     const { id } = await halfLeft();
-    await pipeline.client.workflow.getHandle(id).executeUpdate(resubmitUpdate);
+    await decideOn(pipeline, id, 'resubmit');
     await pipeline.untilStatus(id, 'delivered');
     expect(await pipeline.sql`select from simulator_submits where reference like ${id + '/%'}`).toHaveLength(
       2,

@@ -3,7 +3,7 @@ import type { StartableMessage } from '../../domain/startable.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
-beforeAll(async () => (pipeline = await startPipeline()), 120_000);
+beforeAll(async () => (pipeline = await startPipeline()));
 afterAll(() => pipeline?.close());
 
 const MSISDN = '+48500100000';

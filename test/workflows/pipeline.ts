@@ -18,7 +18,7 @@ import type { StartableMessage } from '../../domain/startable.ts';
 import { batchStart, gatheredStart, messageStart } from '../../workflows/startOptions.ts';
 import { createTestDatabase, createTestNamespace, type Servers } from '../support/servers.ts';
 import { timeSkippingServerOptions } from '../support/timeSkippingServer.ts';
-import { type Probe, undisturbed } from '../support/undisturbed.ts';
+import { updateWithStart } from './updateWithStart.ts';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -37,8 +37,6 @@ export interface Pipeline {
   sleep(ms: number): Promise<void>;
   /** The server's time, epoch milliseconds. */
   now(): Promise<number>;
-  /** Ask PostgreSQL for a commit and Temporal for an answer. */
-  probes(): Probe[];
   account(options?: { balance?: number; webhookUrl?: string; testCredits?: number }): Promise<string>;
   draft(account: string, options?: DraftOptions): Promise<StartableMessage>;
   accept(message: StartableMessage): Promise<Acceptance>;
@@ -71,7 +69,7 @@ export interface DraftOptions {
 }
 
 /** Waits for a condition in real time; fails with `what` after `patience` milliseconds. */
-export async function until(what: string, holds: () => Promise<boolean>, patience = 20_000): Promise<void> {
+export async function until(what: string, holds: () => Promise<boolean>, patience = 180_000): Promise<void> {
   const deadline = Date.now() + patience;
   for (;;) {
     // Before it asks: an answer that was old news when this process stood still is not the last.
@@ -81,12 +79,6 @@ export async function until(what: string, holds: () => Promise<boolean>, patienc
     await delay(25);
   }
 }
-
-/** As {@link undisturbed}, for scenarios that count on this pipeline's servers to be quick. */
-export const undisturbedIn =
-  (pipeline: () => Pipeline) =>
-  (scenario: () => Promise<void>): (() => Promise<void>) =>
-    undisturbed(scenario, () => pipeline().probes());
 
 /** The service's own reconciliation, every ten minutes by the clock, leaves what a test has lost to the test from now on. */
 export async function pauseReconciliation(client: Client): Promise<void> {
@@ -190,10 +182,6 @@ export async function startPipeline(
     namespace: temporal.namespace,
     sleep: (ms) => temporal.sleep(ms),
     now: () => temporal.now(),
-    probes: () => [
-      { server: 'PostgreSQL', ask: () => sql`select pg_logical_emit_message(true, 'probe', '')` },
-      { server: 'Temporal', ask: () => client.workflowService.getSystemInfo({}) },
-    ],
 
     async account({ balance = 1000, webhookUrl, testCredits = 0 } = {}) {
       const id = newId('cl');
@@ -234,19 +222,19 @@ export async function startPipeline(
     },
 
     accept: (message) =>
-      client.workflow.executeUpdateWithStart(acceptUpdate, {
+      updateWithStart(client, acceptUpdate, {
         startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, false)),
         updateId: message.requestId,
       }),
 
     acceptTogether: (id, messages) =>
-      client.workflow.executeUpdateWithStart(acceptTogetherUpdate, {
+      updateWithStart(client, acceptTogetherUpdate, {
         startWorkflowOperation: new WithStartWorkflowOperation('gathered', gatheredStart(id, messages, null)),
         updateId: id,
       }),
 
     acceptBatch: (accountId, requestId, recipients) =>
-      client.workflow.executeUpdateWithStart(acceptUpdate, {
+      updateWithStart(client, acceptUpdate, {
         startWorkflowOperation: new WithStartWorkflowOperation(
           'batch',
           batchStart({ accountId, requestId, recipients, priority: false }),

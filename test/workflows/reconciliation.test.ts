@@ -29,11 +29,11 @@ beforeAll(async () => {
   receiver = await startHoldingReceiver();
   pipeline = await startPipeline('real');
   await pauseReconciliation(pipeline.client);
-}, 120_000);
+});
 afterAll(async () => {
   await receiver?.close();
   await pipeline?.close();
-}, 180_000);
+});
 
 const handle = (id: string) => pipeline.client.workflow.getHandle(id);
 const stateOf = async (id: string) => (await handle(id).describe()).status.name;
@@ -254,7 +254,7 @@ describe('a message whose workflow was lost', () => {
     expect(await stateOf(id)).toBe('RUNNING');
     expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'repaired', repairs: 2 }]);
     expect(await pipeline.balance(account)).toBe(985);
-  }, 180_000);
+  });
 
   test('recipients whose batch never came to them get their workflows', async () => {
     const account = await pipeline.account();

@@ -19,7 +19,7 @@ const replies = {
 
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
-}, 180_000);
+});
 afterAll(() => stop());
 
 const parts = () => createReplyParts(sql, replies);

@@ -10,8 +10,6 @@ import { storeClick } from '../support/storedClick.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 import { type Pipeline, startPipeline, until } from './pipeline.ts';
 
-// Of the worker's loops: what it starts again it finds every ten seconds at the latest.
-const PATIENCE_MS = 60_000;
 const NUMBER = '+48500600700';
 const PHONE = '+48600000001';
 
@@ -20,11 +18,11 @@ let receiver: WebhookReceiver;
 beforeAll(async () => {
   receiver = await startReceiver();
   pipeline = await startPipeline();
-}, 120_000);
+});
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
-}, 60_000);
+});
 
 async function completed(workflowId: string): Promise<string> {
   const handle = pipeline.client.workflow.getHandle(workflowId);
@@ -35,14 +33,10 @@ async function completed(workflowId: string): Promise<string> {
 /** Waits until a workflow that had completed is run once more, and has completed again. */
 async function runAgain(workflowId: string, firstRun: string): Promise<void> {
   const handle = pipeline.client.workflow.getHandle(workflowId);
-  await until(
-    `${workflowId} is run again`,
-    async () => {
-      const { runId, status } = await handle.describe();
-      return runId !== firstRun && status.name === 'COMPLETED';
-    },
-    PATIENCE_MS,
-  );
+  await until(`${workflowId} is run again`, async () => {
+    const { runId, status } = await handle.describe();
+    return runId !== firstRun && status.name === 'COMPLETED';
+  });
 }
 
 test('a STOP that the restored database has not looked at yet is honoured, though its workflow has completed', async () => {
@@ -69,7 +63,7 @@ test('a STOP that the restored database has not looked at yet is honoured, thoug
          set state = 'received', account_id = null, text = null, matched_by = null, reply_to = null, opt_out = false
        where id = ${reply!.id}`;
   });
-  await until('the sender is listed again', async () => (await listed()) === 1, PATIENCE_MS);
+  await until('the sender is listed again', async () => (await listed()) === 1);
   await runAgain(reply!.id, run);
   expect(receiver.calls.filter(({ event }) => event.type === 'message.received')).toHaveLength(2);
 });
@@ -92,7 +86,7 @@ test('a click that the restored database has not counted is', async () => {
     await tx`
       update link_clicks set counted_at = null, message_id = null, clicked_at = now() - interval '1 hour' where id = ${id}`;
   });
-  await until('the click is counted again', async () => (await clicks()) === 1, PATIENCE_MS);
+  await until('the click is counted again', async () => (await clicks()) === 1);
   await runAgain(id, run);
   expect(await clicks()).toBe(1);
 });
@@ -129,11 +123,11 @@ test('further deliveries that are under way in the restored database end, and le
   });
   expect(await ask(ids.at(-1)!)).toBe('too_many');
   expect(await ask(ids[0]!)).toBe('under_way');
-  await until('all rounds have ended', async () => (await open()) === 0, PATIENCE_MS);
+  await until('all rounds have ended', async () => (await open()) === 0);
   for (const [id, run] of runs) await runAgain(id, run);
   expect(receiver.calls).toHaveLength(calls + RESENDS_AT_ONCE);
   expect(await ask(ids.at(-1)!)).toMatchObject({ round: 1 });
-}, 120_000);
+});
 
 test('what has ended between its finding and its start is not run again', async () => {
   const starts: [string[], object][] = [];

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
+import { decideOn } from './decisions.ts';
 import { deliveryReportsOf } from './deliveryReports.ts';
 import { submitsOf } from './markers.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
@@ -62,10 +63,10 @@ async function failureOf(promise: Promise<unknown>): Promise<string | null | und
 describe('an unanswered submit', () => {
   test('is submitted again when the operator says so, and once more, and can be given up with refund', async () => {
     const { message, account } = await unanswered();
-    await update(message.id, resubmitUpdate);
+    await decideOn(pipeline, message.id, 'resubmit');
     await untilUnanswered(message.id, 2);
     expect(await pipeline.balance(account)).toBe(985);
-    await update(message.id, giveUpUpdate);
+    await decideOn(pipeline, message.id, 'giveUp');
     await pipeline.untilStatus(message.id, 'failed');
     expect((await now(message.id)).errorCode).toBe('given_up');
     expect(await pipeline.client.workflow.getHandle(message.id).result()).toEqual({ status: 'failed' });
@@ -152,11 +153,11 @@ describe('an unanswered submit', () => {
       update message_parts set submitted_at = submitted_at - interval '1 minute' where message_id = ${message.id}`;
     await pipeline.sql`
       update delivery_reports set received_at = received_at - interval '20 seconds' where phone = ${recipient}`;
-    await until('delivered', async () => (await now(message.id)).status === 'delivered', 60_000);
+    await until('delivered', async () => (await now(message.id)).status === 'delivered');
     const parts = await pipeline.sql<{ id: string }[]>`
       select provider_message_id as id from message_parts where message_id = ${message.id} order by part`;
     expect(parts.map(({ id }) => id)).toEqual(['u-1', 'u-2', 'u-3']);
-  }, 180_000);
+  });
 });
 
 describe('reports', () => {
@@ -216,7 +217,7 @@ describe('routes', () => {
     const { message } = await accepted({ sendAt: (await pipeline.now()) + HOUR }, account);
     await pipeline.untilStatus(message.id, 'scheduled');
     await reserveOf(account);
-    // Everybody knows the rules within a second.
+    // The rules are asked for again once they are a second old.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     await pipeline.sleep(HOUR + 1_000);
     await pipeline.untilStatus(message.id, 'delivered');

@@ -40,12 +40,12 @@ beforeAll(async () => {
       () => false,
     ),
   );
-}, 180_000);
+});
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
   await dns?.close();
-}, 180_000);
+});
 
 let made = 0;
 async function added(account?: string): Promise<{ account: string; name: string; domain: ShownDomain }> {

@@ -25,12 +25,12 @@ beforeAll(async () => {
   slow = await startHttpReceiver(() => void (slowCalls += 1));
   pipeline = await startPipeline('real');
   await pauseReconciliation(pipeline.client);
-}, 120_000);
+});
 afterAll(async () => {
   await receiver?.close();
   await slow?.close();
   await pipeline?.close();
-}, 180_000);
+});
 afterEach(async () => {
   receiver.taking = false;
   receiver.received.length = 0;

@@ -15,7 +15,7 @@ import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { FAILURE } from '../../workflows/contracts.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { isSigned } from '../support/webhookReceiver.ts';
-import { type Pipeline, startPipeline, until, WEBHOOK_SECRET, undisturbedIn } from './pipeline.ts';
+import { type Pipeline, startPipeline, until, WEBHOOK_SECRET } from './pipeline.ts';
 
 /** As much of an event as is looked at here. */
 interface Event {
@@ -68,9 +68,8 @@ const status =
     void response.writeHead(code, headers).end('what the receiver says');
 
 let pipeline: Pipeline;
-const calm = undisturbedIn(() => pipeline);
-beforeAll(async () => (pipeline = await startPipeline('real')), 120_000);
-afterAll(() => pipeline?.close(), 60_000);
+beforeAll(async () => (pipeline = await startPipeline('real')));
+afterAll(() => pipeline?.close());
 
 /** Sends a message of an account that has the webhook; '902' causes one event, message.failed, and no other. */
 async function send(webhookUrl: string, ending: string): Promise<string> {
@@ -107,22 +106,18 @@ async function logged(messageId: string): Promise<LoggedEvent[]> {
   ];
 }
 
-async function untilState(messageId: string, state: string, patience = 60_000): Promise<LoggedEvent[]> {
+async function untilState(messageId: string, state: string): Promise<LoggedEvent[]> {
   let events: LoggedEvent[] = [];
-  await until(
-    `all events of ${messageId} are ${state}`,
-    async () => {
-      events = await logged(messageId);
-      return events.length > 0 && events.every((event) => event.state === state);
-    },
-    patience,
-  );
+  await until(`all events of ${messageId} are ${state}`, async () => {
+    events = await logged(messageId);
+    return events.length > 0 && events.every((event) => event.state === state);
+  });
   return events;
 }
 
 async function untilClosed(id: string): Promise<void> {
   const handle = pipeline.client.workflow.getHandle(id);
-  await until(`${id} closes`, async () => (await handle.describe()).status.name !== 'RUNNING', 60_000);
+  await until(`${id} closes`, async () => (await handle.describe()).status.name !== 'RUNNING');
 }
 
 const stamp = ({ signature }: Call): number => Number(/^t=(\d+),/.exec(signature)?.[1]);
@@ -164,7 +159,7 @@ describe('the events of a message', () => {
       data: { message: { status: 'expired', delivered_at: null } },
     });
     expect(isSigned(signature, raw, WEBHOOK_SECRET)).toBe(true);
-  }, 180_000);
+  });
 
   test('tell of the message as it was at the event, on an attempt made when it is something else, too', async () => {
     const delivered = async () => {
@@ -192,7 +187,7 @@ describe('the events of a message', () => {
     }
     expect(events.map(({ type }) => type)).toEqual(['message.sent', 'message.delivered']);
     await untilClosed(message.id);
-  }, 180_000);
+  });
 
   test('keep their order while the first one is refused at first', async () => {
     const receiver = await receive((call, response) => void response.writeHead(call === 1 ? 503 : 200).end());
@@ -203,7 +198,7 @@ describe('the events of a message', () => {
       'message.sent',
       'message.delivered',
     ]);
-  }, 180_000);
+  });
 
   test('of one outcome come one by one: the second not before the first is taken', async () => {
     let underWay = 0;
@@ -232,40 +227,34 @@ describe('the events of a message', () => {
       'message.delivered',
     ]);
     expect(most).toBe(1);
-  }, 180_000);
+  });
 
-  test(
-    'are tried three times, at 0 s, 2 s and 10 s, and then given up',
-    calm(async () => {
-      const receiver = await receive(status(500));
-      const id = await send(receiver.url, '902');
-      const [event] = await untilState(id, 'exhausted');
-      await untilClosed(id);
-      const { attempts } = event!;
-      expect(attempts.map(({ number, statusCode }) => [number, statusCode])).toEqual([
-        [1, 500],
-        [2, 500],
-        [3, 500],
-      ]);
-      const [first, second, third] = attempts.map(({ at }) => at);
-      expect(first! - event!.createdAt).toBeLessThan(1_900);
-      expect(second! - first!).toBeGreaterThan(1_900);
-      expect(second! - first!).toBeLessThan(6_000);
-      expect(third! - second!).toBeGreaterThan(7_900);
-      expect(third! - first!).toBeLessThan(18_000);
+  test('are tried three times, at 0 s, 2 s and 10 s, and then given up', async () => {
+    const receiver = await receive(status(500));
+    const id = await send(receiver.url, '902');
+    const [event] = await untilState(id, 'exhausted');
+    await untilClosed(id);
+    const { attempts } = event!;
+    expect(attempts.map(({ number, statusCode }) => [number, statusCode])).toEqual([
+      [1, 500],
+      [2, 500],
+      [3, 500],
+    ]);
+    const [first, second, third] = attempts.map(({ at }) => at);
+    // Not sooner; that nothing else is waited for is said by the delays of the attempts themselves, and measured in atOnce.deep.
+    expect(second! - first!).toBeGreaterThan(1_900);
+    expect(third! - second!).toBeGreaterThan(7_900);
 
-      expect(receiver.calls).toHaveLength(3);
-      for (const call of receiver.calls) {
-        expect(call.raw.equals(receiver.calls[0]!.raw)).toBe(true);
-        expect(call.event.id).toBe(event!.id);
-        expect(isSigned(call.signature, call.raw, WEBHOOK_SECRET)).toBe(true);
-      }
-      const stamps = receiver.calls.map(stamp);
-      expect(stamps[1]).toBeGreaterThan(stamps[0]!);
-      expect(stamps[2]).toBeGreaterThan(stamps[1]!);
-    }),
-    180_000,
-  );
+    expect(receiver.calls).toHaveLength(3);
+    for (const call of receiver.calls) {
+      expect(call.raw.equals(receiver.calls[0]!.raw)).toBe(true);
+      expect(call.event.id).toBe(event!.id);
+      expect(isSigned(call.signature, call.raw, WEBHOOK_SECRET)).toBe(true);
+    }
+    const stamps = receiver.calls.map(stamp);
+    expect(stamps[1]).toBeGreaterThan(stamps[0]!);
+    expect(stamps[2]).toBeGreaterThan(stamps[1]!);
+  });
 
   test('are not taken anywhere else by a redirect, which counts as failed', async () => {
     const receiver = await receive((call, response) =>
@@ -275,24 +264,26 @@ describe('the events of a message', () => {
     const [event] = await untilState(id, 'delivered');
     expect(event!.attempts.map(({ statusCode }) => statusCode)).toEqual([302, 200]);
     expect(receiver.calls.map(({ path }) => path)).toEqual(['/hook', '/hook']);
-  }, 180_000);
+  });
 
   test('a receiver that hangs is left after ten seconds and keeps nobody else waiting', async () => {
-    const hanging = await receive((call, response) => {
-      if (call > 1) response.writeHead(200).end();
+    let answering = false;
+    const hanging = await receive((_call, response) => {
+      if (answering) response.writeHead(200).end();
     });
     const quick = await receive(status(200));
     const slow = await send(hanging.url, '902');
     await until('the slow receiver is called', () => Promise.resolve(hanging.calls.length === 1));
     const other = await send(quick.url, '902');
-    const [otherEvent] = await untilState(other, 'delivered');
+    await untilState(other, 'delivered');
+    expect((await logged(slow))[0]!.state).toBe('pending');
+    answering = true;
     const [slowEvent] = await untilState(slow, 'delivered');
-    expect(otherEvent!.attempts[0]!.at).toBeLessThan(slowEvent!.attempts[0]!.at);
     expect(slowEvent!.attempts[0]).toMatchObject({ statusCode: null });
     expect(slowEvent!.attempts[0]!.error).toMatch(/timeout/i);
     expect(slowEvent!.attempts[0]!.durationMs).toBeGreaterThan(9_000);
-    expect(slowEvent!.attempts[1]).toMatchObject({ statusCode: 200 });
-  }, 180_000);
+    expect(slowEvent!.attempts.at(-1)).toMatchObject({ statusCode: 200 });
+  });
 
   test('a receiver that is not there is an attempt like any other', async () => {
     const gone = await receive(status(200));
@@ -307,7 +298,7 @@ describe('the events of a message', () => {
     await pipeline.sql`update accounts set webhook_url = null where id =
       (select account_id from messages where id = ${id})`;
     await untilState(id, 'exhausted');
-  }, 180_000);
+  });
 });
 
 describe('what changes between two attempts', () => {
@@ -323,7 +314,7 @@ describe('what changes between two attempts', () => {
         outgoing,
         secretsKey,
         shortUrl: 'https://s.example',
-        quick: createQuickLane({ quickMs: 500, places: 1, placesEach: 1 }),
+        quick: createQuickLane({ quickMs: 60_000, places: 1, placesEach: 1 }),
       },
       places,
     ).deliverWebhook(eventId);
@@ -440,7 +431,7 @@ describe('what changes between two attempts', () => {
     await pipeline.sql`
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
       select ${end}, account_id, subject_kind, subject_id, 'message.delivered', snapshot from webhook_events where id = ${event}`;
-    const quick = createQuickLane({ quickMs: 500, places: 5, placesEach: 5 });
+    const quick = createQuickLane({ quickMs: 60_000, places: 5, placesEach: 5 });
     quick.learn(new URL(receiver.url).origin, { ms: 1, well: true });
     const notifying = { sql: pipeline.sql, outgoing, secretsKey, shortUrl: 'https://s.example', quick };
     expect(await notifyInOrder(notifying, [end])).toEqual([]);

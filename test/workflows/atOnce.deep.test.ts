@@ -1,0 +1,292 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
+import type { StartableMessage } from '../../domain/startable.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
+import { decideOn } from './decisions.ts';
+import { reportDelivered } from './deliveryReports.ts';
+import { localSteps } from './markers.ts';
+import { type Pipeline, startPipeline, until } from './pipeline.ts';
+
+// Steps made within the workflow task, where the route or the receiver has been quick.
+let pipeline: Pipeline;
+let receiver: HttpReceiver;
+/** By path; a status, or null to leave the call open. */
+const answers: Record<string, number | null> = { '/take': 200, '/refuse': 500, '/hang': null };
+let hanging: (() => void)[] = [];
+
+beforeAll(async () => {
+  receiver = await startHttpReceiver((response, _, { url }) => {
+    const status = answers[url!] ?? null;
+    if (status === null) hanging.push(() => response.writeHead(200).end());
+    else response.writeHead(status).end();
+  });
+  pipeline = await startPipeline('real');
+  // The first message of a route goes through its queue.
+  await delivered(await send(await pipeline.account()));
+});
+afterAll(async () => {
+  await pipeline?.close();
+  await receiver?.close();
+});
+
+/** Sends one that was gathered: its caller has its answer before its workflow begins. */
+async function send(account: string): Promise<string> {
+  const message = await pipeline.draft(account);
+  await acceptGathered(message);
+  return message.id;
+}
+
+async function acceptGathered(message: StartableMessage): Promise<void> {
+  const decided = await pipeline.acceptTogether(newId('acc'), [message]);
+  expect(decided).toEqual({ accepted: [message.requestId], refused: {}, left: [] });
+}
+
+/** Sends one request to several recipients, with these endings of their numbers. */
+async function sendBatch(account: string, endings: string[]): Promise<string[]> {
+  const first = await pipeline.draft(account, { ending: endings[0]! });
+  const ids = [first.id];
+  for (const ending of endings.slice(1)) {
+    ids.push((await pipeline.draft(account, { requestId: first.requestId, ending })).id);
+  }
+  expect(await pipeline.acceptBatch(account, first.requestId, endings.length)).toEqual({ accepted: true });
+  return ids;
+}
+
+async function delivered(id: string): Promise<void> {
+  await pipeline.untilStatus(id, 'delivered');
+  await closed(id);
+}
+
+async function closed(id: string): Promise<void> {
+  // One that was charged with others is started after that.
+  await until(`${id} closes`, async () => !['RUNNING', 'missing'].includes(await stateOf(id)));
+}
+
+async function stateOf(id: string): Promise<string> {
+  try {
+    return (await pipeline.client.workflow.getHandle(id).describe()).status.name;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'missing';
+    throw error;
+  }
+}
+
+/** Waits until so many events of the message have been taken. */
+async function told(id: string, count: number): Promise<void> {
+  await until(`${count} events of ${id} are told`, async () => {
+    const taken = await pipeline.sql`
+      select from webhook_events where subject_id = ${id} and state = 'delivered'`;
+    return taken.length === count;
+  });
+}
+
+/** The activities that Temporal scheduled for a message, which each cost a round through a queue. */
+async function activitiesOf(id: string): Promise<string[]> {
+  const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
+  return events!
+    .map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name)
+    .filter((name) => typeof name === 'string');
+}
+
+async function stepsOf(id: string): Promise<string[]> {
+  return localSteps(await pipeline.client.workflow.getHandle(id).fetchHistory()).map(({ name }) => name);
+}
+
+async function attemptsOf(id: string) {
+  return await pipeline.sql<{ type: string; state: string; attempts: number[]; gaps: number[] }[]>`
+    select e.type, e.state, array_agg(a.attempt order by a.attempt) as attempts,
+           array_agg(extract(epoch from a.at - e.created_at)::int order by a.attempt) as gaps
+      from webhook_events e left join webhook_attempts a on a.event_id = e.id
+     where e.subject_id = ${id} group by e.id order by e.created_at`;
+}
+
+/** At 0 s, 2 s and 10 s, and given up. */
+function expectThreeAttempts(event: Awaited<ReturnType<typeof attemptsOf>>[number]): void {
+  expect(event).toMatchObject({ state: 'exhausted', attempts: [1, 2, 3] });
+  const [at0, at2, at10] = event.gaps as [number, number, number];
+  expect(at2 - at0).toBeGreaterThanOrEqual(1);
+  expect(at2 - at0).toBeLessThanOrEqual(5);
+  expect(at10 - at2).toBeGreaterThanOrEqual(7);
+  expect(at10 - at2).toBeLessThanOrEqual(12);
+}
+
+describe('submits', () => {
+  test('of messages nobody waits for are made at once, each one once', async () => {
+    const account = await pipeline.account();
+    const ids = await sendBatch(account, ['000', '001', '002', '003', '004']);
+    for (const id of ids) {
+      await delivered(id);
+      expect(await activitiesOf(id)).toEqual([]);
+      expect(await pipeline.submits(id)).toBe(1);
+    }
+    expect(await pipeline.balance(account)).toBe(1000 - 5 * 15);
+  });
+
+  test('of a message that was charged together with others are made in its first task', async () => {
+    const id = await send(await pipeline.account());
+    await delivered(id);
+    expect(await stepsOf(id)).toEqual(['submitInTask']);
+    expect(await activitiesOf(id)).toEqual([]);
+  });
+
+  test('of a message whose caller waits for its charge are made after the answer, without waiting in a queue', async () => {
+    const message = await pipeline.draft(await pipeline.account());
+    expect(await pipeline.accept(message)).toEqual({ accepted: true });
+    await delivered(message.id);
+    expect(await stepsOf(message.id)).toEqual(['charge']);
+    expect(await activitiesOf(message.id)).toEqual(['submitAtOnce']);
+    const { events } = await pipeline.client.workflow.getHandle(message.id).fetchHistory();
+    const scheduled = events!.find((event) => event.activityTaskScheduledEventAttributes)!;
+    const began = events!.find((event) => event.activityTaskStartedEventAttributes)!;
+    // Handed over with the answer to the workflow task that schedules it.
+    expect(began.eventId).toEqual(scheduled.eventId!.add(1));
+    const waited = [began, scheduled].map(
+      ({ eventTime }) => Number(eventTime!.seconds) * 1e9 + eventTime!.nanos!,
+    );
+    expect(waited[0]! - waited[1]!).toBeLessThan(1e7);
+  });
+
+  test('of one whose route has to be waited for go through its queue after that, once', async () => {
+    const message = await pipeline.draft(await pipeline.account(), { ending: '904' });
+    expect(await pipeline.accept(message)).toEqual({ accepted: true });
+    await delivered(message.id);
+    expect(await activitiesOf(message.id)).toEqual(['submitAtOnce', 'submit']);
+    expect(await pipeline.submits(message.id)).toBe(1);
+  });
+
+  test('of a scheduled message are made at its time', async () => {
+    const message = await pipeline.draft(await pipeline.account(), { sendAt: Date.now() + 1_500 });
+    await pipeline.accept(message);
+    await delivered(message.id);
+    expect(await activitiesOf(message.id)).toEqual([]);
+  });
+
+  test('that are throttled, refused or unanswered end as they would through the queue', async () => {
+    const account = await pipeline.account();
+    const [throttled, refused, unanswered] = await sendBatch(account, ['904', '902', '905']);
+    await pipeline.untilStatus(refused!, 'failed');
+    await until('the submit counts as unanswered', async () => {
+      const [row] = await pipeline.sql`select submission from messages where id = ${unanswered!}`;
+      return row!['submission'] === 'unanswered';
+    });
+    expect(await pipeline.submits(unanswered!)).toBe(1);
+    await decideOn(pipeline, unanswered!, 'giveUp');
+    await delivered(throttled!);
+    expect(await pipeline.submits(throttled!)).toBe(1);
+    expect(await activitiesOf(throttled!)).toEqual(['submit']);
+    for (const id of [refused!, unanswered!]) await closed(id);
+    expect(await pipeline.balance(account)).toBe(1000 - 15);
+  });
+});
+
+describe('webhooks', () => {
+  test('are told at once when their receiver has been quick; the first one goes through the queue', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+    const first = await send(account);
+    await delivered(first);
+    const second = await send(account);
+    await delivered(second);
+    expect(await activitiesOf(second)).toEqual([]);
+    expect(await attemptsOf(second)).toEqual([
+      { type: 'message.sent', state: 'delivered', attempts: [1], gaps: [0] },
+      expect.objectContaining({ type: 'message.delivered', state: 'delivered', attempts: [1] }),
+    ]);
+  });
+
+  test('that a quick receiver refuses are tried at 0 s, 2 s and 10 s all the same, in order', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+    await delivered(await send(account));
+    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
+    const id = await send(account);
+    await closed(id);
+    const [sent, ended] = await attemptsOf(id);
+    for (const event of [sent!, ended!]) expectThreeAttempts(event);
+    // The refused one was made at once; from then on the receiver counts as one that is not quick.
+    expect(await activitiesOf(id)).toEqual(['deliverWebhook', 'deliverWebhook']);
+  });
+
+  test('about a submit that is made at once are told in the same step, each once', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+    await delivered(await send(account));
+    const ids = await sendBatch(account, ['000', '001', '002']);
+    for (const id of ids) {
+      await delivered(id);
+      // The report comes with the answer: its event is told by the workflow where it would overtake the other.
+      expect(['submitInTask', 'submitInTask notifyInTask']).toContain((await stepsOf(id)).join(' '));
+      expect(await activitiesOf(id)).toEqual([]);
+      expect(await attemptsOf(id)).toEqual([
+        expect.objectContaining({ type: 'message.sent', state: 'delivered', attempts: [1] }),
+        expect.objectContaining({ type: 'message.delivered', state: 'delivered', attempts: [1] }),
+      ]);
+    }
+  });
+
+  test('about a report are told before the workflow hears of it, which then has nothing to do but end', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+    await delivered(await send(account));
+    const [id] = await sendBatch(account, ['903', '000']);
+    await told(id!, 1);
+    await reportDelivered(pipeline.sql, id!);
+    await delivered(id!);
+    expect(await stepsOf(id!)).toEqual(['submitInTask']);
+    expect((await attemptsOf(id!)).map(({ type, attempts }) => [type, attempts])).toEqual([
+      ['message.sent', [1]],
+      ['message.delivered', [1]],
+    ]);
+    const { events } = await pipeline.client.workflow.getHandle(id!).fetchHistory();
+    const asked = events!.map(
+      (e) => e.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input,
+    );
+    expect(asked.filter(Boolean).map((input) => input!.name)).toEqual(['outcome']);
+    expect(events!.filter((event) => event.workflowExecutionSignaledEventAttributes)).toEqual([]);
+  });
+
+  test('about a report that are refused then are tried again after 2 s and 8 s more', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+    await delivered(await send(account));
+    const [id] = await sendBatch(account, ['903', '000']);
+    await told(id!, 1);
+    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
+    await reportDelivered(pipeline.sql, id!);
+    await delivered(id!);
+    expectThreeAttempts((await attemptsOf(id!))[1]!);
+    expect(await stepsOf(id!)).toEqual(['submitInTask', 'closeWebhook']);
+  });
+
+  test('that are refused there are tried again after 2 s and 8 s more, before the next one', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+    await delivered(await send(account));
+    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
+    const [id] = await sendBatch(account, ['000', '001']);
+    await delivered(id!);
+    const [sent, ended] = await attemptsOf(id!);
+    for (const event of [sent!, ended!]) expectThreeAttempts(event);
+    expect(sent!.gaps[0]).toBeLessThanOrEqual(1);
+    expect(ended!.gaps[0]).toBeGreaterThanOrEqual(7);
+  });
+
+  test('a receiver that was quick and hangs keeps nobody else waiting', async () => {
+    answers['/hang'] = null;
+    hanging = [];
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take`, balance: 100_000 });
+    await delivered(await send(account));
+    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/hang`} where id = ${account}`;
+    await sendBatch(
+      account,
+      Array.from({ length: 60 }, () => '000'),
+    );
+    await until('the receiver hangs', () => Promise.resolve(hanging.length >= 10));
+    await delivered(await send(await pipeline.account()));
+    for (const answer of hanging) answer();
+    answers['/hang'] = 200;
+    hanging = [];
+    await until('all are told', async () => {
+      const [left] = await pipeline.sql`
+          select from webhook_events where account_id = ${account} and state = 'pending' limit 1`;
+      const [open] = await pipeline.sql`
+          select from messages where account_id = ${account} and status <> 'delivered' limit 1`;
+      return left === undefined && open === undefined;
+    });
+  });
+});
