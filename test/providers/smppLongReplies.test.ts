@@ -12,7 +12,7 @@ let sql: Database;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
-}, 180_000);
+});
 afterAll(() => stop());
 
 const OURS = '48500600700';
