@@ -106,7 +106,7 @@ describe('the moment to call', () => {
           if (holds(opening)) expect(moment).toBe(opening);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
   });
 });
@@ -155,7 +155,7 @@ describe('a moment inside several windows', () => {
         }
         expect(firstMomentInsideAll(from, windows)).toBe(searched);
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });

@@ -63,7 +63,7 @@ describe('a JSON body', () => {
       fc.asyncProperty(fc.json({ maxDepth: 6 }), async (text) => {
         expect(await read(text)).toEqual(asJsonParse(text));
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -102,7 +102,7 @@ describe('a JSON body', () => {
         const outcome = await read(text);
         if (outcome.reason !== 'field_repeated') expect(outcome).toEqual(asJsonParse(text));
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 

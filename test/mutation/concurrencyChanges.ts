@@ -315,7 +315,7 @@ export const CONCURRENCY_CHANGES: readonly Change[] = [
     file: 'workflows/lookup.ts',
     from: 'taskQueue: lookupQueue(route)',
     to: 'taskQueue: `route-${route}`',
-    tests: ['test/providers/lookupFlood.test.ts'],
+    tests: ['test/providers/lookupFlood.deep.test.ts'],
     only: 'messages from leaving',
   },
 ];

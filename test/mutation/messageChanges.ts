@@ -35,7 +35,7 @@ export const MESSAGE_CHANGES: readonly Change[] = [
     file: 'db/routes/pacing.ts',
     from: '    ratePerSecond === null\n      ? () => Promise',
     to: '    true\n      ? () => Promise',
-    tests: ['test/providers/pacedRoute.test.ts'],
+    tests: ['test/providers/pacedRoute.deep.test.ts'],
   },
   {
     name: 'a later worker counts as the first that saw a route submit',
@@ -114,7 +114,7 @@ export const MESSAGE_CHANGES: readonly Change[] = [
     file: 'workflows/startOptions.ts',
     from: 'priorityKey: (of.priority ? 1 : 3)',
     to: 'priorityKey: 3',
-    tests: ['test/providers/pacedRoute.test.ts'],
+    tests: ['test/providers/pacedRoute.deep.test.ts'],
   },
   {
     name: 'outcomes of priority messages wait with the others',

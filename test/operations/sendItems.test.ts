@@ -202,7 +202,7 @@ test.each([null, 'idx'])(
           ? (work: never) => target.begin(work).finally(() => gone.abort())
           : (Reflect.get(target, name) as unknown),
     });
-    const patience = { owner: account, until: Date.now() + 9_000, signal: gone.signal };
+    const patience = { owner: account, until: Date.now() + 600_000, signal: gone.signal };
     const asking = withPatience(patience, () => ask(account, [item(1, idx)], through));
     await expect(asking).rejects.toThrow(OutOfPatienceError);
     const [left] = await sql`

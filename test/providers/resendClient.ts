@@ -38,7 +38,7 @@ export async function openClient(
   const errors: unknown[] = [];
   const client = createResendProvider({
     name: 'resend',
-    settings: resendSettings.parse({ url: resend.url, responseSeconds: 5, ...settings }),
+    settings: resendSettings.parse({ url: resend.url, responseSeconds: 60, ...settings }),
     credentials: { apiKey: apiKey ?? resend.apiKey },
     onError: (error) => errors.push(error),
   });

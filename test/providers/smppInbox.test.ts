@@ -4,8 +4,8 @@ import { createRedeliveries, type HandedOver } from '../../providers/smpp/redeli
 import { incoming } from '../smsc/incoming.ts';
 import type { Smsc } from '../smsc/smsc.ts';
 import { COMMAND, encodePdu, encodeShortMessage } from '../smsc/wire.ts';
+import { stopClock } from '../support/stopClock.ts';
 import { openProvider, part, submit, until } from './smppProvider.ts';
-import { undisturbed } from '../support/undisturbed.ts';
 import { plainRedeliveries } from './plainRedeliveries.ts';
 
 const PHONE = '48600100200';
@@ -124,33 +124,33 @@ describe('what is delivered', () => {
     expect(replies).toMatchObject([{ from: `+${PHONE}`, to: `+${OURS}`, text: 'TAK' }]);
   });
 
-  test(
-    'in great numbers goes in batches, is read no faster than it is stored, and submits go on',
-    undisturbed(async () => {
-      const { smsc, provider, reports, reportBatches } = await openProvider({ responseSeconds: 1 });
-      const pdus = Array.from({ length: 3_000 }, (_, index) =>
-        encodePdu({ id: COMMAND.deliverSm, sequence: index + 1, body: report(`r${index}`) }),
-      );
-      smsc.connections()[0]!.write(Buffer.concat(pdus));
-      expect(await submit(provider, part(1))).toMatchObject({ kind: 'accepted' });
-      await until(() => reports.length >= 3_000);
-      expect(Math.max(...reportBatches)).toBeLessThanOrEqual(200);
-      expect(reportBatches.length).toBeLessThan(500);
-      expect(new Set(reports.map(({ providerMessageId }) => providerMessageId)).size).toBeGreaterThanOrEqual(
-        3_000,
-      );
-    }),
-  );
+  test('in great numbers goes in batches, is read no faster than it is stored, and submits go on', async () => {
+    stopClock();
+    const { smsc, provider, reports, reportBatches } = await openProvider();
+    const pdus = Array.from({ length: 1_000 }, (_, index) =>
+      encodePdu({ id: COMMAND.deliverSm, sequence: index + 1, body: report(`r${index}`) }),
+    );
+    smsc.connections()[0]!.write(Buffer.concat(pdus));
+    expect(await submit(provider, part(1))).toMatchObject({ kind: 'accepted' });
+    await until(() => reports.length >= 1_000);
+    expect(Math.max(...reportBatches)).toBeLessThanOrEqual(200);
+    expect(reportBatches.length).toBeLessThan(200);
+    expect(new Set(reports.map(({ providerMessageId }) => providerMessageId)).size).toBeGreaterThanOrEqual(
+      1_000,
+    );
+  });
 
   test('while nothing is read for it, lets no submit run out of time', async () => {
     let store: () => void = () => undefined;
     const stored = new Promise<void>((resolve) => (store = resolve));
     const slow = slowly(stored);
-    const { smsc, provider } = await openProvider({ responseSeconds: 0.2 }, slow);
+    const clock = stopClock();
+    const { smsc, provider } = await openProvider({ responseSeconds: 5 }, slow);
     await flood(smsc, slow.calls);
     const submitted = submit(provider, part(1));
     await until(() => smsc.submits.length === 1);
-    setTimeout(store, 600);
+    await clock.pass(20_000);
+    store();
     expect(await submitted).toMatchObject({ kind: 'accepted' });
   });
 
@@ -297,30 +297,7 @@ describe('redeliveries', () => {
         }
         expect(known(quick!.references)).toEqual(known(plain!.references));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
-  });
-
-  test('cost no more the more replies are remembered', () => {
-    const handMs = (remembered: number): number => {
-      const redeliveries = createRedeliveries<object>();
-      const session = {};
-      let number = 0;
-      const hand = (count: number): number => {
-        const since = performance.now();
-        for (let left = count; left > 0; left -= 1) {
-          const content = Buffer.from(String((number += 1)));
-          redeliveries.handedOver(session, { ...one, content }).acknowledged();
-        }
-        return performance.now() - since;
-      };
-      hand(remembered);
-      redeliveries.lost(session);
-      hand(remembered);
-      return Math.min(...Array.from({ length: 10 }, () => hand(100)));
-    };
-    handMs(10_000);
-    const few = handMs(10);
-    expect(handMs(10_000)).toBeLessThan(5 * few);
   });
 });

@@ -19,11 +19,11 @@ export interface Bound {
   errors: string[];
 }
 
-/** Settings for tests: everything that is waited for is short. */
+/** Settings for tests: what comes by itself comes soon, and no machine is too slow to answer. */
 export const QUICK = {
   enquireLinkSeconds: 30,
-  responseSeconds: 5,
-  bindSeconds: 5,
+  responseSeconds: 60,
+  bindSeconds: 60,
   reconnectMinMs: 10,
   reconnectMaxMs: 50,
 };
@@ -87,7 +87,7 @@ export async function submit(provider: Provider, one: SubmitPart): Promise<Submi
 
 /** Waits until something holds. */
 export async function until(holds: () => boolean): Promise<void> {
-  await eventually(() => Promise.resolve(holds()), Boolean, 10_000);
+  await eventually(() => Promise.resolve(holds()), Boolean);
 }
 
 /** One part, or one of many by its number. */

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { GARBAGE } from '../smsc/garbage.ts';
 import type { Smsc } from '../smsc/smsc.ts';
 import { COMMAND, cString, encodePdu, RESPONSE } from '../smsc/wire.ts';
+import { stopClock } from '../support/stopClock.ts';
 import { openProvider, part, submit, until } from './smppProvider.ts';
-import { undisturbed } from '../support/undisturbed.ts';
 
 const kinds = (answers: { kind: string }[]) => {
   const counts: Record<string, number> = {};
@@ -127,9 +127,13 @@ describe('the window', () => {
 
 describe('without an answer', () => {
   test('in time it is unanswered; the answer is told when it comes', async () => {
-    const { provider, smsc, late } = await openProvider({ responseSeconds: 0.2 });
+    const clock = stopClock();
+    const { provider, smsc, late } = await openProvider({ responseSeconds: 5 });
     smsc.behave = () => ({ answer: 'never' });
-    expect(await submit(provider, part(3))).toEqual({ kind: 'unanswered', code: 'no_answer' });
+    const submitted = submit(provider, part(3));
+    await until(() => smsc.submits.length === 1);
+    await clock.pass(5_000);
+    expect(await submitted).toEqual({ kind: 'unanswered', code: 'no_answer' });
     answerLate(smsc, { body: cString(smsc.submits[0]!.id!) });
     await until(() => late.length === 1);
     expect(late[0]).toEqual({
@@ -141,8 +145,9 @@ describe('without an answer', () => {
 
   test('a late answer is told again until it is stored', async () => {
     let failures = 0;
+    const clock = stopClock();
     const { provider, smsc, late } = await openProvider(
-      { responseSeconds: 0.1 },
+      { responseSeconds: 5 },
       {
         store: {
           onLateAnswer: () => (failures++ < 1 ? Promise.reject(new Error('away')) : Promise.resolve()),
@@ -150,64 +155,68 @@ describe('without an answer', () => {
       },
     );
     smsc.behave = () => ({ answer: 'never', status: 0x0b });
-    await submit(provider, part(3));
+    const submitted = submit(provider, part(3));
+    await until(() => smsc.submits.length === 1);
+    await clock.pass(5_000);
+    expect(await submitted).toMatchObject({ kind: 'unanswered' });
     answerLate(smsc, { status: 0x0b });
     await until(() => late.length === 1);
     expect(late[0]?.answer).toMatchObject({ kind: 'refused', reason: 'invalid_destination' });
   });
 
-  test(
-    'the slot is free for others, and the session stays',
-    undisturbed(async () => {
-      const { provider, smsc } = await openProvider({ window: 1, responseSeconds: 0.2 });
-      smsc.behave = ({ destination }) => (destination.endsWith('0') ? { answer: 'never' } : {});
-      const answers = await Promise.all([submit(provider, part(0)), submit(provider, part(1))]);
-      expect(answers).toMatchObject([{ kind: 'unanswered' }, { kind: 'accepted' }]);
-      expect(provider.state().failures).toBe(0);
-    }),
-  );
+  test('the slot is free for others, and the session stays', async () => {
+    const clock = stopClock();
+    const { provider, smsc } = await openProvider({ window: 1, responseSeconds: 5 });
+    smsc.behave = ({ destination }) => (destination.endsWith('0') ? { answer: 'never' } : {});
+    const submits = [submit(provider, part(0)), submit(provider, part(1))];
+    await until(() => smsc.submits.length === 1);
+    await clock.pass(5_000);
+    expect(await Promise.all(submits)).toMatchObject([{ kind: 'unanswered' }, { kind: 'accepted' }]);
+    expect(provider.state()).toMatchObject({ sessions: 1, failures: 0 });
+  });
 
-  test(
-    'because the connection broke, it is unanswered; those not written wait for the next session',
-    undisturbed(async () => {
-      const { provider, smsc } = await openProvider({ window: 10 });
-      let count = 0;
-      smsc.behave = () => (++count === 25 ? { connection: 'disconnect' } : { answer: 5 });
-      const answers = await Promise.all(many(60).map((one) => submit(provider, one)));
-      const unanswered = answers.filter(({ kind }) => kind === 'unanswered');
-      expect(unanswered.length).toBeGreaterThan(0);
-      expect(unanswered.length).toBeLessThanOrEqual(10);
-      expect(kinds(answers).accepted).toBe(60 - unanswered.length);
-      const taken = smsc.submits.map(({ destination }) => destination);
-      expect(new Set(taken).size).toBe(taken.length);
-      expect(provider.state()).toMatchObject({ sessions: 1, failures: 1 });
-    }),
-  );
+  test('because the connection broke, it is unanswered; those not written wait for the next session', async () => {
+    stopClock();
+    const { provider, smsc } = await openProvider({ window: 10 });
+    let count = 0;
+    smsc.behave = () => (++count === 25 ? { connection: 'disconnect' } : { answer: 5 });
+    const answers = await Promise.all(many(60).map((one) => submit(provider, one)));
+    const unanswered = answers.filter(({ kind }) => kind === 'unanswered');
+    expect(unanswered.length).toBeGreaterThan(0);
+    expect(unanswered.length).toBeLessThanOrEqual(10);
+    expect(kinds(answers).accepted).toBe(60 - unanswered.length);
+    const taken = smsc.submits.map(({ destination }) => destination);
+    expect(new Set(taken).size).toBe(taken.length);
+    expect(provider.state()).toMatchObject({ sessions: 1, failures: 1 });
+  });
 
-  test(
-    'that is answered as the connection breaks leaves its place to nobody',
-    undisturbed(async () => {
-      const { provider, smsc } = await openProvider({ window: 10 });
-      let count = 0;
-      smsc.behave = ({ sequence }) => {
-        if (++count !== 10) return count < 10 ? { answer: 'never' } : {};
-        const answer = encodePdu({ id: COMMAND.submitSm | RESPONSE, sequence, body: cString('last') });
-        return {
-          answer: 'never',
-          connection: Buffer.concat([answer, GARBAGE['a text instead of a PDU']!.bytes]),
-        };
+  test('that is answered as the connection breaks leaves its place to nobody', async () => {
+    stopClock();
+    const { provider, smsc } = await openProvider({ window: 10 });
+    let count = 0;
+    smsc.behave = ({ sequence }) => {
+      if (++count !== 10) return count < 10 ? { answer: 'never' } : {};
+      const answer = encodePdu({ id: COMMAND.submitSm | RESPONSE, sequence, body: cString('last') });
+      return {
+        answer: 'never',
+        connection: Buffer.concat([answer, GARBAGE['a text instead of a PDU']!.bytes]),
       };
-      const answers = await Promise.all(many(60).map((one) => submit(provider, one)));
-      expect(kinds(answers)).toEqual({ unanswered: 9, accepted: 51 });
-      expect(provider.state()).toMatchObject({ sessions: 1, failures: 1 });
-    }),
-  );
+    };
+    const answers = await Promise.all(many(60).map((one) => submit(provider, one)));
+    expect(kinds(answers)).toEqual({ unanswered: 9, accepted: 51 });
+    expect(provider.state()).toMatchObject({ sessions: 1, failures: 1 });
+  });
 
   test('of a frozen connection, enquire_link finds out, and another session is opened', async () => {
-    const { provider, smsc } = await openProvider({ responseSeconds: 0.3, enquireLinkSeconds: 0.2 });
+    const clock = stopClock();
+    const { provider, smsc } = await openProvider({ responseSeconds: 5 });
     smsc.behave = () => ({ connection: 'freeze' });
-    expect(await submit(provider, part(1))).toMatchObject({ kind: 'unanswered' });
+    const submitted = submit(provider, part(1));
+    await until(() => smsc.submits.length === 1);
+    await clock.pass(5_000);
+    expect(await submitted).toMatchObject({ kind: 'unanswered' });
     smsc.behave = () => ({});
+    await clock.pass(5_000);
     await until(() => smsc.bindAnswers.length >= 2 && provider.state().sessions === 1);
     expect(provider.state().lastError).toBe('transceiver: no answer to enquire_link');
     expect(await submit(provider, part(2))).toMatchObject({ kind: 'accepted' });
@@ -215,20 +224,19 @@ describe('without an answer', () => {
 });
 
 describe('without a session', () => {
-  test(
-    'a submit is answered with broken: it was certainly not sent',
-    undisturbed(async () => {
-      const { provider, smsc } = await openProvider({ bindSeconds: 1 });
-      await smsc.stop();
-      await until(() => provider.state().sessions === 0);
-      const answers = await Promise.all(many(5).map((one) => submit(provider, one)));
-      expect(kinds(answers)).toEqual({ broken: 5 });
-      expect(answers[0]).toEqual({ kind: 'broken', code: 'no_session' });
-      const before = Date.now();
-      await submit(provider, part(9));
-      expect(Date.now() - before).toBeLessThan(1_000);
-    }),
-  );
+  test('a submit is answered with broken: it was certainly not sent', async () => {
+    const clock = stopClock();
+    const { provider, smsc } = await openProvider();
+    await smsc.stop();
+    await until(() => provider.state().sessions === 0);
+    const submits = many(5).map((one) => submit(provider, one));
+    await clock.pass(2_000);
+    const answers = await Promise.all(submits);
+    expect(kinds(answers)).toEqual({ broken: 5 });
+    expect(answers[0]).toEqual({ kind: 'broken', code: 'no_session' });
+    // With the clock standing still: nobody waits any more.
+    expect(await submit(provider, part(9))).toMatchObject({ kind: 'broken' });
+  });
 });
 
 describe('a part leaves', () => {
@@ -283,10 +291,15 @@ describe('a part leaves', () => {
 describe('stop', () => {
   test('waits for the answers under way; what was not written is broken', async () => {
     const { provider, smsc, errors } = await openProvider({ window: 4 });
-    smsc.behave = () => ({ answer: 300 });
+    smsc.behave = () => ({ answer: 'never' });
     const submits = many(10).map((one) => submit(provider, one));
     await until(() => smsc.submits.length === 4);
-    await provider.stop();
+    const stopped = provider.stop();
+    for (const { sequence, id } of smsc.submits)
+      smsc
+        .connections()[0]!
+        .write(encodePdu({ id: COMMAND.submitSm | RESPONSE, sequence, body: cString(id!) }));
+    await stopped;
     expect(kinds(await Promise.all(submits))).toEqual({ accepted: 4, broken: 6 });
     expect(smsc.submits).toHaveLength(4);
     await until(() => smsc.connections().length === 0);

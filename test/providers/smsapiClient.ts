@@ -54,7 +54,8 @@ export async function openClient(
     settings: smsapiSettings.parse({
       url: provider.url,
       callbackUrl: CALLBACK_URL,
-      responseSeconds: 5,
+      // No machine is too slow to answer.
+      responseSeconds: 60,
       ...settings,
     }),
     credentials: { token, callbackSecret: SECRET },

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { errorAnswer, json, type Mischief } from '../smsapi/provider.ts';
 import { eventually } from '../support/eventually.ts';
-import { inTime } from '../support/inTime.ts';
+import { type StoppedClock, stopClock } from '../support/stopClock.ts';
 import { leaves, openClient, type Opened, sms, working } from './smsapiClient.ts';
 
 describe('a misbehaving provider', () => {
@@ -69,24 +69,25 @@ describe('a misbehaving provider', () => {
     expect(await client.submit(sms(), leaves)).toMatchObject({ kind: 'accepted' });
   });
 
-  /** Keeps the answer to the next message; returns what gives it, once the message has come. */
-  function nextAnswer(provider: Opened['provider']): () => Promise<void> {
+  /** Has a message not answered in time; returns what answers it. */
+  async function outOfTime({ provider, client }: Opened, clock: StoppedClock, part = sms()) {
     let answer: (() => void) | undefined;
     provider.next((response, take) => (answer = () => json(response, 200, take())));
-    return async () => {
-      await eventually(
-        () => Promise.resolve(answer),
-        (come) => come !== undefined,
-      );
-      answer!();
-    };
+    const submitted = client.submit(part, leaves);
+    await eventually(
+      () => Promise.resolve(answer),
+      (come) => come !== undefined,
+    );
+    await clock.pass(10_000);
+    expect(await submitted).toEqual({ kind: 'unanswered', code: 'timed_out' });
+    return answer!;
   }
 
   /** Has a message answered after its time; its answer is on its way to the store when this ends. */
-  async function answeredLate({ provider, client }: Opened): Promise<void> {
-    const answer = nextAnswer(provider);
-    expect(await client.submit(sms(), leaves)).toMatchObject({ kind: 'unanswered' });
-    await answer();
+  async function answeredLate(opened: Opened, clock: StoppedClock): Promise<void> {
+    const { client } = opened;
+    const answer = await outOfTime(opened, clock);
+    answer();
     await eventually(
       () => Promise.resolve(client.state().inFlight),
       (inFlight) => inFlight === 0,
@@ -95,12 +96,13 @@ describe('a misbehaving provider', () => {
 
   it('whose late answer cannot be stored at first has it stored by and by, and nobody is asked twice', async () => {
     let failures = 0;
+    const clock = stopClock();
     const opened = await openClient(
-      { responseSeconds: 1 },
+      { responseSeconds: 10 },
       { storesLate: () => (failures++ < 1 ? Promise.reject(new Error('away')) : Promise.resolve()) },
     );
     const { provider, late, errors } = opened;
-    await answeredLate(opened);
+    await answeredLate(opened, clock);
     await eventually(
       () => Promise.resolve(late),
       (told) => told.length === 1,
@@ -112,12 +114,13 @@ describe('a misbehaving provider', () => {
 
   it('whose late answer waits to be stored again when the client stops has it stored before that ends', async () => {
     let away = true;
+    const clock = stopClock();
     const opened = await openClient(
-      { responseSeconds: 1 },
+      { responseSeconds: 10 },
       { storesLate: () => (away ? Promise.reject(new Error('away')) : Promise.resolve()) },
     );
     const { client, late, errors } = opened;
-    await answeredLate(opened);
+    await answeredLate(opened, clock);
     await eventually(
       () => Promise.resolve(errors),
       (told) => told.length === 1,
@@ -128,15 +131,14 @@ describe('a misbehaving provider', () => {
   });
 
   it('that does not answer in time leaves a message unanswered, and its late answer is told', async () => {
-    const { provider, client, late } = await openClient({ responseSeconds: 1 });
-    const answer = nextAnswer(provider);
+    const clock = stopClock();
+    const opened = await openClient({ responseSeconds: 10 });
+    const { provider, client, late } = opened;
     const part = sms();
-    const submitted = client.submit(part, leaves);
-    expect(await inTime(3_000, submitted)).toBe(true);
-    expect(await submitted).toEqual({ kind: 'unanswered', code: 'timed_out' });
+    const answer = await outOfTime(opened, clock, part);
     expect(client.state().inFlight).toBe(1);
 
-    await answer();
+    answer();
     await eventually(
       () => Promise.resolve(late),
       (told) => told.length === 1,
@@ -146,7 +148,7 @@ describe('a misbehaving provider', () => {
   });
 
   it('is not given more at once than the window holds', async () => {
-    const { provider, client: narrow } = await openClient({ window: 2, responseSeconds: 10 });
+    const { provider, client: narrow } = await openClient({ window: 2 });
     const answers: (() => void)[] = [];
     const hold: Mischief = (response, take) => void answers.push(() => json(response, 200, take()));
     provider.next(hold, hold, hold);
@@ -221,7 +223,7 @@ describe('a route that is broken', () => {
 
 describe('stopping', () => {
   it('waits for answers under way', async () => {
-    const { provider, client: slow } = await openClient({ responseSeconds: 10 });
+    const { provider, client: slow } = await openClient();
     let answer = () => {};
     provider.next((response, take) => (answer = () => json(response, 200, take())));
     const submitted = slow.submit(sms(), leaves);

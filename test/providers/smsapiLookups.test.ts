@@ -1,11 +1,22 @@
-import { describe, expect, it } from 'vitest';
+import { setTimeout } from 'node:timers';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { testSmsapiRoute } from '../../providers/smsapi/profile.ts';
 import { smsapiSettings } from '../../providers/smsapi/settings.ts';
 import type { Provider } from '../smsapi/provider.ts';
-import { inTime } from '../support/inTime.ts';
+import { eventually } from '../support/eventually.ts';
+import { stopClock, type StoppedClock } from '../support/stopClock.ts';
 import { openClient, SECRET } from './smsapiClient.ts';
 
 describe('a look-up', () => {
+  // It has less than three seconds.
+  let clock: StoppedClock;
+  beforeEach(() => void (clock = stopClock()));
+  const asked = (provider: Provider) =>
+    eventually(
+      () => Promise.resolve(provider.calls.filter(({ path }) => path === '/hlr.do').length),
+      (count) => count === 1,
+    );
+
   it('is answered by a callback', async () => {
     const { provider, client, lookups } = await openClient();
     provider.lookupAnswer = (id, number) => {
@@ -24,8 +35,8 @@ describe('a look-up', () => {
       return { status: 'OK', number, id, price: 0.04 };
     };
     expect(await client.lookup('+48500100200')).toMatchObject({ kind: 'found', network: 'Play' });
-    const asked = provider.calls.find(({ path }) => path === '/hlr.do');
-    expect(asked?.form).toEqual({ number: '48500100200', format: 'json' });
+    const call = provider.calls.find(({ path }) => path === '/hlr.do');
+    expect(call?.form).toEqual({ number: '48500100200', format: 'json' });
   });
 
   it('is answered at once where the provider does so', async () => {
@@ -64,16 +75,20 @@ describe('a look-up', () => {
   });
 
   it('whose callback does not come times out', async () => {
-    const { client } = await openClient();
+    const { provider, client } = await openClient();
     const answer = client.lookup('+48500100200');
-    expect(await inTime(3_000, answer)).toBe(true);
+    await asked(provider);
+    await clock.pass(3_000);
     expect(await answer).toEqual({ kind: 'timed_out' });
   });
 
   it('whose question is not answered times out', async () => {
     const { provider, client } = await openClient();
     provider.always(() => undefined);
-    expect(await client.lookup('+48500100200')).toEqual({ kind: 'timed_out' });
+    const answer = client.lookup('+48500100200');
+    await asked(provider);
+    await clock.pass(3_000);
+    expect(await answer).toEqual({ kind: 'timed_out' });
   });
 });
 

@@ -14,16 +14,22 @@ export interface Callbacks {
 /**
  * Adds a route to the provider as an operator does, by the command line, its token by standard input, and waits until all
  * workers have it.
- * @param wish its window and its rate, both as usual unless given; how many workers there are, two unless given
+ * @param wish its window and its rate, both as usual unless given; how many workers there are, two unless given; how long an answer is
+ *   waited for, two seconds unless given
  * @returns what the command said
  */
 export async function addSmsapiRoute(
   product: Product,
   provider: Provider,
-  { window, rate, workers = 2 }: { window?: number; rate?: number; workers?: number } = {},
+  {
+    window,
+    rate,
+    workers = 2,
+    responseSeconds = 2,
+  }: { window?: number; rate?: number; workers?: number; responseSeconds?: number } = {},
 ): Promise<{ said: unknown; callbacks: Callbacks }> {
   const settings = {
-    ...{ url: provider.url, callbackUrl: product.service.apiUrl, responseSeconds: 2 },
+    ...{ url: provider.url, callbackUrl: product.service.apiUrl, responseSeconds },
     // Tests run at night as well.
     callingHours: '00:00-24:00',
     ...(window === undefined ? {} : { window }),

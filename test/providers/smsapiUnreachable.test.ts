@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createProviderHttp } from '../../providers/smsapi/http.ts';
 import { eventually } from '../support/eventually.ts';
+import { stopClock } from '../support/stopClock.ts';
 import { leaves, openClient, openProvider, sms } from './smsapiClient.ts';
 
 describe('a provider that cannot be reached', () => {
@@ -59,10 +60,18 @@ describe('a provider that cannot be reached', () => {
       (socket: Socket) => void socket.write(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(50_000)}`),
     ],
   ])('%s: nobody knows what was taken', async (_, greet) => {
-    const http = createProviderHttp([`http://${await rudeServer(greet)}`], 'token');
-    // Long enough for it to be written, whatever holds this process up.
-    const patient = { writtenWithinMs: 3_000, answeredWithinMs: 3_000 };
-    expect(await http.post('/sms.do', { to: '1' }, patient)).toMatchObject({ kind: 'lost' });
+    const clock = stopClock();
+    let come: () => void = () => undefined;
+    const received = new Promise<void>((resolve) => (come = resolve));
+    const greeted = (socket: Socket) => {
+      socket.once('data', come);
+      greet(socket);
+    };
+    const http = createProviderHttp([`http://${await rudeServer(greeted)}`], 'token');
+    const posted = http.post('/sms.do', { to: '1' }, { writtenWithinMs: 3_000, answeredWithinMs: 3_000 });
+    await Promise.race([posted, received]);
+    await clock.pass(3_000);
+    expect(await posted).toMatchObject({ kind: 'lost' });
     await http.close();
   });
 

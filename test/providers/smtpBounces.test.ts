@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { createTransport } from 'nodemailer';
@@ -13,7 +14,6 @@ import { returnPath } from '../../providers/smtp/returnPath.ts';
 import { newId } from '../../db/ids.ts';
 import { RETURN_PATH_KEY } from '../smtp/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { inTime } from '../support/inTime.ts';
 
 let port: number;
 let listener: BounceListener;
@@ -338,7 +338,7 @@ describe('whoever is no mail server of a recipient', () => {
     const key = { returnPathKey: 'o'.repeat(43) };
     const other = listening({
       returnPathKey: RETURN_PATH_KEY,
-      former: { ...key, until: Date.now() + 60_000 },
+      former: { ...key, until: Date.now() + 3_600_000 },
     });
     other.start(handlers);
     await eventually(isOpen, Boolean);
@@ -411,23 +411,26 @@ describe('whoever is no mail server of a recipient', () => {
     ).toMatch(/^250/);
   });
 
-  it('does not keep a connection, silent or slow', async () => {
+  it.each<[string, BounceLimits, (socket: Socket) => void]>([
+    ['that is silent', { silenceMs: 300, connectionMs: 600_000 }, () => undefined],
+    [
+      'that goes on for ever',
+      { silenceMs: 600_000, connectionMs: 1_000 },
+      (socket) => {
+        const saying = setInterval(() => socket.write('NOOP\r\n'), 100);
+        socket.once('close', () => clearInterval(saying));
+      },
+    ],
+  ])('does not keep a connection %s', async (_, limits, begin) => {
     const usual = port;
     port = await freePort();
-    const limits = { silenceMs: 1_000, connectionMs: 3_000 };
     const other = listening({ returnPathKey: RETURN_PATH_KEY }, limits);
     other.start(handlers);
     try {
       await eventually(isOpen, Boolean);
-      const silent = await lasts(() => undefined);
-      expect(silent).toBeGreaterThan(900);
-      expect(silent).toBeLessThan(2_900);
-      const slow = await lasts((socket) => {
-        const saying = setInterval(() => socket.write('NOOP\r\n'), 200);
-        socket.once('close', () => clearInterval(saying));
-      });
-      expect(slow).toBeGreaterThan(2_900);
-      expect(slow).toBeLessThan(10_000);
+      const socket = connect(port, '127.0.0.1', () => begin(socket));
+      socket.resume().on('error', () => undefined);
+      await once(socket, 'close');
     } finally {
       await other.stop();
       port = usual;
@@ -468,9 +471,7 @@ describe('whoever is no mail server of a recipient', () => {
       'a'.repeat(900_000),
     ];
     for (const one of all) {
-      const delivering = deliver(one === '' ? '\r\n' : one);
-      expect(await inTime(10_000, delivering)).toBe(true);
-      expect(await delivering).toMatch(/^250/);
+      expect(await deliver(one === '' ? '\r\n' : one)).toMatch(/^250/);
     }
     expect(JSON.stringify(events)).not.toMatch(/\\u0000|\\u001b/);
     events = [];
@@ -499,16 +500,6 @@ const firstWord = (socket: Socket): Promise<string> =>
       .once('data', (text) => resolve(String(text)))
       .once('close', () => resolve('')),
   );
-
-/** For how many milliseconds a connection is left open. */
-function lasts(begin: (socket: Socket) => void): Promise<number> {
-  return new Promise((resolve) => {
-    const since = performance.now();
-    const socket = connect(port, '127.0.0.1', () => begin(socket));
-    socket.resume().on('error', () => undefined);
-    socket.once('close', () => resolve(performance.now() - since));
-  });
-}
 
 /** Says these lines one after the other, each after an answer. */
 function raw(lines: string[], message?: string): Promise<string> {

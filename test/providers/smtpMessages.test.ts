@@ -355,7 +355,7 @@ describe('what would be read as something else', () => {
           expect(mail.bcc).toBeUndefined();
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 25 },
     );
   });
 
@@ -374,7 +374,7 @@ describe('what would be read as something else', () => {
         expect(shown(mail.subject ?? '')).toBe(shown(subject));
         expect(shown(mail.from?.value[0]?.name ?? '')).toBe(shown(name));
       }),
-      { numRuns: 200 },
+      { numRuns: 50 },
     );
   });
 });

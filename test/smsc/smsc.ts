@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers';
 import { createServer as createTlsServer } from 'node:tls';
 import { type Behaviour, receipt, REPORTED_AFTER_MS, type ReportPlan, type Submit } from './behaviour.ts';
 import type { Certificate } from './certificate.ts';

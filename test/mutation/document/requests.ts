@@ -53,7 +53,7 @@ export const REQUEST_CHANGES: readonly Change[] = [
     file: 'activities/batch.ts',
     from: '...messageStart(message, true),',
     to: '...messageStart({ ...message, priority: false }, true),',
-    tests: ['test/providers/pacedRoute.test.ts', 'test/api/specification.test.ts'],
+    tests: ['test/providers/pacedRoute.deep.test.ts', 'test/api/specification.test.ts'],
     only: 'a priority message overtakes|with priority goes before',
   },
   {

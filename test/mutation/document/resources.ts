@@ -43,7 +43,7 @@ export const RESOURCE_CHANGES: readonly Change[] = [
     file: 'activities/submission/pieces.ts',
     from: 'sender: message.sender,',
     to: 'sender: null,',
-    tests: ['test/providers/jsmppService.test.ts'],
+    tests: ['test/providers/jsmppService.deep.test.ts'],
     only: 'takes the route|arrives as it was sent',
   },
   {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callBack } from '../smsapi/callbacks.ts';
-import { errorAnswer, json, type Provider, startProvider, type TakenSms } from '../smsapi/provider.ts';
+import { json, type Provider, startProvider, type TakenSms } from '../smsapi/provider.ts';
 import { eventually } from '../support/eventually.ts';
 import { outcomes, type Product, type ProductAccount, senderOf, startProduct } from '../support/product.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
@@ -129,27 +129,6 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     await untilTaken(sms.to);
   });
 
-  it('a report before the answer loses nothing', async () => {
-    provider.next((response, take) => {
-      const answer = take();
-      const taken = provider.taken.at(-1)!;
-      void report(taken).then(() => json(response, 200, answer));
-    });
-    const sent = await send({ text: 'Szybciej niż odpowiedź' });
-    await untilStatus(sent.id, 'delivered');
-  });
-
-  it('a lost answer leaves the message unanswered; its report completes it', async () => {
-    provider.next((response, take) => {
-      take();
-      response.destroy();
-    });
-    const sent = await send({ text: 'Bez odpowiedzi' });
-    await untilUnanswered(sent.id);
-    await report(await untilTaken(sent.to));
-    await untilStatus(sent.id, 'delivered');
-  });
-
   it('a late answer completes it, too', async () => {
     let answer = () => {};
     provider.next((response, take) => {
@@ -162,31 +141,6 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     await untilStatus(sent.id, 'sent');
     await report(await untilTaken(sent.to));
     await untilStatus(sent.id, 'delivered');
-  });
-
-  it('one that the operator submits again is not sent twice', async () => {
-    provider.next((response, take) => {
-      take();
-      response.destroy();
-    });
-    const sent = await send({ text: 'Jeszcze raz' });
-    await untilUnanswered(sent.id);
-    await product.admin(['messages', 'resubmit', '--id', sent.id]);
-    await eventually(
-      () => product.sql<{ code: string | null }[]>`
-        select answer_code as code from message_parts where message_id = ${sent.id} and state = 'unanswered'`,
-      (rows) => rows.some(({ code }) => code === '53'),
-    );
-    await report(await untilTaken(sent.to));
-    await untilStatus(sent.id, 'delivered');
-  });
-
-  it('a refusal ends it, and refunds it', async () => {
-    provider.next(errorAnswer(13));
-    const sent = await send({ text: 'Zły numer' });
-    await untilStatus(sent.id, 'failed');
-    const message = (await outcomes(product.sql, account.id)).find(({ id }) => id === sent.id);
-    expect(message).toMatchObject({ reason: 'invalid_destination', charges: 1, refunds: 1 });
   });
 
   it('without points nothing is lost: it goes when there are some', async () => {
