@@ -252,7 +252,7 @@ describe('what is refused names the option and changes nothing', () => {
     }
     expect(await show(id)).toEqual(before);
     expect(await sql()`select count(*) from accounts`).toEqual([{ count: accounts }]);
-  }, 120_000);
+  });
 
   test('unknown ids are not found', async () => {
     const unknown = ['--account', newId('cl')];

@@ -278,7 +278,7 @@ describe('requests charged together', () => {
       ),
       { numRuns: 20 },
     );
-  }, 120_000);
+  });
 });
 
 describe('drafts written together', () => {

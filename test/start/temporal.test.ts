@@ -22,4 +22,4 @@ it('the embedded Temporal is known to work, to be broken, to be merely busy, or 
   }
   await server.stop();
   expect(await temporalWorks(server.address, 'default', 2_000)).toBe(false);
-}, 180_000);
+});

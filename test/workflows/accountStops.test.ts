@@ -51,7 +51,7 @@ const historyLength = async (id: string): Promise<number> =>
 const pausedLeft = async (account: string): Promise<number> =>
   (await pipeline.sql`select from paused_messages where account_id = ${account}`).count;
 
-describe('a suspended account', { timeout: 90_000 }, () => {
+describe('a suspended account', () => {
   test('its scheduled message waits at its time, and goes once the account is active again', async () => {
     const account = await pipeline.account();
     const message = await scheduled(account);
@@ -169,7 +169,7 @@ describe('a suspended account', { timeout: 90_000 }, () => {
   });
 });
 
-describe('a closed account', { timeout: 90_000 }, () => {
+describe('a closed account', () => {
   test('scheduled messages are cancelled at once and refunded, and their workflows end', async () => {
     const account = await pipeline.account();
     const messages = await Promise.all([scheduled(account, HOUR), scheduled(account, 80 * DAY)]);

@@ -120,5 +120,5 @@ describe('an address that is taken off the suppression list', () => {
       () => Promise.resolve(resend.suppressions.has('bounced+later@klient.example')),
       (kept) => !kept,
     );
-  }, 30_000);
+  });
 });

@@ -502,7 +502,7 @@ it('where a mail relay keeps one account’s e-mails for long, another’s go at
   for (const answer of asked) answer();
   for (const one of ids) await atRelay(one);
   for (const one of ids) await expectOnce(held, one, SMTP);
-}, 120_000);
+});
 
 describe('where a mail relay does not relay for a domain', () => {
   const count = 10;
@@ -525,7 +525,7 @@ describe('where a mail relay does not relay for a domain', () => {
     unrelayed.clear();
     for (const one of ids) await atRelay(one);
     for (const one of ids) await expectOnce(denied, one, SMTP);
-  }, 120_000);
+  });
 
   it('they go by the other route where it is verified for that', async () => {
     const account = await sender(SMTP, RESEND);
