@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 import { openDatabase, type Sql } from '../../db/connection.ts';
@@ -70,7 +69,7 @@ describe('single sends that come at the same time', () => {
         times(24, (i) => {
           const { api } = [rich, poor, other][i % 3]!;
           const body = { to: to(i), text: `nr ${i}`, reference: `r${i}` };
-          return decided(() => api.send(body, randomUUID()));
+          return api.sendOnce(body);
         }),
       );
       const of = (account: number, status: number) =>
@@ -107,7 +106,7 @@ describe('single sends that come at the same time', () => {
     const account = await newAccount({ price: PRICE });
     const body = { to: to(1), text: 'raz', send_at: later };
     const same = () => account.api.send(body, 'ten sam');
-    const other = () => decided(() => account.api.send({ to: to(2), text: 'obok', send_at: later }));
+    const other = () => account.api.sendOnce({ to: to(2), text: 'obok', send_at: later });
     const answers = await Promise.all(times(12, (i) => (i % 2 === 0 ? same() : other())));
     const ofSame = answers.filter((_, i) => i % 2 === 0);
     // 504 where the machine is slow.
@@ -132,7 +131,8 @@ describe('single sends that come at the same time', () => {
     const waiting = times(8, (i) => send(held, i));
     let taken = 0;
     for (const one of waiting) void one.then(({ status }) => (taken += status === 201 ? 1 : 0));
-    const others = await Promise.all(times(12, (i) => decided(() => send(free, i))));
+    const ofFree = (i: number) => free.api.sendOnce({ to: to(i), text: 'x', send_at: later });
+    const others = await Promise.all(times(12, ofFree));
     expect(others.map(({ status }) => status)).toEqual(times(12, () => 201));
     expect(taken).toBe(0);
     await letGo();
@@ -180,7 +180,7 @@ describe('single sends that come at the same time', () => {
     const { letGo, first } = await callUnderWay(busy!);
     const one = send(claimed!, 1, 'taken');
     const others = times(12, (i) =>
-      decided(() => send([claimed!, ...neighbours][i % 4]!, i, i % 2 === 0 ? `k${i}` : undefined)),
+      [claimed!, ...neighbours][i % 4]!.api.sendOnce({ to: to(i), text: 'x', send_at: later }),
     );
     expect((await Promise.all(others)).map(({ status }) => status)).toEqual(times(12, () => 201));
     await commit();
@@ -209,9 +209,7 @@ describe('single sends that come at the same time', () => {
       { to: to(99), text: 'x' },
       { to: [to(7), to(8)], text: 'x', send_at: later },
     ];
-    const answers: ApiAnswer[] = await Promise.all(
-      bodies.map((body) => decided(() => account.api.send(body))),
-    );
+    const answers: ApiAnswer[] = await Promise.all(bodies.map((body) => account.api.sendOnce(body)));
     expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 201));
     expect(answers[9]!.body.status).toBe('rejected');
     await eventually(

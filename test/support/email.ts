@@ -129,9 +129,15 @@ export async function refusedTo(
   return byKey.body.error.message;
 }
 
+/** Asks, by a token or a key, until it is decided in time. */
+export const postEmail = <A extends { status: number }>(
+  client: { post: (path: string, body: unknown) => Promise<A> },
+  email: unknown,
+): Promise<A> => decided(() => client.post('/v1/email', email));
+
 /** Asks by a token for what is taken. @returns what it was answered */
 export async function takenFrom(account: MailAccount, email: object): Promise<SentEmail> {
-  const answer = await decided(() => account.v1.post('/v1/email', { ...LEAST, ...email }));
+  const answer = await postEmail(account.v1, { ...LEAST, ...email });
   expect(answer).toMatchObject({ status: 200 });
   return answer.body.data as unknown as SentEmail;
 }

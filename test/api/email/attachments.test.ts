@@ -8,6 +8,7 @@ import {
   takenFrom,
   takenMail,
   untilEmail,
+  postEmail,
 } from '../../support/email.ts';
 
 let account: MailAccount;
@@ -90,7 +91,7 @@ describe('content that is no base64', () => {
 describe('content that is', () => {
   const sent = async (body: string) => {
     const sender = await newMailAccount();
-    const answer = await sender.v1.post('/v1/email', body);
+    const answer = await postEmail(sender.v1, body);
     expect(answer.status).toBe(200);
     const { id } = answer.body.data as unknown as { id: string };
     await untilEmail(sender, id, ({ status }) => status !== 'queued');
@@ -101,8 +102,19 @@ describe('content that is', () => {
   const bytes = Buffer.from(Array.from({ length: 700_003 }, (_, i) => (i * 7919) % 256));
   const base64 = bytes.toString('base64');
 
+  let plain: { bytes: number; sha256: string };
+  beforeAll(async () => {
+    [plain] = (await sent(body(base64))) as [typeof plain];
+  });
+
+  it('as it is', () => {
+    expect(plain).toMatchObject({
+      bytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    });
+  });
+
   it.each([
-    ['as it is', base64],
     ['with slashes escaped', base64.replaceAll('/', '\\/')],
     [
       'with +, / and = as escapes',
@@ -112,8 +124,6 @@ describe('content that is', () => {
     ['in lines of 76', base64.replace(/.{76}/g, '$&\\r\\n')],
     ['in lines of 60 with an end', `${base64.replace(/.{60}/g, '$&\\n')}\\n`],
   ])('%s', async (_, content) => {
-    const [plain] = await sent(body(base64));
-    expect(plain!.bytes).toBe(bytes.length);
     expect(await sent(body(content))).toEqual([plain]);
   });
 

@@ -7,12 +7,13 @@ import {
   takenMail,
   untilEmail,
   WEBHOOK_SECRET,
+  postEmail,
 } from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';
 
 async function send(account: MailAccount, to: string | string[], more: object = {}): Promise<string> {
-  const { status, body } = await account.v1.post('/v1/email', {
+  const { status, body } = await postEmail(account.v1, {
     to,
     subject: 'Temat',
     text: 'Treść',
@@ -76,7 +77,7 @@ it('a permanent bounce and a complaint put the address on the suppression list: 
       { address: 'complained+1@klient.example', reason: 'complaint', email_id: first },
     ],
   });
-  const { body } = await account.v1.post('/v1/email', {
+  const { body } = await postEmail(account.v1, {
     to: ['BOUNCED@klient.example', 'jan@klient.example'],
     cc: ['soft-bounced@klient.example'],
     subject: 'Znowu',
@@ -184,8 +185,8 @@ it('without a route that works it is 503, and nothing is left of it', async () =
       select id from sender_domains where account_id = ${account.id})`;
   await database()`update sender_domains set confirmed_at = null where account_id = ${account.id}`;
   const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej', idx: 'raz' };
-  const refused = await account.v1.post('/v1/email', email);
+  const refused = await postEmail(account.v1, email);
   expect(refused).toMatchObject({ status: 503, body: { error: { code: 503 } } });
-  expect((await account.api.post('/v1/email', email)).status).toBe(503);
+  expect((await postEmail(account.api, email)).status).toBe(503);
   expect(await database()`select from emails where account_id = ${account.id}`).toHaveLength(0);
 });

@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { LEAST, newMailAccount, rowsOf } from '../../support/email.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunningApi } from '../../../api/server.ts';
+import { LEAST, newMailAccount, postEmail, rowsOf } from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';
 import { heldBack } from '../../support/heldBack.ts';
-import { type ServiceProcess, spawnProcess } from '../../support/service.ts';
+import { startOwnApi } from '../../support/ownApi.ts';
 
 // Of an account it has one request under way: that another one is let in shows that it knows who has gone.
-let single: ServiceProcess;
+let single: RunningApi;
 beforeAll(async () => {
-  single = await spawnProcess('api', inject('service'), { REQUESTS_AT_ONCE: '1' });
+  single = await startOwnApi({ config: { REQUESTS_AT_ONCE: 1 } });
 });
 afterAll(() => single.stop());
 
@@ -44,7 +45,7 @@ it.each([
   );
   expect(await rowsOf(account.id)).toEqual({ emails: 0, keys: 0, links: 0, suppressions: 0, entries: 0 });
   expect(await books(account.id)).toMatchObject({ balance: 10_000, ledger: 10_000 });
-  const again = await account.v1.post('/v1/email', email);
+  const again = await postEmail(account.v1, email);
   expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, null]);
   expect(await books(account.id)).toMatchObject({ balance: 9_999, ledger: 9_999 });
 });

@@ -9,6 +9,7 @@ import {
   takenFrom,
   takenMail,
   untilEmail,
+  postEmail,
 } from '../../support/email.ts';
 import { database } from '../../support/factories.ts';
 
@@ -70,7 +71,7 @@ describe('as long as it may be, and one longer', () => {
     const rest = `"to":"jan@klient.example","subject":"${escaped('Zażółć')}"`;
     const account = await newMailAccount();
     const body = `{${rest},"html":"${escaped(html)}","text":"${escaped(text).replaceAll('/', '\\/')}"}`;
-    const answer = await account.v1.post('/v1/email', body);
+    const answer = await postEmail(account.v1, body);
     expect(answer.status).toBe(200);
     const { id } = answer.body.data as unknown as { id: string };
     const row = await stored(id);
@@ -146,7 +147,7 @@ describe('files', () => {
     const account = await newMailAccount();
     const lines = Buffer.alloc(FILES_BYTES, 7).toString('base64').replace(/.{76}/g, '$&\r\n');
     const body = JSON.stringify({ ...LEAST, attachments: [{ filename: 'a.pdf', content: lines }] });
-    expect((await account.v1.post('/v1/email', body.replaceAll('/', '\\/'))).status).toBe(200);
+    expect((await postEmail(account.v1, body.replaceAll('/', '\\/'))).status).toBe(200);
   });
 
   it('a body beyond all of that is refused before it is read: 413', async () => {

@@ -8,6 +8,7 @@ import {
   takenFrom,
   takenMail,
   untilEmail,
+  postEmail,
 } from '../../support/email.ts';
 import { books, database } from '../../support/factories.ts';
 
@@ -179,7 +180,7 @@ describe('an e-mail to suppressed addresses', () => {
              (select count(*)::int from unsubscribe_links where email_id = ${sent.id}) as links
         from email_contents c where c.email_id = ${sent.id}`;
     expect(kept).toEqual({ html: null, text: null, files: 0, links: 0 });
-    const again = await account.v1.post('/v1/email', {
+    const again = await postEmail(account.v1, {
       ...LEAST,
       attachments,
       idx: 'raz',
@@ -198,7 +199,7 @@ describe('an e-mail to suppressed addresses', () => {
     await add(other, 'jan@klient.example');
     await takenFrom(other, {});
     for (let time = 0; time < 3; time += 1) await takenFrom(account, {});
-    const refused = await account.v1.post('/v1/email', LEAST);
+    const refused = await postEmail(account.v1, LEAST);
     expect(refused).toMatchObject({ status: 422, body: { error: { details: { field: 'to' } } } });
     await takenFrom(account, { to: ['jan@klient.example', 'ola@klient.example'] });
     // Those of yesterday do not count.
