@@ -73,7 +73,9 @@ describe('an API process', () => {
     const log = lines.join('');
     expect(log).not.toMatch(/500100211|poufne|sekret/);
     expect(log).not.toContain(account.key);
-    const requests = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const requests = lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === 'request');
     expect(requests.map(({ status }) => status)).toEqual(answers.map(({ status }) => status));
     expect(requests.map(({ method, route }) => [method, route])).toEqual([
       ['POST', '/v1/messages'],
