@@ -1,33 +1,15 @@
-import { copyFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPortFree } from '../../bin/embedded/ports.ts';
 import { startPostgres } from '../../bin/embedded/postgres.ts';
-import { identify, isRunning } from '../../bin/embedded/processes.ts';
+import { identify } from '../../bin/embedded/processes.ts';
 import { keepRunning } from '../../bin/embedded/supervise.ts';
-import { openDatabase, type Database } from '../../db/connection.ts';
 import { dataFolder, run } from './support.ts';
+import { read, withDatabase, write, WRITTEN } from './writing.ts';
 
 const PROGRAM = 'test/start/programs/runPostgres.ts';
 const quiet = () => undefined;
-
-async function withDatabase<T>(url: string, work: (sql: Database) => Promise<T>): Promise<T> {
-  const sql = openDatabase(url, 1);
-  try {
-    return await work(sql);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
-}
-
-const write = (url: string) =>
-  withDatabase(url, async (sql) => {
-    await sql`create table kept (word text)`;
-    await sql`insert into kept values ('Gżegżółka')`;
-  });
-const read = (url: string) =>
-  withDatabase(url, async (sql) => [...(await sql`select upper(word) as word from kept`)]);
-const WRITTEN = [{ word: 'GŻEGŻÓŁKA' }];
 
 async function gone(pid: number): Promise<void> {
   await expect.poll(() => identify(pid), { timeout: 100_000 }).toBeNull();
