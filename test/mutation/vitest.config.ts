@@ -9,7 +9,7 @@ export default defineConfig({
       'test/providers/smsapiFormats.test.ts',
     ],
     exclude: ['test/**/*.deep.test.ts'],
-    setupFiles: ['test/support/propertySizes.ts'],
+    setupFiles: ['test/setup/propertySizes.ts'],
     testTimeout: 30_000,
   },
 });
