@@ -240,7 +240,7 @@ describe('a call about an e-mail', () => {
 
   it('does not wait behind bodies of another network that never end, nor behind those of its own for long', async () => {
     const body = JSON.stringify(event());
-    const sockets = dribbling(api, 16);
+    const sockets = await dribbling(api, 16);
     try {
       expect(await call(body, { from: '198.51.100.1' })).toEqual({ status: 200, text: 'OK' });
       await eventually(
