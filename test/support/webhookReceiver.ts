@@ -71,7 +71,7 @@ export async function startReceiver(
   return {
     url: `${server.url}/webhook`,
     calls,
-    until(holds, patienceMs = 20_000) {
+    until(holds, patienceMs = 300_000) {
       return new Promise((resolve, reject) => {
         const check = () => {
           const breach = calls.find((one) => one.breach !== null)?.breach;

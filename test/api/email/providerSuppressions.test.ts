@@ -12,9 +12,6 @@ const PATH = '/v1/email/suppressions';
 const ROUTE = `resend-${randomBytes(4).toString('hex')}`;
 const PACED = `${ROUTE}-paced`;
 const RATE = 2;
-const PAUSE_MS = 1_500;
-// The database's clock is read off one answer.
-const CLOCKS_APART_MS = 100;
 const secretsKey = () => Buffer.from(inject('service').secretsKey, 'base64');
 let resend: ResendServer;
 const { ok } = commandLine(
@@ -46,6 +43,13 @@ async function bounced(account: MailAccount, address: string, route = ROUTE): Pr
   await untilEmail(account, id, ({ status }) => status === 'bounced');
   await database()`update emails set route = ${route} where id = ${id}`;
   resend.suppressions.add(address);
+}
+
+/** When the next place of the route is, epoch milliseconds. */
+async function nextPlace(): Promise<number> {
+  const [row] = await database()<{ next: number }[]>`
+    select (extract(epoch from next_slot_at) * 1000)::float8 as next from route_states where route = ${PACED}`;
+  return row!.next;
 }
 
 const removes = () =>
@@ -86,34 +90,30 @@ describe('an address that is taken off the suppression list', () => {
     expect(removes()).toHaveLength(before);
   });
 
-  it('is taken off within the rate of the route, which e-mails share, and answered in time', async () => {
+  it('is taken off within the rate of the route, which e-mails share', async () => {
     const account = await newMailAccount();
     const addresses = Array.from({ length: 4 }, (_, i) => `bounced+rate${i}@klient.example`);
     for (const address of addresses) await bounced(account, address, PACED);
-    const asked: number[] = [];
-    resend.always((response, take) => {
-      asked.push(performance.now());
-      void take().then((answer) => write(response, answer));
-    });
-    // As a worker does that hands e-mails over: the next place is in a second and a half.
-    const pausedAt = performance.now();
-    await pauseRoute(database(), PACED, PAUSE_MS);
+    // As a worker does that hands e-mails over: the next place is in a second.
+    await pauseRoute(database(), PACED, 1_000);
+    const before = await nextPlace();
     const answers = await Promise.all(
       addresses.map((address) => account.v1.delete(`${PATH}/${encodeURIComponent(address)}`)),
     );
-    resend.always(null);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(addresses.filter((address) => resend.suppressions.has(address))).toEqual([]);
-    expect(asked).toHaveLength(addresses.length);
-    // By its place, not by the request before, which may have been longer on the way.
-    for (const [place, at] of asked.entries())
-      expect(at - pausedAt).toBeGreaterThan(PAUSE_MS - CLOCKS_APART_MS + (place * 1_000) / RATE);
+    await eventually(
+      () => Promise.resolve(addresses.filter((address) => resend.suppressions.has(address))),
+      ({ length }) => length === 0,
+    );
+    // Each has had a place of its own in the row of the route.
+    expect((await nextPlace()) - before).toBeGreaterThanOrEqual((addresses.length * 1_000) / RATE);
   });
 
   it('goes on behind the answer where the route is paused for longer', async () => {
     const account = await newMailAccount();
     await bounced(account, 'bounced+later@klient.example', PACED);
-    await pauseRoute(database(), PACED, 7_000);
+    // The answer comes after five seconds.
+    await pauseRoute(database(), PACED, 15_000);
     expect((await account.v1.delete(`${PATH}/bounced%2Blater@klient.example`)).status).toBe(200);
     expect(resend.suppressions.has('bounced+later@klient.example')).toBe(true);
     await eventually(

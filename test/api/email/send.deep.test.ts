@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { GROSZE_AN_ADDRESS } from '../../../domain/email/limits.ts';
-import { LEAST, type MailAccount, newMailAccount, takenFrom } from '../../support/email.ts';
+import { LEAST, type MailAccount, newMailAccount, postEmail, takenFrom } from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';
 import { holdLock } from '../../support/heldBack.ts';
@@ -15,17 +15,18 @@ it('sixty at once spend all that there is, and no more', async () => {
   const account = await newMailAccount({ balance: 30 });
   const affordable = 30 / GROSZE_AN_ADDRESS;
   const answers = await Promise.all(
-    Array.from({ length: 60 }, (_, index) =>
-      account.v1.post('/v1/email', { to: `jan${index}@klient.example`, subject: 'Hej', text: 'Hej' }),
-    ),
+    Array.from({ length: 60 }, (_, index) => {
+      const email = { ...LEAST, to: `jan${index}@klient.example`, idx: `nr ${index}` };
+      return eventually(
+        () => postEmail(account.v1, email),
+        ({ status }) => status !== 429,
+      );
+    }),
   );
   const statuses = answers.map(({ status }) => status);
   const accepted = statuses.filter((status) => status === 200).length;
-  // On a machine that is slow some may not be decided in time: nothing is left of it.
-  const undecided = statuses.filter((status) => status === 502).length;
-  expect(statuses.filter((status) => status === 402)).toHaveLength(60 - accepted - undecided);
-  expect(accepted).toBeGreaterThanOrEqual(affordable - undecided);
-  // What those did not spend is there for others, to the last of it.
+  expect(statuses.filter((status) => status === 402)).toHaveLength(60 - accepted);
+  // What one had reserved that was not decided in time is there for others, to the last of it.
   for (let late = accepted; late < affordable; late += 1) await takenFrom(account, {});
   expect((await account.v1.post('/v1/email', LEAST)).status).toBe(402);
   expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
