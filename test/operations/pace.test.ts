@@ -102,7 +102,7 @@ describe('slices of long work', () => {
     let done = 0;
     const asked = withPatience({ owner: 'cl_a', until: Date.now() + 600_000, signal: gone.signal }, () =>
       mapPaced(newPace('cl_a'), Array.from({ length: 50 }), () => {
-        compute(SLICE_MS);
+        compute(SLICE_MS + 1);
         done += 1;
         if (done === 3) gone.abort();
       }),
