@@ -166,23 +166,25 @@ describe('events while a hand-over goes on', () => {
   });
 
   test('are told of one at a time and in order, also where it ends while a receiver takes its time', async () => {
-    const held: ServerResponse[] = [];
-    const slow = await startHttpReceiver((response) => void held.push(response));
+    const held: { told: string; response: ServerResponse }[] = [];
+    let taking = false;
+    const slow = await startHttpReceiver((response, raw) => {
+      if (taking) response.writeHead(204).end();
+      else held.push({ told: raw.toString(), response });
+    });
     try {
       const account = await mailAccount(pipeline, { webhookUrl: slow.url });
-      // The first has to be told of before it ends.
-      const giveUpAt = (await pipeline.now()) + 30_000;
+      const giveUpAt = (await pipeline.now()) + 10_000;
       const id = await sendEmailOf(pipeline, account, { route: 'nobody', giveUpAt });
       await reportEmail(pipeline, id, { kind: 'delivered' }, 'nobody');
-      await until('the first is told of', () => Promise.resolve(held.length === 1));
-      expect(await isHandingOver(id)).toBe(true);
+      await until('the first is told of', () => Promise.resolve(held.length > 0));
       await reportEmail(pipeline, id, { kind: 'opened' }, 'nobody');
       await until('the hand-over ends', async () => !(await isHandingOver(id)));
       await delay(500);
-      expect(held).toHaveLength(1);
-      held[0]!.writeHead(204).end();
-      await until('the second is told of', () => Promise.resolve(held.length === 2));
-      held[1]!.writeHead(204).end();
+      // Of the first one alone, in as many attempts as that took.
+      expect(new Set(held.map(({ told }) => told)).size).toBe(1);
+      taking = true;
+      for (const { response } of held) response.writeHead(204).end();
       await untilNotified(id, ['delivered', 'opened']);
       expect(await untilClosed(id)).toBe('COMPLETED');
     } finally {
