@@ -16,11 +16,11 @@ beforeAll(async () => {
   );
   pipeline = await startPipeline('real');
   await pauseReconciliation(pipeline.client);
-}, 120_000);
+});
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
-}, 180_000);
+});
 
 const { run, ok, no } = pipelineLine(() => pipeline);
 

@@ -21,11 +21,11 @@ beforeAll(async () => {
   receiver.taking = true;
   pipeline = await startPipeline('real');
   await pauseReconciliation(pipeline.client);
-}, 120_000);
+});
 afterAll(async () => {
   await receiver?.close();
   await pipeline?.close();
-}, 180_000);
+});
 
 const { ok, no } = pipelineLine(() => pipeline);
 const cutOff = pipelineLine(

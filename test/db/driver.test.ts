@@ -23,7 +23,7 @@ beforeAll(async () => {
     await Promise.all([sql.end({ timeout: 1 }), single.end({ timeout: 1 })]);
     await database.stop();
   };
-}, 180_000);
+});
 afterAll(() => stop());
 
 // The driver sends as many as a hundred statements on a connection before the first of them is answered; at the border,

@@ -20,7 +20,7 @@ beforeAll(async () => {
   ({ sql, stop } = await startDatabase(migrate));
   await sql`
     insert into accounts (id, name, mode) select 'cl_' || n, 'Test', 'live' from generate_series(1, 6) n`;
-}, 120_000);
+});
 afterAll(() => stop());
 
 let requests = 0;

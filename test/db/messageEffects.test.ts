@@ -21,7 +21,7 @@ const markCounted = (on: Sql, id: string) => on`update link_clicks set counted_a
 
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
-}, 180_000);
+});
 afterAll(() => stop());
 
 interface Sent {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   ({ sql, stop } = database);
   await fill();
   applied = await migrate(database.url);
-}, 180_000);
+});
 afterAll(() => stop());
 
 /** What an installation of the last release holds: money moved, messages in every state, reports, events. */

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await server.sql`insert into accounts (id, name, mode) values ('cl_1', 'Sklep', 'live')`;
   await write(server.sql, 'msg_1');
   await server.sql.end();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 interface Scene {

@@ -37,7 +37,7 @@ beforeAll(async () => {
       from generate_series(1, ${UNMATCHED}::int) n`;
   await matched('in_z', { read: true });
   await sql`analyze inbound_messages`;
-}, 120_000);
+});
 afterAll(() => stop());
 
 async function matched(id: string, { read = false } = {}): Promise<void> {

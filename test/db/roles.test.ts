@@ -66,11 +66,11 @@ let server: EmbeddedPostgres;
 beforeAll(async () => {
   server = await startPostgres({ dataDir, log: quiet });
   await migrate(server.url);
-}, 180_000);
+});
 afterAll(async () => {
   await server.stop();
   removeDataDir(dataDir);
-}, 120_000);
+});
 
 async function as<T>(url: string, work: (sql: Database) => Promise<T>): Promise<T> {
   const sql = openDatabase(url, 1);

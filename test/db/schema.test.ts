@@ -18,7 +18,7 @@ beforeAll(async () => {
   }));
   account = newId('cl');
   await sql`insert into accounts (id, name) values (${account}, 'Schema')`;
-}, 180_000);
+});
 afterAll(() => stop());
 
 async function messageIn(status: string): Promise<string> {

@@ -15,7 +15,7 @@ let sql: Database;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
-}, 120_000);
+});
 afterAll(() => stop());
 
 /** A postpaid account with charges on each of two years' months' 15th, each tenth of them refunded a month later. */

@@ -53,7 +53,7 @@ beforeAll(async () => {
   expect(scheduled).toMatch(/^msg_/);
   processes = treeOf(start.pid!);
   listeners = listenersOf(processes);
-}, 120_000);
+}, 400_000);
 
 afterAll(async () => {
   if (start.exitCode === null && start.signalCode === null) {
@@ -62,7 +62,7 @@ afterAll(async () => {
     await ended;
   }
   removeDataDir(dataDir);
-}, 180_000);
+});
 
 /** What comes back for bytes sent to a port; whatever does not speak HTTP says nothing, or breaks off. */
 function answerOf(
@@ -112,7 +112,7 @@ const DISGUISES = (port: number): Record<string, string>[] => [
   { Host: `localhost:${port}`, 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' },
 ];
 
-describe('a page of another site', { timeout: 120_000 }, () => {
+describe('a page of another site', { timeout: 400_000 }, () => {
   it('reads and changes nothing on any port of a started service', async () => {
     const { apiUrl, temporalUiUrl } = readRunFile(dataDir)!;
     const [apiPort, uiPort] = [apiUrl!, temporalUiUrl!].map((url) => Number(new URL(url).port));
@@ -183,7 +183,7 @@ describe('the children of a started service', () => {
 });
 
 // Last: nothing runs afterwards.
-describe('a started service that is told to stop', { timeout: 120_000 }, () => {
+describe('a started service that is told to stop', { timeout: 400_000 }, () => {
   it('ends at the second signal though its database hangs, as do its servers', async () => {
     const pids = treeOf(start.pid!).map(({ pid }) => pid);
     const { pid } = JSON.parse(readFileSync(join(dataDir, 'postgres.pid'), 'utf8')) as { pid: number };
