@@ -75,7 +75,7 @@ afterAll(async () => {
   await connection?.close();
   await product?.stop();
   await Promise.all([smsc?.stop(), provider?.close(), receiver?.close()]);
-}, 180_000);
+});
 
 /** Sends with an idempotency key, and remembers it. */
 async function send(

@@ -10,11 +10,11 @@ let product: Product;
 let smsc: Smsc;
 beforeAll(async () => {
   [product, smsc] = await Promise.all([startProduct(1), startSmsc({ password: 'dobre' })]);
-}, 180_000);
+});
 afterAll(async () => {
   await product.stop();
   await smsc.stop();
-}, 180_000);
+});
 
 const routes = (...words: string[]) => product.admin(['routes', ...words]);
 const live = async (): Promise<Answer> =>

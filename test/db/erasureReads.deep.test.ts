@@ -37,7 +37,7 @@ beforeAll(async () => {
     insert into inbound_messages (id, route, provider_reference, sender, received_text, state)
     select 'in_' || n, 'r', n::text, '+48600' || lpad(n::text, 6, '0'), 'Poufne', 'unmatched' from generate_series(1, ${MANY}::int) n`;
   await sql`analyze delivery_reports, webhook_events, number_lookups, tracked_links, inbound_messages`;
-}, 120_000);
+});
 afterAll(() => stop());
 
 /** A message of long ago that has ended, with reports of each kind. */

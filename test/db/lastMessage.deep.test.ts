@@ -38,7 +38,7 @@ beforeAll(async () => {
            now(), 'simulator', now() - interval '1 second' * n
       from generate_series(1, 10000) n`;
   await sql`analyze messages`;
-}, 180_000);
+});
 afterAll(() => stop());
 
 async function receive(receiver: string | null, sender: string): Promise<ReceivedReply> {

@@ -39,7 +39,7 @@ beforeAll(async () => {
     state: 'unanswered',
     age: '10 minutes',
   });
-}, 180_000);
+});
 afterAll(() => stop());
 beforeEach(() => sql`truncate delivery_reports`);
 
