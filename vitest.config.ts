@@ -1,32 +1,34 @@
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 
-const DEEP = 'test/**/*.deep.test.ts';
-// No server, and nothing of one file goes on in the next.
-const PURE = ['domain', 'docs', 'concurrency'].map((folder) => `test/${folder}/**/*.test.ts`);
-// They put other modules in the place of some, or look at all that a module counts.
-const WITH_OWN_MODULES = ['admin/domains', 'start/metrics', 'telemetry/emailMetrics'].map(
-  (name) => `test/${name}.test.ts`,
-);
-const SERVICE = ['test/api/**/*.test.ts'];
-// They match what comes from phones and providers, which accounts do not keep apart, lock a table, or change the modules of their process.
-const ALONE = [
-  'callbacks',
-  'email/callback',
-  'inbound',
-  'keywords',
-  'newProviderKind',
-  'optOut',
-  'reportTimeout',
-  'routes',
-].map((name) => `test/api/${name}.test.ts`);
+const files = (...names: string[]): string[] => names.map((name) => `test/${name}.test.ts`);
 
-/** A project of files that run beside each other, modules loaded once for each worker. */
-function project(
-  name: string,
-  test: NonNullable<Extract<TestProjectConfiguration, { test?: unknown }>['test']>,
-): TestProjectConfiguration {
-  return { extends: true, test: { name, isolate: false, ...test, exclude: [DEEP, ...(test.exclude ?? [])] } };
+const DEEP = files('**/*.deep');
+// No server, and nothing of one file goes on in the next.
+const PURE = files('domain/**/*', 'docs/**/*', 'concurrency/**/*');
+const API = files('api/**/*');
+// They put other modules in the place of some, or look at all that a module counts.
+const ISOLATED = files('admin/domains', 'start/metrics', 'telemetry/emailMetrics');
+const ISOLATED_API = files('api/email/callback', 'api/newProviderKind');
+
+const SERVERS = 'test/setup/servers.ts';
+const SERVICE = 'test/setup/service.ts';
+
+interface Files {
+  include: string[];
+  exclude?: string[];
+  /** Whether each file has modules of its own; else they are loaded once for each worker. */
+  isolate?: boolean;
+  /** What is started before the first of them. */
+  globalSetup?: string;
 }
+
+const project = (
+  name: string,
+  { exclude = [], isolate = false, ...rest }: Files,
+): TestProjectConfiguration => ({
+  extends: true,
+  test: { name, exclude: [...DEEP, ...exclude], isolate, ...rest },
+});
 
 export default defineConfig({
   test: {
@@ -35,29 +37,19 @@ export default defineConfig({
     setupFiles: ['test/setup/propertySizes.ts'],
     reporters: ['default', './test/setup/closingLine.ts'],
     // Against what hangs, no measure of speed: a machine that is ten times as slow passes too.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     teardownTimeout: 120_000,
     projects: [
       project('pure', { include: PURE }),
       project('parts', {
-        include: ['test/**/*.test.ts'],
-        exclude: [...PURE, ...SERVICE, ...WITH_OWN_MODULES],
-        globalSetup: ['test/setup/servers.ts'],
+        include: files('**/*'),
+        exclude: [...PURE, ...API, ...ISOLATED],
+        globalSetup: SERVERS,
       }),
-      project('own modules', {
-        include: WITH_OWN_MODULES,
-        isolate: true,
-        globalSetup: ['test/setup/servers.ts'],
-      }),
-      project('api', { include: SERVICE, exclude: ALONE, globalSetup: ['test/setup/service.ts'] }),
-      project('api alone', {
-        include: ALONE,
-        isolate: true,
-        fileParallelism: false,
-        sequence: { groupOrder: 1 },
-        globalSetup: ['test/setup/service.ts'],
-      }),
+      project('isolated', { include: ISOLATED, isolate: true, globalSetup: SERVERS }),
+      project('api', { include: API, exclude: ISOLATED_API, globalSetup: SERVICE }),
+      project('api, isolated', { include: ISOLATED_API, isolate: true, globalSetup: SERVICE }),
     ],
   },
 });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const PAUSE_MS = 50;
 // Only what is dead takes longer, on a busy machine too.
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 240_000;
 
 /**
  * Asks again and again until the answer is what is waited for.
