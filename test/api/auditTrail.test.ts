@@ -199,8 +199,7 @@ describe('the line of the log of a request', () => {
     await response.text();
     const id = response.headers.get('x-request-id')!;
     const line = await eventually(
-      () =>
-        Promise.resolve(lines.find((text) => text.includes(id) && text.includes('"request"'))),
+      () => Promise.resolve(lines.find((text) => text.includes(id) && text.includes('"request"'))),
       (found) => found !== undefined,
     );
     return JSON.parse(line!) as Line;
