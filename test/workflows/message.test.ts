@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   WithStartWorkflowOperation,
   WorkflowNotFoundError,
@@ -14,6 +15,7 @@ import type { StartableMessage } from '../../domain/startable.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { providerId, reportDelivered } from './deliveryReports.ts';
 import { DAY, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { updateWithStart } from './updateWithStart.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => (pipeline = await startPipeline()));
@@ -158,10 +160,10 @@ describe('waiting for the send time', () => {
     await pipeline.client.workflow.getHandle(messages[0]!.id).signal(cancelSignal);
     await pipeline.untilStatus(messages[0]!.id, 'cancelled');
     await pipeline.sleep(sendAt - 1_000 - (await pipeline.now()));
+    const left = sendAt - (await pipeline.now());
     await Promise.all(
       messages.map(async ({ id }, index) => {
-        const at = sendAt - 300 + index * 50;
-        await until('its moment', async () => (await pipeline.now()) >= at);
+        await delay(Math.max(left - 300 + index * 50, 0));
         if (index === messages.length - 1) {
           await until('submission', async () => (await row(id)).status !== 'scheduled');
         }
@@ -191,8 +193,9 @@ describe('waiting for the send time', () => {
     await pipeline.sql`update messages set status = 'scheduled' where id = ${message.id}`;
     await pipeline.sql`
       insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id) values (${account}, 'charge', -15, 'message', ${message.id})`;
-    await pipeline.client.workflow.executeUpdateWithStart(cancelUpdate, {
+    await updateWithStart(pipeline.client, cancelUpdate, {
       startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, true)),
+      updateId: `cancel-${message.id}`,
     });
     expect((await row(message.id)).status).toBe('cancelled');
     expect(await pipeline.balance(account)).toBe(1000);
