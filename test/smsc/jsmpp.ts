@@ -32,11 +32,6 @@ type Program = 'SMPPServerSimulator' | 'StressServer';
 
 const STARTS = 3;
 
-/** Fetches the programs, once for a machine. */
-export async function prepareJsmpp(): Promise<void> {
-  await mavenProgram(EXAMPLES);
-}
-
 /**
  * Starts one of the programs on a free port.
  *
