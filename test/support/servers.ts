@@ -12,7 +12,7 @@ import { ROLES, type Part } from '../../db/rights.ts';
 import { prepareNamespace } from '../../tools/cluster/namespace.ts';
 import { buildBundle, isBuilt } from '../../worker/bundle.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
-import { timeSkippingServerOptions } from './timeSkippingServer.ts';
+import { findTimeSkippingServer } from './timeSkippingServer.ts';
 
 /** How each part of the service gets into one database. */
 export interface DatabaseUrls {
@@ -46,7 +46,7 @@ const POSTGRES_SETTINGS = {
 export async function startServers(): Promise<Servers & { stop: () => Promise<void> }> {
   // Each may have to be built or fetched, once for a machine: minutes that no test's patience should have to cover.
   const binary = await findTemporal({ cliPath: process.env.TEMPORAL_CLI_PATH, log: console.log });
-  await timeSkippingServerOptions();
+  await findTimeSkippingServer();
   if (!(await isBuilt())) await buildBundle();
 
   const dataDir = await mkdtemp(join(tmpdir(), 'goniec-tests-'));

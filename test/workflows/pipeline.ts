@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
 import pino, { type Logger } from 'pino';
 import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
@@ -17,7 +16,7 @@ import { acceptTogetherUpdate, acceptUpdate, SEARCH_ATTRIBUTES } from '../../wor
 import type { StartableMessage } from '../../domain/startable.ts';
 import { batchStart, gatheredStart, messageStart } from '../../workflows/startOptions.ts';
 import { createTestDatabase, createTestNamespace, type Servers } from '../support/servers.ts';
-import { timeSkippingServerOptions } from '../support/timeSkippingServer.ts';
+import { startTimeSkippingServer } from '../support/timeSkippingServer.ts';
 import { updateWithStart } from './updateWithStart.ts';
 
 export const HOUR = 3_600_000;
@@ -91,8 +90,6 @@ export async function pauseReconciliation(client: Client): Promise<void> {
   await until('the schedule exists', pause);
 }
 
-const SERVER_STARTS = 6;
-
 /** Where the workflows of a test run. */
 interface TemporalServer {
   address: string;
@@ -104,34 +101,15 @@ interface TemporalServer {
 }
 
 async function timeSkippingServer(): Promise<TemporalServer> {
-  const env = await createTimeSkipping();
+  const { address, connection, sleep, now, stop } = await startTimeSkippingServer();
   // This server cannot list them, so there is nothing to compare with; their types are 2 keyword, 6 datetime.
-  await env.connection.operatorService.addSearchAttributes({
+  await connection.operatorService.addSearchAttributes({
     namespace: 'default',
     searchAttributes: Object.fromEntries(
       Object.values(SEARCH_ATTRIBUTES).map(({ name, type }) => [name, type === 'DATETIME' ? 6 : 2]),
     ),
   });
-  return {
-    address: env.address,
-    namespace: 'default',
-    client: new Client({ connection: env.connection }),
-    sleep: (ms) => env.sleep(ms),
-    now: () => env.currentTimeMs(),
-    stop: () => env.teardown(),
-  };
-}
-
-// The server is given five seconds to start, which a busy machine may need for a JVM alone.
-async function createTimeSkipping(): Promise<TestWorkflowEnvironment> {
-  const server = await timeSkippingServerOptions();
-  for (let time = 1; ; time += 1) {
-    try {
-      return await TestWorkflowEnvironment.createTimeSkipping({ server });
-    } catch (error) {
-      if (time === SERVER_STARTS || !String(error).includes('did not start')) throw error;
-    }
-  }
+  return { address, namespace: 'default', client: new Client({ connection }), sleep, now, stop };
 }
 
 /** A namespace of the test's own on the Temporal of the run. */
