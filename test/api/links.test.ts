@@ -23,13 +23,13 @@ describe('one link per recipient and target address', () => {
     expect((await account.api.get('/v1/links')).body.data).toHaveLength(4);
   });
 
-  it('also when many sends want the same 150 at once, in any order', async () => {
+  it('also when many sends want the same ones at once, in any order', async () => {
     const account = await newAccount({ balance: 1_000_000 });
-    const to = Array.from({ length: 150 }, (_, i) => `+48500${String(300_000 + i)}`);
-    const shuffles = [to, to.toReversed(), to.slice(75).concat(to.slice(0, 75))];
+    const to = Array.from({ length: 30 }, (_, i) => `+48500${String(300_000 + i)}`);
+    const shuffles = [to, to.toReversed(), to.slice(15).concat(to.slice(0, 15))];
     const text = '{{link:https://example.com/jesień}}';
     const answers = await Promise.all(
-      Array.from({ length: 9 }, (_, i) =>
+      Array.from({ length: 6 }, (_, i) =>
         account.api.accepted({ to: shuffles[i % 3], text, send_at: later }),
       ),
     );
@@ -37,7 +37,7 @@ describe('one link per recipient and target address', () => {
     expect(texts.every((one) => JSON.stringify(one) === JSON.stringify(texts[0]))).toBe(true);
     const [stored] = await database()`
       select count(*) as links from tracked_links where account_id = ${account.id}`;
-    expect(stored).toEqual({ links: 150 });
+    expect(stored).toEqual({ links: 30 });
   });
 
   it('a message shows its own links, named after itself', async () => {
