@@ -22,6 +22,8 @@ export type TemporalOptions = {
   /** Created where it is missing; `default` when absent. */
   namespace?: string;
   log: (line: string) => void;
+  /** Pragmas of its database beside the usual ones. */
+  pragmas?: string[];
   /** Registered before the server counts as started. */
   searchAttributes: SearchAttributes;
 };
@@ -151,7 +153,7 @@ function spawnServer(options: TemporalOptions, port: number, ui: Place): Promise
         options.namespace ?? 'default',
       ],
       // Every state transition is a commit: with the write-ahead log it costs about half.
-      ...['--sqlite-pragma', 'journal_mode=wal'],
+      ...['journal_mode=wal', ...(options.pragmas ?? [])].flatMap((pragma) => ['--sqlite-pragma', pragma]),
       ...['--log-level', 'warn', '--log-format', 'json'],
       ...Object.entries(options.searchAttributes).flatMap(([name, type]) => [
         '--search-attribute',
@@ -162,7 +164,7 @@ function spawnServer(options: TemporalOptions, port: number, ui: Place): Promise
         `${key}=${value}`,
       ]),
     ],
-    env: environmentFor(),
+    env: environmentFor('goRuntime'),
     logFile: join(options.dataDir, 'logs', 'temporal.log'),
     pidFile: join(options.dataDir, 'temporal.pid'),
     stopSignal: 'SIGTERM',
