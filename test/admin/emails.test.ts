@@ -14,8 +14,9 @@ import {
   triesOf,
   untilEmailIs,
 } from '../workflows/emails.ts';
-import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { pipelineLine } from './support.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 let receiver: HttpReceiver;

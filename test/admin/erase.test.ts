@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { searchTemporal } from '../support/traces.ts';
-import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { HOUR, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { type Answer, pipelineLine } from './support.ts';
+import { until } from '../support/eventually.ts';
 
 const NUMBER = '+48500100200';
 

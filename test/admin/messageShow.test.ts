@@ -3,8 +3,9 @@ import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { STORED } from '../support/channelContents.ts';
-import { pauseReconciliation, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine, untilCommand } from './support.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 let receiver: HttpReceiver;

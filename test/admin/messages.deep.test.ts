@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelSignal } from '../../workflows/contracts.ts';
 import { lockRow } from '../crash/holds.ts';
-import { pauseReconciliation, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { pipelineLine } from './support.ts';
+import { until } from '../support/eventually.ts';
 
 // Where the server gives out another task meanwhile, of its own accord, nothing is thrown away.
 const TRIES = 5;

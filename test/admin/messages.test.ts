@@ -2,8 +2,9 @@ import { byColumnName } from '../../db/columnNames.ts';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pauseReconciliation, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {

@@ -11,9 +11,10 @@ import { findingsWords } from '../../texts/findings.ts';
 import { reminderWords, statementWords } from '../../texts/statement.ts';
 import { insertDomain } from '../support/email.ts';
 import { mailAccount } from '../workflows/emails.ts';
-import { type Pipeline, pauseReconciliation, startPipeline, until } from '../workflows/pipeline.ts';
+import { type Pipeline, pauseReconciliation, startPipeline } from '../workflows/pipeline.ts';
 import { findingsOf, reconcileOnce } from '../workflows/reconciling.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
+import { until } from '../support/eventually.ts';
 
 const HOUSE = newId('cl');
 const STAFF = 'dyzur@goniec.example';

@@ -10,9 +10,10 @@ import { lockRow } from '../crash/holds.ts';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { endedAndForgotten, endedBefore } from '../workflows/endedEarly.ts';
 import { type HoldingReceiver, startHoldingReceiver } from '../workflows/holdingReceiver.ts';
-import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { HOUR, pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { findingsOf, reconcileOnce } from '../workflows/reconciling.ts';
 import { type Answer, pipelineLine } from './support.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 let receiver: HoldingReceiver;

@@ -6,8 +6,9 @@ import { acceptDrafts } from '../../db/money/billing.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
-import { pauseReconciliation, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine, untilCommand } from './support.ts';
+import { until } from '../support/eventually.ts';
 
 const HOUR = 3_600_000;
 let pipeline: Pipeline;

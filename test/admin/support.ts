@@ -10,7 +10,8 @@ import { readConfig } from '../../bin/config.ts';
 import { openDatabase, type Database } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { startDatabase, type TestDatabase } from '../support/database.ts';
-import { type Pipeline, until } from '../workflows/pipeline.ts';
+import type { Pipeline } from '../workflows/pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 export const ACTOR = 'tester';
 const COMMAND_PAUSE_MS = 250;

@@ -6,7 +6,7 @@ import { removeDataDir } from '../../bin/embedded/dataDir.ts';
 import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { transaction } from '../../db/transaction.ts';
-import { until } from '../workflows/pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 const CONNECTIONS = 5;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
 import { transaction } from '../../db/transaction.ts';
 import { startDatabase } from '../support/database.ts';
-import { until } from '../workflows/pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 const CONNECTIONS = 5;
 // Which of both is the kernel's choice: whether anything was under way to a server that had gone.

@@ -30,10 +30,11 @@ import {
 import { holdSubmits } from '../workflows/heldSubmits.ts';
 import { lookUp, writtenLookup } from '../workflows/lookups.ts';
 import { submitsOf } from '../workflows/markers.ts';
-import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { HOUR, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { receiveReplies, startReply } from '../workflows/replies.ts';
-import { startServers } from '../support/servers.ts';
+import { startServers } from '../support/startServers.ts';
 import { storeClick } from '../support/storedClick.ts';
+import { until } from '../support/eventually.ts';
 
 /**
  * Records the histories that later versions of the workflows must still replay, into `histories/<version>/`. Run it
@@ -87,17 +88,13 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     return id;
   };
   const closed = (id: string) =>
-    until(
-      `${id} closes`,
-      async () => {
-        // One that was charged with others is started after that.
-        const found = await handle(id)
-          .describe()
-          .catch(() => null);
-        return found !== null && found.status.name !== 'RUNNING';
-      },
-      60_000,
-    );
+    until(`${id} closes`, async () => {
+      // One that was charged with others is started after that.
+      const found = await handle(id)
+        .describe()
+        .catch(() => null);
+      return found !== null && found.status.name !== 'RUNNING';
+    });
   const scheduled = async () => {
     const message = await at.draft(await at.account(), { sendAt: Date.now() + 80 * 24 * HOUR });
     await at.accept(message);
@@ -414,14 +411,10 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     },
     'message-shown-as-sent': async () => {
       const id = await send({ ending: '903' });
-      await until(
-        `${id} is shown as sent`,
-        async () => {
-          const { events } = await handle(id).fetchHistory();
-          return events!.filter((event) => event.timerStartedEventAttributes).length === 2;
-        },
-        120_000,
-      );
+      await until(`${id} is shown as sent`, async () => {
+        const { events } = await handle(id).fetchHistory();
+        return events!.filter((event) => event.timerStartedEventAttributes).length === 2;
+      });
       return id;
     },
     'click-first': async () => clicked(await at.account({ webhookUrl: `${address}/take` })),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { type Pipeline, startPipeline } from '../workflows/pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 const HOUR = 3_600_000;
 const page = readFileSync(new URL('../../ops/temporal/queries.md', import.meta.url), 'utf8');
@@ -87,7 +88,7 @@ test.each(queries)(
     const { has, hasNot, values: more } = EXPECTED[question]!;
     expect(new URL(link).searchParams.get('query')).toBe(query);
     // That a report is waited for is shown after a minute.
-    await until(`it finds ${has}`, async () => (await found(query, more)).includes(ids[has]!), 100_000);
+    await until(`it finds ${has}`, async () => (await found(query, more)).includes(ids[has]!));
     if (hasNot !== undefined) expect(await found(query, more)).not.toContain(ids[hasNot]);
   },
   120_000,

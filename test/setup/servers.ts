@@ -1,11 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import { type Servers, startServers } from '../support/servers.ts';
-
-declare module 'vitest' {
-  export interface ProvidedContext {
-    servers: Servers;
-  }
-}
+import { startServers } from '../support/startServers.ts';
+import type { Servers } from '../support/servers.ts';
 
 type Starting = ReturnType<typeof startServers>;
 

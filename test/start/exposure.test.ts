@@ -10,8 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeDataDir } from '../../bin/embedded/dataDir.ts';
 import { identify } from '../../bin/embedded/processes.ts';
 import { readRunFile } from '../../bin/embedded/runfile.ts';
-import { eventually } from '../support/eventually.ts';
-import { until } from '../workflows/pipeline.ts';
+import { eventually, until } from '../support/eventually.ts';
 import { type Listener, listenersOf, type SeenProcess, treeOf } from './processTree.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -21,8 +21,8 @@ import { sendBySmpp } from '../crash/smppRoute.ts';
 import { startSmsc } from '../smsc/smsc.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { spawnProcess, startService } from '../support/service.ts';
-import { until } from '../workflows/pipeline.ts';
 import { treeOf } from './processTree.ts';
+import { until } from '../support/eventually.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 // Each one's own grace, and what a busy machine takes besides.

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { identify } from '../../bin/embedded/processes.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, until } from '../support/eventually.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
-import { until } from '../workflows/pipeline.ts';
 import { treeOf } from './processTree.ts';
 import { dataFolder } from './support.ts';
 

@@ -25,6 +25,13 @@ export async function eventually<T>(
   }
 }
 
+/** Waits for a condition; fails with `what` after as long as {@link eventually}. */
+export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  await eventually(holds, Boolean).catch((error: unknown) => {
+    throw new Error(`waited in vain: ${what}`, { cause: error });
+  });
+}
+
 /**
  * As `eventually`, for work whose length depends on the machine: waits for as long as it goes on.
  * @param progress a figure that grows with the work, and has an end

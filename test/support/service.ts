@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inject } from 'vitest';
 import { z } from 'zod';
-import { createTestDatabase, createTestNamespace, type Servers } from './servers.ts';
+import { createTestNamespace } from './namespace.ts';
+import { createTestDatabase, type Servers } from './servers.ts';
 
 /** Where the service under test is; plain data, so that it travels to the tests. */
 export interface ServiceUnderTest {

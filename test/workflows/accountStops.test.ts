@@ -4,7 +4,8 @@ import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { acceptEmailDraft, emailDraft, mailAccount, storedEmail, triesOf, untilEmailIs } from './emails.ts';
 import { holdSubmits } from './heldSubmits.ts';
-import { DAY, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { DAY, HOUR, type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => (pipeline = await startPipeline()));

@@ -6,7 +6,8 @@ import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts
 import { decideOn } from './decisions.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { localSteps } from './markers.ts';
-import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 // Steps made within the workflow task, where the route or the receiver has been quick.
 let pipeline: Pipeline;

@@ -3,8 +3,9 @@ import { newId } from '../../db/ids.ts';
 import { cancelUpdate } from '../../workflows/contracts.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { lookUp, writtenLookup } from './lookups.ts';
-import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
 import { receiveReplies, startReply } from './replies.ts';
+import { until } from '../support/eventually.ts';
 
 // The number of history events is what a message costs at any scale. Whoever raises a budget says why in its commit.
 const BUDGET = {

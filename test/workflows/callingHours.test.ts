@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCallingHours } from '../../domain/callingHours.ts';
 import { parseSendWindow } from '../../domain/sendWindow.ts';
 import { findTiming } from '../../operations/sending/timing.ts';
-import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 // Calls by the hours of SMSAPI.pl, in workflows that sleep over the night.
 const ZONE = 'Europe/Warsaw';

@@ -7,8 +7,9 @@ import { newId } from '../../db/ids.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { clickStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
-import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { type Pipeline, startPipeline } from './pipeline.ts';
 import { storeClick } from '../support/storedClick.ts';
+import { until } from '../support/eventually.ts';
 
 // The number of history events is what a click costs. Whoever raises a budget says why in its commit.
 // To a receiver that has been quick a webhook takes 12; here it is the first one of its receiver.

@@ -8,8 +8,9 @@ import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { cancelSignal } from '../../workflows/contracts.ts';
 import { resendStart } from '../../workflows/startOptions.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
-import { type DraftOptions, HOUR, type Pipeline, startPipeline, until, WEBHOOK_SECRET } from './pipeline.ts';
+import { type DraftOptions, HOUR, type Pipeline, startPipeline, WEBHOOK_SECRET } from './pipeline.ts';
 import { startReply } from './replies.ts';
+import { until } from '../support/eventually.ts';
 
 // Expectations are those of v1.2.0, Events.
 const PHONE = '+48500100200';

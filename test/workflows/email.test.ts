@@ -17,7 +17,8 @@ import {
   triesOf,
   untilEmailIs,
 } from './emails.ts';
-import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 let receiver: HttpReceiver;

@@ -16,8 +16,9 @@ import {
   triesOf,
   untilEmailIs,
 } from './emails.ts';
-import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
 import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 let receiver: HttpReceiver;

@@ -9,8 +9,9 @@ import { quotasOf } from '../../domain/quotas.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { emailStart, type StartableEmail } from '../../workflows/startOptions.ts';
 import { insertDomain } from '../support/email.ts';
-import { DAY, type Pipeline, until } from './pipeline.ts';
+import { DAY, type Pipeline } from './pipeline.ts';
 import { updateWithStart } from './updateWithStart.ts';
+import { until } from '../support/eventually.ts';
 
 /** What an e-mail of a test is like. */
 export interface EmailWish {

@@ -6,8 +6,9 @@ import { cancelUpdate } from '../../workflows/contracts.ts';
 import { batchStart, gatheredStart, messageStart } from '../../workflows/startOptions.ts';
 import { holdSubmits } from './heldSubmits.ts';
 import { localSteps } from './markers.ts';
-import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
 import { findingsOf, reconcileOnce, repairsOf, terminateForGood } from './reconciling.ts';
+import { until } from '../support/eventually.ts';
 
 // Single sends that ride together.
 let pipeline: Pipeline;

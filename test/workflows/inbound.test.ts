@@ -8,7 +8,8 @@ import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import type { InboundRecord } from '../../domain/inbound.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { inboundStart } from '../../workflows/startOptions.ts';
-import { type Pipeline, startPipeline, until, WEBHOOK_SECRET } from './pipeline.ts';
+import { type Pipeline, startPipeline, WEBHOOK_SECRET } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addRoute, sealCredentials } from '../../db/routes/routes.ts';
 import { type Smsc, startSmsc } from '../smsc/smsc.ts';
-import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 const ESME_RSUBMITFAIL = 0x45;
 const LAST_MINUTE_MS = 60_000;

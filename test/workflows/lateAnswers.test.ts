@@ -10,9 +10,8 @@ import { expireMessage, failSubmission, rejectBlacklisted } from '../../db/messa
 import { claimParts, holdParts, leavePartsUnanswered, type PartsOf } from '../../db/messages/parts.ts';
 import { holdUnanswered, reopenUnanswered, withdrawResubmit } from '../../db/messages/unanswered.ts';
 import { startDatabase } from '../support/database.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, until } from '../support/eventually.ts';
 import { writeMessage } from '../support/messages.ts';
-import { until } from './pipeline.ts';
 
 const ROUTE = 'r';
 const PHONE = '+48500100100';

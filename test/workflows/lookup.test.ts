@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LookupState } from '../../domain/lookups.ts';
 import { lookupStart } from '../../workflows/startOptions.ts';
 import { lookUp, writtenLookup } from './lookups.ts';
-import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 const DONE = { state: 'done', reason: null };
 const TIMED_OUT = { state: 'failed', reason: 'timed_out' };

@@ -10,7 +10,8 @@ import { expectRegularWork, readRegularWork } from '../../db/maintenance/regular
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { MESSAGES_QUEUE } from '../../workflows/contracts.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
-import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 const DAY = 86_400_000;
 // Of a thousand each.

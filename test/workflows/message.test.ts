@@ -14,8 +14,9 @@ import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.t
 import type { StartableMessage } from '../../domain/startable.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { providerId, reportDelivered } from './deliveryReports.ts';
-import { DAY, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { DAY, HOUR, type Pipeline, startPipeline } from './pipeline.ts';
 import { updateWithStart } from './updateWithStart.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => (pipeline = await startPipeline()));

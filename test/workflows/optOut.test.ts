@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StartableMessage } from '../../domain/startable.ts';
-import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => (pipeline = await startPipeline()));

@@ -10,7 +10,8 @@ import { newId } from '../../db/ids.ts';
 import type { Notified } from '../../workflows/contracts.ts';
 import { startDatabase } from '../support/database.ts';
 import { writeMessage } from '../support/messages.ts';
-import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {
@@ -69,6 +70,7 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
   const watched = (onUpdate: (id: string) => void): Client =>
     new Client({
       connection: pipeline.client.connection,
+      namespace: pipeline.namespace,
       interceptors: {
         workflow: [
           {

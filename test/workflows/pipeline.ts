@@ -15,9 +15,11 @@ import type { Acceptance, Acceptances } from '../../domain/acceptance.ts';
 import { acceptTogetherUpdate, acceptUpdate, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { batchStart, gatheredStart, messageStart } from '../../workflows/startOptions.ts';
-import { createTestDatabase, createTestNamespace, type Servers } from '../support/servers.ts';
+import { createTestNamespace } from '../support/namespace.ts';
+import { createTestDatabase, type Servers } from '../support/servers.ts';
 import { startTimeSkippingServer } from '../support/timeSkippingServer.ts';
 import { updateWithStart } from './updateWithStart.ts';
+import { until } from '../support/eventually.ts';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -65,18 +67,6 @@ export interface DraftOptions {
   content?: object;
   /** The route it is given to; `simulator` unless said. */
   route?: string;
-}
-
-/** Waits for a condition in real time; fails with `what` after `patience` milliseconds. */
-export async function until(what: string, holds: () => Promise<boolean>, patience = 180_000): Promise<void> {
-  const deadline = Date.now() + patience;
-  for (;;) {
-    // Before it asks: an answer that was old news when this process stood still is not the last.
-    const late = Date.now() > deadline;
-    if (await holds()) return;
-    if (late) throw new Error(`waited in vain: ${what}`);
-    await delay(25);
-  }
 }
 
 /** The service's own reconciliation, every ten minutes by the clock, leaves what a test has lost to the test from now on. */

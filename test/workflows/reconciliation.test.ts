@@ -13,13 +13,13 @@ import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate, type Tally } from '../../workflows/contracts.ts';
 import { batchRestart, batchStart } from '../../workflows/startOptions.ts';
 import { STORED } from '../support/channelContents.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, until } from '../support/eventually.ts';
 import { startProxy } from '../support/proxy.ts';
 import { writtenLookup } from './lookups.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { endedAndForgotten, endedBefore } from './endedEarly.ts';
 import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
-import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
 import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
 
 let pipeline: Pipeline;

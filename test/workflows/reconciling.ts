@@ -1,7 +1,8 @@
 import { listFindings } from '../../db/maintenance/findings.ts';
 import { newId } from '../../db/ids.ts';
 import { MESSAGES_QUEUE, type Tally } from '../../workflows/contracts.ts';
-import { type Pipeline, until } from './pipeline.ts';
+import type { Pipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 /** Runs the reconciliation once; returns what it came to. */
 export async function reconcileOnce({

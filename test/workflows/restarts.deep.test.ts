@@ -6,8 +6,9 @@ import { prepareNamespace } from '../../tools/cluster/namespace.ts';
 import { listFindings } from '../../db/maintenance/findings.ts';
 import { startWorker } from '../../worker/worker.ts';
 import { submitsOf } from './markers.ts';
-import { pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
 import { reconcileOnce } from './reconciling.ts';
+import { until } from '../support/eventually.ts';
 
 const CAP = 3;
 

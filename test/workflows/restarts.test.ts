@@ -3,8 +3,9 @@ import { listFindings } from '../../db/maintenance/findings.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { ageEvents } from '../support/lateEvents.ts';
 import { reportDelivered } from './deliveryReports.ts';
-import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
 import { reconcileOnce, removeWorkflow } from './reconciling.ts';
+import { until } from '../support/eventually.ts';
 
 const CAP = 3;
 

@@ -8,7 +8,8 @@ import { startResend } from '../../workflows/startResend.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { storeClick } from '../support/storedClick.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
-import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 const NUMBER = '+48500600700';
 const PHONE = '+48600000001';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { outcomeSignal } from '../../workflows/contracts.ts';
 import { decideOn } from './decisions.ts';
-import { type DraftOptions, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { type DraftOptions, HOUR, type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {

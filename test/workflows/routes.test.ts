@@ -6,7 +6,8 @@ import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts
 import { decideOn } from './decisions.ts';
 import { deliveryReportsOf } from './deliveryReports.ts';
 import { submitsOf } from './markers.ts';
-import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {

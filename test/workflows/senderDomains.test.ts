@@ -8,8 +8,9 @@ import { type DnsServer, startDnsServer } from '../support/dnsServer.ts';
 import { ageEvents } from '../support/lateEvents.ts';
 import { setRecords, type ShownDomain } from '../support/senderDomains.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
-import { pauseReconciliation, type Pipeline, startPipeline, until, WEBHOOK_SECRET } from './pipeline.ts';
+import { pauseReconciliation, type Pipeline, startPipeline, WEBHOOK_SECRET } from './pipeline.ts';
 import { findingsOf, reconcileOnce, repairsOf } from './reconciling.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 let dns: DnsServer;

@@ -10,9 +10,10 @@ import { reportDelivered } from './deliveryReports.ts';
 import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { ageEvents } from '../support/lateEvents.ts';
-import { pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
 import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
 import { storeClick } from '../support/storedClick.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 let receiver: HoldingReceiver;

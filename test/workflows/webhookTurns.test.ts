@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
-import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { type Pipeline, startPipeline } from './pipeline.ts';
 import { receiveReplies, startReply } from './replies.ts';
+import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {

@@ -15,7 +15,8 @@ import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { FAILURE } from '../../workflows/contracts.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { isSigned } from '../support/webhookReceiver.ts';
-import { type Pipeline, startPipeline, until, WEBHOOK_SECRET } from './pipeline.ts';
+import { type Pipeline, startPipeline, WEBHOOK_SECRET } from './pipeline.ts';
+import { until } from '../support/eventually.ts';
 
 /** As much of an event as is looked at here. */
 interface Event {
