@@ -32,8 +32,8 @@ const project = (
 
 export default defineConfig({
   test: {
-    // For two cores: most files wait half of their time.
-    maxWorkers: 4,
+    // For two cores: most files wait three quarters of their time.
+    maxWorkers: 8,
     setupFiles: ['test/setup/propertySizes.ts'],
     reporters: ['default', './test/setup/closingLine.ts'],
     // Against what hangs, no measure of speed: a machine that is ten times as slow passes too.
