@@ -34,6 +34,8 @@ export default defineConfig({
   test: {
     // For two cores: most files wait three quarters of their time.
     maxWorkers: 8,
+    // What is transformed for one project is there for the others, and for the next run.
+    experimental: { fsModuleCache: true },
     setupFiles: ['test/setup/propertySizes.ts'],
     reporters: ['default', './test/setup/closingLine.ts'],
     // Against what hangs, no measure of speed: a machine that is ten times as slow passes too.

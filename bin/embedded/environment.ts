@@ -20,14 +20,12 @@ const GO = [
   ],
   ...['GOPRIVATE', 'GOPROXY', 'GOROOT', 'GOSUMDB', 'GOTMPDIR', 'GOTOOLCHAIN', 'GOVCS', 'CGO_ENABLED', 'CC'],
 ];
-// What configures the runtime of a program in Go.
-const GO_RUNTIME = ['GOGC', 'GOMAXPROCS', 'GOMEMLIMIT'];
 // What configures Node itself.
 const NODE = ['NODE_OPTIONS', 'NODE_ENV', 'NODE_USE_SYSTEM_CA', 'UV_THREADPOOL_SIZE', 'npm_lifecycle_event'];
 
 /** The variables of our own that a child is given: all children get those of `system`. */
-export function environmentFor(...needs: ('network' | 'go' | 'goRuntime' | 'node')[]): NodeJS.ProcessEnv {
-  const lists = { network: NETWORK, go: GO, goRuntime: GO_RUNTIME, node: NODE };
+export function environmentFor(...needs: ('network' | 'go' | 'node')[]): NodeJS.ProcessEnv {
+  const lists = { network: NETWORK, go: GO, node: NODE };
   return pick([...SYSTEM, ...needs.flatMap((need) => lists[need])]);
 }
 

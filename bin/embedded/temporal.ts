@@ -24,6 +24,8 @@ export type TemporalOptions = {
   log: (line: string) => void;
   /** Pragmas of its database beside the usual ones. */
   pragmas?: string[];
+  /** Variables of its environment beside those that it needs. */
+  env?: Record<string, string>;
   /** Registered before the server counts as started. */
   searchAttributes: SearchAttributes;
 };
@@ -164,7 +166,7 @@ function spawnServer(options: TemporalOptions, port: number, ui: Place): Promise
         `${key}=${value}`,
       ]),
     ],
-    env: environmentFor('goRuntime'),
+    env: { ...environmentFor(), ...options.env },
     logFile: join(options.dataDir, 'logs', 'temporal.log'),
     pidFile: join(options.dataDir, 'temporal.pid'),
     stopSignal: 'SIGTERM',

@@ -17,9 +17,8 @@ const POSTGRES_SETTINGS = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
 };
-const TEMPORAL_PRAGMAS = ['synchronous=off'];
-// Memory for CPU: Temporal takes a fifth less of it for a message.
-const GO_GARBAGE_PERCENT = '400';
+// Memory for CPU: a fifth less of it for a message.
+const TEMPORAL_SETTINGS = { pragmas: ['synchronous=off'], env: { GOGC: '400' } };
 
 /**
  * Starts the PostgreSQL and the Temporal of a whole run, and makes ready what its files would otherwise make each for itself:
@@ -44,9 +43,7 @@ export async function startServers(): Promise<Servers & { stop: () => Promise<vo
     stops.push(() => postgres.stop());
     await migrate(postgres.url);
     const searchAttributes = searchAttributesOf(SEARCH_ATTRIBUTES);
-    process.env['GOGC'] ??= GO_GARBAGE_PERCENT;
-    const pragmas = TEMPORAL_PRAGMAS;
-    const temporal = await startTemporal({ binary, dataDir, log, searchAttributes, pragmas });
+    const temporal = await startTemporal({ binary, dataDir, log, searchAttributes, ...TEMPORAL_SETTINGS });
     stops.push(() => temporal.stop());
     const { url, partUrls, superuserUrl } = postgres;
     return { template: { url, partUrls, superuserUrl }, temporalAddress: temporal.address, stop };
