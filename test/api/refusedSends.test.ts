@@ -25,10 +25,7 @@ describe('a send that cannot be paid', () => {
   });
 
   it('to the last grosz is accepted', async () => {
-    for (const wish of [
-      { balance: 500 },
-      { balance: 0, billing: 'postpaid' as const, creditLimit: 500 },
-    ]) {
+    for (const wish of [{ balance: 500 }, { balance: 0, billing: 'postpaid' as const, creditLimit: 500 }]) {
       const { api } = await newAccount({ price: 10, ...wish });
       expect((await api.send({ to: many(50), text: 'x', send_at: later })).status).toBe(201);
     }
