@@ -1,7 +1,9 @@
 import type { TestProject } from 'vitest/node';
 import { UNLISTED } from '../../api/http/listedRefusals.ts';
 import { type ServiceUnderTest, type StartedService, startServiceOn } from '../support/service.ts';
+import type { Servers } from '../support/servers.ts';
 import { useServers } from './servers.ts';
+import { warmUp } from './warmUp.ts';
 
 const ERROR_LEVEL = 50;
 
@@ -20,7 +22,7 @@ declare global {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { servers, release } = await useServers();
   project.provide('servers', servers);
-  const shared = (globalThis.sharedService ??= { starting: startServiceOn(servers), users: 0 });
+  const shared = (globalThis.sharedService ??= { starting: startWarm(servers), users: 0 });
   shared.users += 1;
   const { service, api, stop } = await shared.starting;
   project.provide('service', service);
@@ -35,6 +37,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     printErrors(api.lines);
     failOnUnlisted(api.lines);
   };
+}
+
+async function startWarm(servers: Servers): Promise<StartedService> {
+  const started = await startServiceOn(servers);
+  await warmUp(started.service);
+  return started;
 }
 
 /** What the API logged as errors, and how often: where a test failed only once, this may be all that says why. */
