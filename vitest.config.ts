@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 
 const files = (...names: string[]): string[] => names.map((name) => `test/${name}.test.ts`);
@@ -30,10 +31,12 @@ const project = (
   test: { name, exclude: [...DEEP, ...exclude], isolate, ...rest },
 });
 
+const isBusy = loadavg()[0]! > 1.5 * availableParallelism();
+
 export default defineConfig({
   test: {
-    // For two cores: most files wait three quarters of their time.
-    maxWorkers: 8,
+    // Most files wait three quarters of their time. Beside other work more of them would use up the ten seconds that an answer has.
+    maxWorkers: isBusy ? 4 : 8,
     // What is transformed for one project is there for the others, and for the next run.
     experimental: { fsModuleCache: true },
     setupFiles: ['test/setup/propertySizes.ts'],
