@@ -91,7 +91,8 @@ interface TemporalServer {
 }
 
 async function timeSkippingServer(): Promise<TemporalServer> {
-  const { address, connection, sleep, now, stop } = await startTimeSkippingServer();
+  const server = await startTimeSkippingServer();
+  const { connection } = server;
   // This server cannot list them, so there is nothing to compare with; their types are 2 keyword, 6 datetime.
   await connection.operatorService.addSearchAttributes({
     namespace: 'default',
@@ -99,7 +100,7 @@ async function timeSkippingServer(): Promise<TemporalServer> {
       Object.values(SEARCH_ATTRIBUTES).map(({ name, type }) => [name, type === 'DATETIME' ? 6 : 2]),
     ),
   });
-  return { address, namespace: 'default', client: new Client({ connection }), sleep, now, stop };
+  return { ...server, namespace: 'default', client: new Client({ connection }) };
 }
 
 /** A namespace of the test's own on the Temporal of the run. */
