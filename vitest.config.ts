@@ -36,7 +36,7 @@ const isBusy = loadavg()[0]! > 1.5 * availableParallelism();
 export default defineConfig({
   test: {
     // Most files wait three quarters of their time. Beside other work more of them would use up the ten seconds that an answer has.
-    maxWorkers: isBusy ? 4 : 8,
+    maxWorkers: isBusy ? 4 : 6,
     // What is transformed for one project is there for the others, and for the next run.
     experimental: { fsModuleCache: true },
     setupFiles: ['test/setup/propertySizes.ts'],
