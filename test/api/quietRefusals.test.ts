@@ -1,9 +1,9 @@
 import pino from 'pino';
-import { expect, inject, it } from 'vitest';
-import { startApi } from '../../api/server.ts';
+import { expect, it } from 'vitest';
 import { apiClient } from '../support/client.ts';
 import { giveDomain, LEAST } from '../support/email.ts';
 import { database, newAccount } from '../support/factories.ts';
+import { startOwnApi } from '../support/ownApi.ts';
 
 it('that no route leads to where an e-mail or a look-up is to go is a refusal like others, no error in the log', async () => {
   const account = await newAccount({ balance: 100 });
@@ -13,25 +13,8 @@ it('that no route leads to where an e-mail or a look-up is to go is a refusal li
   await sql`insert into route_rules (route, account_id, type) values (${name}, ${account.id}, 'hlr')`;
   const domain = await giveDomain(account.id, { routes: [name] });
   const lines: { level: number; msg: string; reason?: string }[] = [];
-  const { databaseUrl, temporalAddress, secretsKey } = inject('service');
-  const api = await startApi({
-    databaseUrl,
-    databasePool: 2,
-    temporal: { address: temporalAddress, namespace: 'default' },
-    config: {
-      DEFAULT_SENDER: 'INFO',
-      WEBHOOK_ALLOW_PRIVATE: true,
-      TRUST_PROXY: false,
-      REQUESTS_AT_ONCE: 100,
-      HEAVY_REQUESTS_AT_ONCE: 4,
-      MCP_CONFIRM_RECIPIENTS: 10,
-      MCP_CONFIRM_GROSZE: 500,
-    },
-    secretsKey: Buffer.from(secretsKey, 'base64'),
-    log: pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line) as (typeof lines)[number]) }),
-    port: 0,
-    host: '127.0.0.1',
-  });
+  const write = (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]);
+  const api = await startOwnApi({ log: pino({ level: 'info' }, { write }) });
   try {
     const client = apiClient(api.url, account.key);
     expect((await client.get('/v1/numbers/500100204/lookup')).status).toBe(502);

@@ -1,33 +1,15 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import pino from 'pino';
-import { describe, expect, inject, it } from 'vitest';
-import { type RunningApi, startApi } from '../../api/server.ts';
+import { describe, expect, it } from 'vitest';
+import type { RunningApi } from '../../api/server.ts';
 import { apiClient } from '../support/client.ts';
 import { newAccount, storedMessages } from '../support/factories.ts';
 import { eventually } from '../support/eventually.ts';
+import { startOwnApi } from '../support/ownApi.ts';
 
-function start(port = 0, write: (line: string) => void = () => undefined): Promise<RunningApi> {
-  const { databaseUrl, temporalAddress: address, secretsKey } = inject('service');
-  return startApi({
-    databaseUrl,
-    databasePool: 2,
-    temporal: { address, namespace: 'default' },
-    config: {
-      DEFAULT_SENDER: 'INFO',
-      WEBHOOK_ALLOW_PRIVATE: true,
-      TRUST_PROXY: false,
-      REQUESTS_AT_ONCE: 100,
-      HEAVY_REQUESTS_AT_ONCE: 4,
-      MCP_CONFIRM_RECIPIENTS: 10,
-      MCP_CONFIRM_GROSZE: 500,
-    },
-    secretsKey: Buffer.from(secretsKey, 'base64'),
-    log: pino({ level: 'info' }, { write }),
-    port,
-    host: '127.0.0.1',
-  });
-}
+const start = (port = 0, write: (line: string) => void = () => undefined): Promise<RunningApi> =>
+  startOwnApi({ port, log: pino({ level: 'info' }, { write }) });
 
 describe('an API process', () => {
   it('says so when its port is taken', async () => {

@@ -1,11 +1,11 @@
-import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type RunningApi, startApi } from '../../api/server.ts';
+import type { RunningApi } from '../../api/server.ts';
 import { assistantTools } from '../../mcp/door.ts';
 import { newAccount } from '../support/factories.ts';
 import { createFixtureServer } from './fixtures.ts';
 import { ended, installedPrograms, type OtherPrograms } from './install.ts';
 import { type KeyProxy, startKeyProxy } from './keyProxy.ts';
+import { startOwnApi } from '../support/ownApi.ts';
 
 type Revision = keyof OtherPrograms['conformance'];
 
@@ -111,28 +111,7 @@ afterAll(async () => {
 });
 
 /** An API whose assistant door serves the fixtures in place of the tools. */
-function startFixtures(): Promise<RunningApi> {
-  const { databaseUrl, temporalAddress, secretsKey } = inject('service');
-  return startApi({
-    databaseUrl,
-    databasePool: 4,
-    temporal: { address: temporalAddress, namespace: 'default' },
-    config: {
-      DEFAULT_SENDER: 'INFO',
-      WEBHOOK_ALLOW_PRIVATE: true,
-      TRUST_PROXY: false,
-      REQUESTS_AT_ONCE: 100,
-      HEAVY_REQUESTS_AT_ONCE: 4,
-      MCP_CONFIRM_RECIPIENTS: 10,
-      MCP_CONFIRM_GROSZE: 500,
-    },
-    secretsKey: Buffer.from(secretsKey, 'base64'),
-    log: pino({ level: 'silent' }),
-    port: 0,
-    host: '127.0.0.1',
-    mounts: [assistantTools(createFixtureServer)],
-  });
-}
+const startFixtures = () => startOwnApi({ mounts: [assistantTools(createFixtureServer)] });
 
 async function expectPassed(revision: Revision, { url }: KeyProxy, scenario: string): Promise<void> {
   const [node, suite] = programs.conformance[revision];

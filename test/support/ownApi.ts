@@ -1,20 +1,16 @@
-import pino, { type Logger } from 'pino';
+import pino from 'pino';
 import { inject } from 'vitest';
 import { doors } from '../../bin/doors.ts';
 import { type ApiOptions, type RunningApi, startApi } from '../../api/server.ts';
 
-interface Wish {
-  /** What it does otherwise than the usual one under test. */
-  config?: Partial<ApiOptions['config']>;
-  /** Where it logs to; nowhere unless given. */
-  log?: Logger;
-}
+/** What an API does otherwise than the usual one under test. */
+type Wish = Partial<Omit<ApiOptions, 'config'>> & { config?: Partial<ApiOptions['config']> };
 
-/** Starts an API of a test's own in this process, on the servers of the service under test: one more of a cluster. */
-export async function startOwnApi({
-  config,
-  log = pino({ level: 'silent' }),
-}: Wish = {}): Promise<RunningApi> {
+/**
+ * Starts an API of a test's own in this process, on the servers of the service under test unless others are given: one more of a cluster.
+ * It logs nothing unless told where to.
+ */
+export async function startOwnApi({ config, ...wish }: Wish = {}): Promise<RunningApi> {
   const { databaseUrl, temporalAddress, temporalNamespace, secretsKey } = inject('service');
   return await startApi({
     databaseUrl,
@@ -31,9 +27,10 @@ export async function startOwnApi({
       ...config,
     },
     secretsKey: Buffer.from(secretsKey, 'base64'),
-    log,
+    log: pino({ level: 'silent' }),
     mounts: doors,
     port: 0,
     host: '127.0.0.1',
+    ...wish,
   });
 }
