@@ -75,7 +75,7 @@ export async function addAlert(sql: Database): Promise<number> {
     await tx`select pg_advisory_xact_lock(hashtextextended('alerts', 0))`;
     const told = await tx`
       with alert as (
-        select 'findings:' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as idx
+        select 'findings:' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as idx
          where not exists (
            select from own_emails where kind = ${FINDINGS} and (
              coalesce(accepted_at, created_at) > now() - ${BETWEEN_ALERTS}::interval

@@ -404,8 +404,6 @@ describe('findings', () => {
     await pipeline.sql`
       update own_emails set created_at = created_at - interval '61 minutes', accepted_at = accepted_at - interval '61 minutes'
        where kind = 'findings'`;
-    // Such e-mails are named by the second of their making, of which an hour has many.
-    await pipeline.sql`select pg_sleep(1)`;
   };
   const alerts = async () =>
     (
@@ -459,10 +457,6 @@ describe('findings', () => {
       (await pipeline.sql`select from own_emails where kind = 'findings' and next_try_at is not null`).count;
     expect(await waiting()).toBe(1);
     await sendDue();
-    await until(
-      'it is refused',
-      async () => (await refusalOf('findings')) !== null || (await waiting()) === 1,
-    );
     await pipeline.sql`
       update own_emails set created_at = now() - interval '73 hours', next_try_at = now(), tries = 5
        where kind = 'findings' and next_try_at is not null`;
