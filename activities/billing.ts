@@ -1,42 +1,15 @@
-import { cancelScheduled, chargeRequest } from '../db/money/billing.ts';
-import { chargeTogether } from '../db/money/gathered.ts';
+import { cancelScheduled } from '../db/money/billing.ts';
+import { settleReservation } from '../db/money/reservations.ts';
 import { pendingEventsOf } from '../db/incoming/inbound.ts';
 import type { StatusChange } from '../db/messages/endings.ts';
 import type { Database } from '../db/connection.ts';
-import type { Acceptance, Acceptances } from '../domain/acceptance.ts';
-import type { StartGap } from '../pipeline/startGap.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
-import { withMoneyLocked } from './moneyLock.ts';
 
-/**
- * Single-transaction steps on money; run as local activities, safe to repeat.
- * @param front connections that are free for charges of several requests, whatever else this process asks
- * @param startGap hears of them, where messages are started too
- */
-export function billingActivities(sql: Database, front = sql, startGap?: Pick<StartGap, 'accepting'>) {
+/** Single-transaction steps on money; run as local activities, safe to repeat. */
+export function billingActivities(sql: Database) {
   return {
-    /**
-     * Charges all recipients of a request together, or refuses them all.
-     * @param lastCallMs of a request of one message, how long its caller's call before took; null: nobody knows
-     */
-    async charge(requestId: string, lastCallMs: number | null = null): Promise<Acceptance> {
-      startGap?.accepting(lastCallMs, 1);
-      return await withMoneyLocked((lockMs) => chargeRequest(sql, requestId, lockMs));
-    },
-
-    /**
-     * Charges requests of one message together, each for itself.
-     * @param id of the workflow that does
-     * @param lastCallMs how long the caller's call before took
-     */
-    async chargeTogether(
-      id: string,
-      requestIds: readonly string[],
-      lastCallMs: number | null = null,
-    ): Promise<Acceptances> {
-      startGap?.accepting(lastCallMs, requestIds.length);
-      return await chargeTogether(sql, id, requestIds, front);
-    },
+    /** Charges what was reserved for a message or an e-mail when it was accepted. */
+    charge: (id: string): Promise<void> => settleReservation(sql, id),
 
     /** Cancels and refunds a message that is still scheduled; returns its status afterwards, with events where there are any. */
     async cancelMessage(messageId: string): Promise<string | StatusChange> {

@@ -1,21 +1,14 @@
 import type { Database } from '../db/connection.ts';
-import { chargeEmail } from '../db/emails/charge.ts';
 import { endEmail } from '../db/emails/handOver.ts';
-import type { Acceptance } from '../domain/acceptance.ts';
 import type { HandedOver } from '../workflows/contracts.ts';
 import { handOverEmail, type HandingOver } from './email/handOver.ts';
 import { unknownEmail } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { untilTheLast } from './lastAttempt.ts';
-import { withMoneyLocked } from './moneyLock.ts';
 
 /** Single-transaction steps of an e-mail; run as local activities, safe to repeat. */
-export function emailBillingActivities(sql: Database) {
+export function emailClosingActivities(sql: Database) {
   return {
-    /** Charges the e-mail of a request, or refuses it. */
-    chargeEmail: (requestId: string): Promise<Acceptance> =>
-      withMoneyLocked((lockMs) => chargeEmail(sql, requestId, lockMs)),
-
     /**
      * Ends the wait for events: what was never handed over has failed and is refunded.
      * @throws ApplicationFailure `UnknownEmail`, for good

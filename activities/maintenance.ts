@@ -1,9 +1,7 @@
 import { log } from '@temporalio/activity';
 import { eraseEmailsAfter } from '../db/emails/retention.ts';
 import {
-  deleteDrafts,
   deleteUnmatched,
-  deleteUnsentLinks,
   forgetReferences,
   type Leftover,
   leftovers,
@@ -29,7 +27,6 @@ import { tryEach } from './tryEach.ts';
 const DAY_MS = 86_400_000;
 // Statements stay short: nobody waits long for a row that is being deleted.
 const BATCH = 1_000;
-const PAGE = 5_000;
 // Of one kind at a time, so that no kind keeps others waiting for long.
 const STEPS = 500;
 
@@ -132,11 +129,6 @@ function unused(sql: Database, now: number, steps: number): Kinds {
     () =>
       walk(sql, `clean-up: ${name}`, next, { steps, around });
   return {
-    drafts: deleted('drafts', (after) => deleteDrafts(sql, 'messages', { after, now, limit: PAGE })),
-    'e-mail drafts': deleted('e-mail drafts', (after) =>
-      deleteDrafts(sql, 'emails', { after, now, limit: BATCH }),
-    ),
-    'tracked_links without a message': deleted('links', (after) => deleteUnsentLinks(sql, after, now, BATCH)),
     'delivery_reports without a message': deleted('unmatched', (after) =>
       deleteUnmatched(sql, after, now, BATCH),
     ),

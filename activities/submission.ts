@@ -22,12 +22,9 @@ export function submissionActivities(submitting: Submitting) {
 /** What submitting at once needs to know of a route in this process. */
 export interface RouteAtHand {
   submitting: Submitting;
-  /** Takes a place in a lane where it can submit without waiting; null where it cannot. */
-  enter(lane: QuickLaneName): (() => void) | null;
+  /** Takes a place where it can submit without waiting; null where it cannot. */
+  enter(): (() => void) | null;
 }
-
-/** Messages submitted within their workflow task, and those whose caller has just been answered: each have places of their own. */
-export type QuickLaneName = 'inTask' | 'answered';
 
 /**
  * Submitting past the route's queue; run where workflows run. Only where nothing would be waited for: whatever has to wait
@@ -39,39 +36,27 @@ export function quickSubmissionActivities(
   routeAtHand: (name: string) => RouteAtHand | undefined,
   notify: (events: readonly string[]) => Promise<Notified>,
 ) {
-  const submitBy = async (
-    lane: QuickLaneName,
-    messageId: string,
-    route: string,
-  ): Promise<Submitted | null> => {
-    const outcome = await submitHere(routeAtHand(route), lane, messageId);
-    if (outcome === null || outcome.status === 'moved' || outcome.status === 'paused') return outcome;
-    try {
-      return { ...outcome, notified: await notify(outcome.events) };
-    } catch (error) {
-      // Notified by the workflow then: the outcome of a submit is not to be lost with it.
-      log.warn('the receiver of what came of a submit could not be notified at once', { error });
-      return outcome;
-    }
-  };
   return {
     /**
      * As `submit`, within the workflow task, and notifies the webhook of what came of it; null when the message is to go through the
      * route's queue.
      */
-    submitInTask: (messageId: string, route: string) => submitBy('inTask', messageId, route),
-    /** The same as an activity, where the end of the workflow task answers a caller. */
-    submitAtOnce: (messageId: string, route: string) =>
-      withHeartbeat(() => submitBy('answered', messageId, route)),
+    async submitInTask(messageId: string, route: string): Promise<Submitted | null> {
+      const outcome = await submitHere(routeAtHand(route), messageId);
+      if (outcome === null || outcome.status === 'moved' || outcome.status === 'paused') return outcome;
+      try {
+        return { ...outcome, notified: await notify(outcome.events) };
+      } catch (error) {
+        // Notified by the workflow then: the outcome of a submit is not to be lost with it.
+        log.warn('the receiver of what came of a submit could not be notified at once', { error });
+        return outcome;
+      }
+    },
   };
 }
 
-async function submitHere(
-  route: RouteAtHand | undefined,
-  lane: QuickLaneName,
-  messageId: string,
-): Promise<Submitted | null> {
-  const leave = route?.enter(lane) ?? null;
+async function submitHere(route: RouteAtHand | undefined, messageId: string): Promise<Submitted | null> {
+  const leave = route?.enter() ?? null;
   if (!route || !leave) return null;
   try {
     return await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());

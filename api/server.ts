@@ -2,6 +2,7 @@ import { Client, type ConnectionOptions } from '@temporalio/client';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createRunning } from '../concurrency/running.ts';
+import { sharedAcceptance } from '../db/messages/acceptShared.ts';
 import { addPools, openDatabase, sharesOf } from '../db/connection.ts';
 import { fairDatabase } from '../db/fairDatabase.ts';
 import { currentRouting } from '../operations/routes/current.ts';
@@ -13,7 +14,6 @@ import { createApp, type Mount } from './app.ts';
 import { createAdmission } from './http/admission.ts';
 import { createKeyLookups } from './http/keyLookups.ts';
 import { createHttpServer, drain, listen } from './http/httpServer.ts';
-import { createSingles } from '../operations/sending/singles.ts';
 import type { ApiSettings, Services } from './services.ts';
 import { temporalConnection } from './temporalConnection.ts';
 
@@ -99,7 +99,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
   const sql = fairDatabase(pool, places);
   const { namespace, ...temporalServer } = options.temporal;
   const connection = temporalConnection(temporalServer);
-  const workflow = [temporalCallMetrics(), ...clientTraces({ apart: false })];
+  const workflow = [temporalCallMetrics(), ...clientTraces()];
   const temporal = new Client({ connection, namespace, interceptors: { workflow } });
   const unwatchBlocks = watchBlocks();
   const unwatchPool = watchPool('api', () => addPools(sql.poolState(), front.poolState()));
@@ -109,7 +109,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
     ...{ sql, front, temporal, secretsKey, log },
     admission: createAdmission({ requests, heavy }),
     background: createRunning(),
-    singles: createSingles({ sql, temporal }),
+    acceptMessages: sharedAcceptance(sql),
     routing: currentRouting(front),
     settings: config,
     shortUrl: options.shortUrl ?? options.publicUrl ?? '',

@@ -1,6 +1,6 @@
 import postgres from 'postgres';
 
-// Of ten thousand drafts each name is made once.
+// Of ten thousand messages each name is made once.
 const known = new Map<string, string>();
 
 /**

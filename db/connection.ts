@@ -132,18 +132,17 @@ export function hasSqlState(error: unknown, state: string): boolean {
   return error instanceof postgres.PostgresError && error.code === state;
 }
 
-// Wrong data, a broken constraint, a row that met another twice, what the schema itself refuses.
-const OF_ROWS = ['22', '23', '21', 'GN', 'P0'];
-
-/** True when the error came from PostgreSQL because of a row of the statement, not of the server's state. */
-export function isFaultOfRow(error: unknown): boolean {
-  return error instanceof postgres.PostgresError && OF_ROWS.includes(error.code.slice(0, 2));
+/** True when PostgreSQL itself refused: nothing of the statement or transaction was carried out. */
+export function isFromServer(error: unknown): boolean {
+  return error instanceof postgres.PostgresError;
 }
 
-/** True when the error came from PostgreSQL because of what others had locked. */
-export function isFaultOfLocks(error: unknown): boolean {
-  const { deadlock, lockNotAvailable, statementCancelled } = SQLSTATE;
-  return [deadlock, lockNotAvailable, statementCancelled].some((state) => hasSqlState(error, state));
+/** True when a lock was waited for in vain that somebody has on a row of this table, or on one that is being written. */
+export function waitedFor(error: unknown, table: string): boolean {
+  return (
+    hasSqlState(error, SQLSTATE.lockNotAvailable) &&
+    (error as postgres.PostgresError).where?.includes(`"${table}"`) === true
+  );
 }
 
 /** True when the error came from PostgreSQL because a row broke this constraint. */

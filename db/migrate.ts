@@ -6,37 +6,30 @@ import { type Database, openDatabase, type Sql } from './connection.ts';
 import { LOCK_PATIENCE, type LockPatience, runScript } from './migrationScript.ts';
 import { grantRights } from './rights.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('./migrations/*.do.*.sql', import.meta.url));
+const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 // Any constant will do, as long as every migrating process takes the same lock.
 const MIGRATION_LOCK = 7_402_118;
 const ASK_AGAIN_MS = 200;
-const FIRST_MIGRATION = 'schema';
 // The first with the setting `transaction_timeout`.
 const OLDEST_SERVER = 17;
-// MD5 of migrations as they were between two releases, before they let writes go on. They lead to the same schema.
-const EARLIER_FORMS: readonly [version: number, md5: string][] = [
-  [8, '8a9d5c93eee4faf3d17e2644f5662f7e'],
-  [15, '30903b16421d1f8259d62bc0b2812bff'],
-  [18, '4e958c36604ae3ac392446b125824d8c'],
-  [20, 'cfdc06b9c43e726682122108d2af4ed1'],
-];
 
 /**
- * Brings the schema to the newest version, or to `version`, and the roles' rights to what they may do with it; concurrent
- * callers wait for each other. The service may be at work meanwhile.
+ * Brings the schema to the newest version, and the roles' rights to what they may do with it; concurrent callers wait for each
+ * other. The service may be at work meanwhile.
+ * @param folder of the migrations
  * @returns the names of the migrations that ran, in order
- * @throws an error in words for staff where the server is older than PostgreSQL 17, the schema is of a release before 0.5.0, or
- *   somebody holds a lock for longer than `patience`
+ * @throws an error in words for staff where the server is older than PostgreSQL 17, the schema is not one that the first migration
+ *   began, or somebody holds a lock for longer than `patience`
  */
 export async function migrate(
   databaseUrl: string,
-  version = 'max',
   patience: LockPatience = LOCK_PATIENCE,
+  folder = MIGRATIONS,
 ): Promise<string[]> {
   const sql = openDatabase(databaseUrl, 1);
   try {
     await requireServer(sql);
-    const applied = await runMigrations(sql, version, patience);
+    const applied = await runMigrations(sql, patience, folder);
     await grantRights(sql);
     return applied;
   } finally {
@@ -45,25 +38,23 @@ export async function migrate(
 }
 
 // On a connection of its own, which keeps the lock however long it takes: others are closed after half an hour.
-async function runMigrations(pool: Database, version: string, patience: LockPatience): Promise<string[]> {
+async function runMigrations(pool: Database, patience: LockPatience, folder: string): Promise<string[]> {
   const sql = await pool.reserve();
   try {
     await takeLock(sql);
-    if (await hasVersions(sql)) {
-      await refuseEarlierSchema(sql);
-      await acceptEarlierForms(sql);
-    }
-    const applied = await postgratorOn(sql, patience).migrate(version);
+    const postgrator = postgratorOn(sql, patience, folder);
+    if (await hasVersions(sql)) await refuseOtherSchema(sql, postgrator);
+    const applied = await postgrator.migrate('max');
     return applied.map((migration) => `${migration.version} ${migration.name}`);
   } finally {
     sql.release();
   }
 }
 
-function postgratorOn(sql: Sql, patience: LockPatience): Postgrator {
+function postgratorOn(sql: Sql, patience: LockPatience, folder: string): Postgrator {
   let running = '';
   const postgrator = new Postgrator({
-    migrationPattern: MIGRATIONS,
+    migrationPattern: `${folder}/*.do.*.sql`,
     driver: 'pg',
     schemaTable: 'schema_version',
     // It reads the names of columns.
@@ -98,18 +89,15 @@ async function hasVersions(sql: Sql): Promise<boolean> {
   return table!.name !== null;
 }
 
-// Releases before 0.5.0 had other migrations, and were never installed anywhere: there is no way from their schema.
-async function refuseEarlierSchema(sql: Sql): Promise<void> {
-  const [first] = await sql<{ name: string }[]>`select name from schema_version where version = 1`;
-  if (first !== undefined && first.name !== FIRST_MIGRATION) {
+// The first migration is a whole schema: there is no way to it from another one, whatever that one's migrations were. A later
+// release's, which has migrations that are not here, is left as it is: so one can go back to the release before.
+async function refuseOtherSchema(sql: Sql, postgrator: Postgrator): Promise<void> {
+  const [first] = await postgrator.getMigrations();
+  const [ran] = await sql<{ md5: string | null }[]>`
+    select md5 from schema_version where version > 0 order by version limit 1`;
+  if (ran !== undefined && ran.md5 !== first!.md5) {
     throw new Error(
-      'This database was made by a release before 0.5.0 and cannot be upgraded: use an empty one.',
+      'This database has the schema of an earlier version of the service, which cannot be upgraded: use an empty one.',
     );
   }
-}
-
-// A migration without an MD5 is not compared with its file.
-async function acceptEarlierForms(sql: Sql): Promise<void> {
-  for (const [version, md5] of EARLIER_FORMS)
-    await sql`update schema_version set md5 = null where version = ${version} and md5 = ${md5}`;
 }

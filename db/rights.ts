@@ -86,7 +86,7 @@ const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
       READ_ONLY,
     ),
     ...all('simulator_emails simulator_email_events', READ_ONLY),
-    // It writes drafts and their charge, what providers call it with, and who unsubscribes; never what became of it.
+    // It writes e-mails and their charge, what providers call it with, and who unsubscribes; never what became of it.
     ...all('email_recipients email_contents email_attachments email_attachment_pieces', APPEND_ONLY),
     ...all('email_events provider_email_events unsubscribe_links', APPEND_ONLY),
     ...all(
@@ -99,7 +99,7 @@ const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
     ...all('messages emails webhook_events findings', ['DELETE']),
     ...all('sender_domains', ['SELECT']),
   },
-  worker: { ...NOBODYS, ...STAFF, ...all('answer_pieces', READ_ONLY) },
+  worker: { ...NOBODYS, ...STAFF },
   admin: NOBODYS,
 };
 

@@ -1,5 +1,5 @@
 import { type Database, LONGEST_TRANSACTION_MS, type Sql } from './connection.ts';
-import { currentPatience, OutOfPatienceError } from './patience.ts';
+import { checkPatience, currentPatience, OutOfPatienceError } from './patience.ts';
 
 // The time that is left for the commit itself: what is committed has been answered for.
 const COMMIT_MS = 250;
@@ -17,6 +17,7 @@ export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T
   const begun = sql.begin(async (tx) => {
     const done = await work(guarded(tx, limit));
     limit.check();
+    checkPatience();
     // It commits now: whoever said that nothing was done would be wrong.
     limit.restart(LONGEST_TRANSACTION_MS);
     return done;

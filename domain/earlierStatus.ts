@@ -34,7 +34,7 @@ const SHOWN = {
   cancelled: stayed(EARLIER_STATUS_OF.cancelled),
 } as const satisfies Record<string, ShownStatus>;
 
-/** One of these; the index of the history says the same in SQL (migration 002). */
+/** One of these; the index of the history says the same in SQL (`history_class`). */
 export type HistoryClass = keyof typeof SHOWN;
 
 /** All of them. */

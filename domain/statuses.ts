@@ -16,10 +16,7 @@ export const EXPIRES_MAX_MS = 72 * HOUR_MS;
 /** How far ahead `send_at` may lie (v2.3.0, Limits). */
 export const SEND_AT_HORIZON_MS = 90 * DAY_MS;
 
-/** Before its charge a message is a draft, and nobody sees it. */
-const UNSEEN_STATUSES = ['draft'] as const;
-
-/** Every status that is shown to the outside (v2.3.0, States and transitions). */
+/** Every status (v2.3.0, States and transitions). */
 export const MESSAGE_STATUSES = [
   'scheduled',
   'queued',
@@ -34,25 +31,25 @@ export const MESSAGE_STATUSES = [
 
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
-/** Every status that is stored. */
-export const STORED_STATUSES = [...UNSEEN_STATUSES, ...MESSAGE_STATUSES] as const;
+/** What a message may be as it is accepted; what is on the blacklist is rejected, and costs nothing. */
+export const ACCEPTED_STATUSES = [
+  'scheduled',
+  'queued',
+  'rejected',
+] as const satisfies readonly MessageStatus[];
 
-export type StoredStatus = (typeof STORED_STATUSES)[number];
+export type AcceptedStatus = (typeof ACCEPTED_STATUSES)[number];
 
 /** A way from one status to another. */
 export interface Move {
-  from: StoredStatus;
-  to: StoredStatus;
+  from: MessageStatus;
+  to: MessageStatus;
   /** Whether the cost is given back: `unsubmitted`, where the provider was never given anything of the message. */
   refund: 'always' | 'unsubmitted' | 'never';
 }
 
 /** The state machine: every move there is (v2.3.0, States and transitions), and no other, in the database neither. */
 export const MOVES = [
-  // The charge; what is on the blacklist costs nothing.
-  { from: 'draft', to: 'queued', refund: 'never' },
-  { from: 'draft', to: 'scheduled', refund: 'never' },
-  { from: 'draft', to: 'rejected', refund: 'never' },
   // Its send time has come, or it is cancelled before.
   { from: 'scheduled', to: 'queued', refund: 'never' },
   { from: 'scheduled', to: 'cancelled', refund: 'always' },
@@ -74,12 +71,6 @@ export const MOVES = [
 
 type AnyMove = (typeof MOVES)[number];
 
-/** What a message becomes by its charge. */
-export type AcceptedStatus = Extract<AnyMove, { from: 'draft' }>['to'];
-
-/** All of these. */
-export const ACCEPTED_STATUSES: readonly AcceptedStatus[] = MESSAGE_STATUSES.filter(isAccepted);
-
 /** A status that a message never leaves. */
 export type FinalStatus = Exclude<MessageStatus, AnyMove['from']>;
 
@@ -100,16 +91,12 @@ export const NOTIFIED_STATUSES = [
   'expired',
 ] as const satisfies readonly MessageStatus[];
 
-function isAccepted(status: MessageStatus): status is AcceptedStatus {
-  return MOVES.some(({ from, to }) => from === 'draft' && to === status);
-}
-
 /** Whether nothing leads out of a status. */
 export function isFinal(status: MessageStatus): status is FinalStatus {
   return !MOVES.some(({ from }) => from === status);
 }
 
 /** Whether a message may go from one status to the other; staying where it is counts as no move. */
-export function mayMove(from: StoredStatus, to: StoredStatus): boolean {
+export function mayMove(from: MessageStatus, to: MessageStatus): boolean {
   return MOVES.some((move) => move.from === from && move.to === to);
 }

@@ -6,8 +6,6 @@ export interface MessageFacts {
     id: string;
     accountId: string;
     requestId: string;
-    /** The workflow that charged it together with others; null: it was charged by itself, or with its request. */
-    gatheredIn: string | null;
     status: MessageStatus;
     acceptedAs: AcceptedStatus;
     route: string;
@@ -111,9 +109,7 @@ export function internalTimeline(facts: MessageFacts, internal: InternalFacts): 
     {
       ...{ at: message.createdAt, kind: 'requested' },
       facts: {
-        request_id: message.requestId,
-        ...(message.gatheredIn === null ? {} : { accepted_by: message.gatheredIn }),
-        ...{ as: message.acceptedAs, parts: message.parts },
+        ...{ request_id: message.requestId, as: message.acceptedAs, parts: message.parts },
       },
     },
     ...facts.ledger.map(({ at, kind, amountGrosze, testCredits }) => ({

@@ -3,17 +3,17 @@ import type { Logger } from 'pino';
 import type { Requester } from '../db/accounts/audit.ts';
 import type { RateWindow } from '../db/accounts/keys.ts';
 import type { Database } from '../db/connection.ts';
+import type { Accepting } from '../db/messages/accept.ts';
 import type { Routing } from '../domain/routing.ts';
 import type { Pace } from './pace.ts';
-import type { Singles } from './sending/singles.ts';
 
 /** What stands behind the operations. */
 export interface Services {
   /** Shared out fairly among the accounts that ask: whatever one keeps under way, others find a connection. */
   sql: Database;
   temporal: Client;
-  /** Requests of one message, which ride together while there are many. */
-  singles: Singles;
+  /** Accepts messages, of requests that come at the same time together. */
+  acceptMessages: (accepting: Accepting) => Promise<void>;
   /** The routes to the providers, as known within the last second. */
   routing: () => Promise<Routing>;
   settings: {

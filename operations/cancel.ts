@@ -72,7 +72,7 @@ async function askToCancel(
   updateId: string,
   until: number,
 ): Promise<Error | null> {
-  // A batch may not have come to this message yet, or its workflow was lost: then the cancel starts it, already charged.
+  // Its workflow may not have been started yet, or was lost: then the cancel starts it.
   const start = messageRestart(message);
   try {
     await askWorkflow(temporal, { workflow: 'message', start, update: cancelUpdate, updateId }, until);
@@ -164,7 +164,7 @@ async function signalForStaff(services: StaffServices, accountId: string, id: st
 
 /**
  * Signals the workflow of an accepted message to cancel it: to the last second, without an answer. One that is not there is started
- * with the signal: its batch may not have come to it yet, or it was lost.
+ * with the signal: it may not have been started yet, or was lost.
  * @param until epoch milliseconds
  * @returns false where its workflow has completed, or was found to have done so
  */

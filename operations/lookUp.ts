@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../db/ids.ts';
-import { evenIfGone } from '../db/patience.ts';
+import { checkPatience, evenIfGone, isGone } from '../db/patience.ts';
 import {
   claimLookup,
   type ClaimedLookup,
@@ -17,7 +17,6 @@ import { lookUpUpdate } from '../workflows/contracts.ts';
 import { lookupStart } from '../workflows/startOptions.ts';
 import type { Asked, Caller, Services } from './asked.ts';
 import { askWorkflow } from './askWorkflow.ts';
-import { endIfGone } from './endIfGone.ts';
 import { outageOf, within } from './outages.ts';
 import { holdToolBudget, settleToolBudget } from './toolBudget.ts';
 
@@ -107,7 +106,10 @@ async function tryOnce(
       : await lookupUnderWay(services.sql, accountId, msisdn);
   if (claim !== null) {
     // Another request may wait for it by now: that one begins its own.
-    await endIfGone(async () => claim.own && settleLookup(services.sql, claim.id));
+    if (isGone()) {
+      if (claim.own) await evenIfGone(() => settleLookup(services.sql, claim.id));
+      checkPatience();
+    }
     const { row, outage } = await outcomeOf(asking, claim);
     if (row.result !== null) return { ...row.result, cached: !claim.own };
     const othersEnd = !claim.own && isUnclaimed(row) && !last;

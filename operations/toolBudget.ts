@@ -1,17 +1,17 @@
-import { reserve, settle, settleLeft, type Spending } from '../db/accounts/toolBudgets.ts';
+import { reserve, settle, settleLeft, type Reserving, type Spending } from '../db/accounts/toolBudgets.ts';
 import { evenIfGone } from '../db/patience.ts';
 import { Refused } from '../domain/refusals.ts';
 import type { Asked } from './asked.ts';
 
-/** What may be charged: a request or a look-up by its id, and grosze net. */
-export type Charging = Pick<Spending, 'id' | 'costGrosze'>;
+/** What may be charged: a look-up by its id, and grosze net. */
+export type Charging = Pick<Reserving, 'id' | 'costGrosze'>;
 
 type Asking = Pick<Asked<unknown>, 'services' | 'caller'>;
 
 /**
- * Reserves what a call of a tool may charge, where its key may charge so much a day and no more: before anything is written. A
+ * Reserves what a look-up by a tool may charge, where its key may charge so much a day and no more: before anything is written. A
  * process that dies before it is settled leaves the reservation: it counts until the budget has no room left, and is then settled by
- * what became of its request.
+ * what became of the look-up.
  * @param field of what was asked, to blame where there is no room
  * @returns why not; null: it is reserved, or needs not be, and is to be settled whatever comes of it
  */
@@ -45,3 +45,8 @@ export async function settleToolBudget(
 
 const isBound = ({ toolBudget }: Asking['caller'], costGrosze: number): boolean =>
   toolBudget && costGrosze > 0;
+
+/** What a send charges to the budget of the key for tools that it came by; null where it has none. */
+export function spendingOf(caller: Asking['caller'], costGrosze: number): Spending | null {
+  return isBound(caller, costGrosze) ? { keyId: caller.keyId, costGrosze } : null;
+}

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Headers, WorkflowClientInterceptor } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 import { carriedTrace, traceHeader } from '../workflows/traceHeader.ts';
@@ -5,32 +6,46 @@ import type { TraceSinks, WorkflowStep } from '../workflows/tracing.ts';
 import { idsAmong } from './ids.ts';
 import { idAttributes, tracing } from './tracing.ts';
 
-/**
- * Traces of a client's calls, and the header by which workflows go on with them; none while traces are off.
- * @param apart whether each workflow that it starts gets a trace of its own, as where one step starts thousands
- */
-export function clientTraces({ apart }: { apart: boolean }): WorkflowClientInterceptor[] {
+/** Why a call is made that no span under way has caused. */
+interface Cause {
+  /** A `traceparent`. */
+  trace: string;
+  /** Whether a workflow that is started gets a trace of its own, linked to that one: it is one of thousands. */
+  apart: boolean;
+}
+
+const causes = new AsyncLocalStorage<Cause>();
+
+/** Makes calls of Temporal that belong to the trace of something that has ended since, such as a request; null: to none. */
+export function causedBy<T>(trace: string | null, { apart }: Pick<Cause, 'apart'>, call: () => Promise<T>) {
+  return trace === null ? call() : causes.run({ trace, apart }, call);
+}
+
+/** Traces of a client's calls, and the header by which workflows go on with them; none while traces are off. */
+export function clientTraces(): WorkflowClientInterceptor[] {
   const traces = tracing();
   if (traces === null) return [];
   // What nothing traced has caused is of no interest by itself.
-  const calling = <T>(name: string, workflowId: string | undefined, call: () => Promise<T>): Promise<T> =>
-    traces.current() === null
-      ? call()
-      : traces.within({ name, kind: 'client', attributes: aboutWorkflow(workflowId ?? '') }, call);
-  const withTrace = (headers: Headers, of: { apart: boolean }): Headers => {
+  const calling = <T>(name: string, workflowId: string | undefined, call: () => Promise<T>): Promise<T> => {
+    const parent = causes.getStore()?.trace ?? traces.current();
+    if (parent === null) return call();
+    return traces.within({ name, kind: 'client', attributes: aboutWorkflow(workflowId ?? ''), parent }, call);
+  };
+  const withTrace = (headers: Headers): Headers => {
     const parent = traces.current();
-    return parent === null ? headers : { ...headers, ...traceHeader({ parent, ...(of.apart ? of : {}) }) };
+    if (parent === null) return headers;
+    return { ...headers, ...traceHeader({ parent, ...(causes.getStore()?.apart ? { apart: true } : {}) }) };
   };
   return [
     {
       startWithDetails: (input, next) =>
         calling(`start ${input.workflowType}`, input.options.workflowId, () =>
-          next({ ...input, headers: withTrace(input.headers, { apart }) }),
+          next({ ...input, headers: withTrace(input.headers) }),
         ),
       startUpdateWithStart(input, next) {
         const name = `${input.updateName} with start of ${input.workflowType}`;
         return calling(name, input.workflowStartOptions.workflowId, () => {
-          const workflowStartHeaders = withTrace(input.workflowStartHeaders, { apart: false });
+          const workflowStartHeaders = withTrace(input.workflowStartHeaders);
           return next({ ...input, workflowStartHeaders });
         });
       },

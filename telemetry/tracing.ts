@@ -61,9 +61,14 @@ export function useTracing(next: Tracing | null): void {
   active = next;
 }
 
+/** The `traceparent` of the work under way, for whoever goes on with it elsewhere; null where nothing is traced. */
+export function currentTraceparent(): string | null {
+  return active?.current() ?? null;
+}
+
 /** The trace of the work under way, for a line of the log. */
 export function currentTrace(): { traceId?: string } {
-  const traceId = active?.current()?.split('-')[1];
+  const traceId = currentTraceparent()?.split('-')[1];
   return traceId === undefined ? {} : { traceId };
 }
 

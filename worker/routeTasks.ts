@@ -6,7 +6,7 @@ import { createRetryPace } from '../concurrency/retryPace.ts';
 import { createFairSemaphore } from '../concurrency/semaphore.ts';
 import { createPacer } from '../db/routes/pacing.ts';
 import type { QuickLane } from '../pipeline/quickLane.ts';
-import { type QuickLaneName, type RouteAtHand, submissionActivities } from '../activities/submission.ts';
+import { type RouteAtHand, submissionActivities } from '../activities/submission.ts';
 import type { Submitting } from '../activities/submission/submitting.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { SubmitAnswer, Suspect } from '../domain/submission.ts';
@@ -23,9 +23,6 @@ const SUBMITS_MIN = 4;
 // Each waits for the network up to three seconds, without keeping the provider busy.
 const LOOKUPS_MIN = 4;
 const LOOKUPS_MAX = 40;
-
-/** For submits past a route's queue, shared by all routes; what one learns, all know. */
-export type QuickLanes = Record<QuickLaneName, QuickLane>;
 
 /** The Temporal workers on one route's queues. */
 export interface RouteTasks {
@@ -60,7 +57,7 @@ export interface RouteWork {
 export async function takeRouteTasks(
   route: Route,
   { submitting, mail }: RouteWork,
-  quick: QuickLanes,
+  quick: QuickLane,
   options: Omit<WorkerOptions, 'taskQueue' | 'activities'>,
   onBroken: (error: unknown) => void,
 ): Promise<RouteTasks> {
@@ -74,7 +71,7 @@ export async function takeRouteTasks(
     onAnswer(answer: SubmitAnswer, ms: number, suspect?: Suspect) {
       // What is under way says nothing about the sessions that come next.
       if (!stopping)
-        quick.inTask.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
+        quick.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
       submitting.onAnswer(answer, ms, suspect);
     },
   };
@@ -113,15 +110,15 @@ export async function takeRouteTasks(
   return {
     atHand: {
       submitting: submittingHere,
-      enter(lane) {
+      enter() {
         const { takesSubmits, inFlight, window } = provider.state();
         if (!takesSubmits || inFlight >= window || !pacer.free()) return null;
-        return quick[lane].enter(route.name, window);
+        return quick.enter(route.name, window);
       },
     },
     async stop() {
       stopping = true;
-      quick.inTask.learn(route.name, { ms: 0, well: false });
+      quick.learn(route.name, { ms: 0, well: false });
       pacer.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.all(runs);

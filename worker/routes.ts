@@ -17,11 +17,9 @@ export interface Routes {
 // Changes by staff and the state of sessions are looked at so often.
 const LOOK_MS = 1_000;
 // A workflow task that submits keeps its place for so long: an SMSC that takes longer is left to the queue. Not less: on a
-// machine under full load everything takes longer, and the queue costs it more. Far fewer places than workflow tasks have,
-// however many SMSCs hang at once: charges are made there too.
-const QUICK_SUBMITS = { quickMs: 1_500, places: 20, placesEach: 20 };
-// These hold no workflow task, and another account's flood is not in their way.
-const QUICK_ANSWERED = { places: 20, placesEach: 20 };
+// machine under full load everything takes longer, and the queue costs it more. Fewer places than workflow tasks have,
+// however many SMSCs hang at once.
+const QUICK_SUBMITS = { quickMs: 1_500, places: 40, placesEach: 20 };
 
 /**
  * Runs every route of the database in this process: opens its provider, takes its tasks while that can submit, writes down
@@ -31,8 +29,7 @@ export async function runRoutes(options: RoutesOptions): Promise<Routes> {
   const { sql, log } = options;
   const id = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
   const running = new Map<string, RunningRoute>();
-  const inTask = createQuickLane(QUICK_SUBMITS);
-  const quick = { inTask, answered: inTask.beside(QUICK_ANSWERED) };
+  const quick = createQuickLane(QUICK_SUBMITS);
 
   const onError = (error: unknown): void => log.error({ err: error }, 'routes: will be looked at again');
 

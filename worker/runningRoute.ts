@@ -7,12 +7,13 @@ import { type Route, routeCredentials } from '../db/routes/routes.ts';
 import type { SeenRoute } from '../db/routes/routeStates.ts';
 import type { Routing } from '../domain/routing.ts';
 import type { EmailEvents } from '../pipeline/emailEvents.ts';
+import type { QuickLane } from '../pipeline/quickLane.ts';
 import { closedProvider } from '../providers/closed.ts';
 import { createProvider } from '../providers/create.ts';
 import type { Provider, ProviderHandlers } from '../providers/provider.ts';
 import type { ProviderStores } from '../providers/stores.ts';
 import { createRouteHealth } from './routeHealth.ts';
-import { type QuickLanes, type RouteTasks, shouldTakeTasks, takeRouteTasks } from './routeTasks.ts';
+import { type RouteTasks, shouldTakeTasks, takeRouteTasks } from './routeTasks.ts';
 
 /** What the routes of a worker need. */
 export interface RoutesOptions {
@@ -47,7 +48,7 @@ export interface RunningRoute {
 /** Opens the route's provider; what fails is tried again. */
 export async function startRoute(
   first: Route,
-  quick: QuickLanes,
+  quick: QuickLane,
   options: RoutesOptions,
 ): Promise<RunningRoute> {
   const { log } = options;
@@ -114,7 +115,7 @@ export async function startRoute(
 function takeTasks(
   route: Route,
   submits: Pick<Submitting, 'provider' | 'onAnswer'>,
-  quick: QuickLanes,
+  quick: QuickLane,
   options: RoutesOptions,
 ): Promise<RouteTasks> {
   const { sql, routing, applyReports, worker, onBroken, secretsKey, shortUrl, emailEvents } = options;

@@ -52,7 +52,7 @@ const REGULAR_WORK: readonly RegularWork[] = [
     intervalSeconds: 3_600,
     catchupWindow: '1m',
     steps: ['deleteLeftovers'],
-    summary: 'Old drafts, idempotency records and logs are deleted',
+    summary: 'Old idempotency records and logs are deleted',
     note: 'Every hour.',
   },
   {

@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import { NativeConnection, type TLSConfig } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { addPools, type Database, openDatabase, sharesOf } from '../db/connection.ts';
+import { type Database, openDatabase } from '../db/connection.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
@@ -35,8 +35,6 @@ export interface WorkerOptions {
 /** The servers of a worker process, and its connections to them. */
 export interface Servers {
   sql: Database;
-  /** Of the same connections, those kept free for charges of several requests. */
-  front: Database;
   connection: NativeConnection;
   namespace: string;
   client: Client;
@@ -45,24 +43,22 @@ export interface Servers {
 
 /** Opens the connections of a worker process. */
 export async function connect({ databaseUrl, databasePool, temporal }: WorkerOptions): Promise<Servers> {
-  const [frontPlaces, places] = sharesOf(databasePool);
-  const sql = openDatabase(databaseUrl, places, DATABASE_SILENCE_MS);
-  const front = openDatabase(databaseUrl, frontPlaces, DATABASE_SILENCE_MS);
-  const unwatchPool = watchPool('worker', () => addPools(sql.poolState(), front.poolState()));
+  const sql = openDatabase(databaseUrl, databasePool, DATABASE_SILENCE_MS);
+  const unwatchPool = watchPool('worker', () => sql.poolState());
   const { namespace, ...server } = temporal;
   const connection = await NativeConnection.connect(server);
   const client = new Client({
     // The workers' own: only so does a start bring its first workflow task along.
     connection,
     namespace,
-    interceptors: { workflow: [temporalCallMetrics(), ...clientTraces({ apart: true })] },
+    interceptors: { workflow: [temporalCallMetrics(), ...clientTraces()] },
   });
   return {
-    ...{ sql, front, connection, namespace, client },
+    ...{ sql, connection, namespace, client },
     async close() {
       unwatchPool();
       await connection.close();
-      await Promise.all([sql, front].map((pool) => pool.end({ timeout: 5 })));
+      await sql.end({ timeout: 5 });
     },
   };
 }

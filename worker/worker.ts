@@ -1,7 +1,6 @@
 import { Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
-import { batchActivities } from '../activities/batch.ts';
 import { billingActivities } from '../activities/billing.ts';
-import { emailBillingActivities } from '../activities/email.ts';
+import { emailClosingActivities } from '../activities/email.ts';
 import { inboundActivities } from '../activities/inbound.ts';
 import { linkActivities } from '../activities/links.ts';
 import { lookupBillingActivities } from '../activities/lookup.ts';
@@ -19,11 +18,10 @@ import {
 import { findLookupAnswer } from '../db/lookups/lookupAnswers.ts';
 import { simulatorStore } from '../db/routes/simulator.ts';
 import { simulatorMail } from '../db/routes/simulatorMail.ts';
+import { startAccepted } from '../pipeline/startAccepted.ts';
 import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
-import { createStartGap, type StartGap } from '../pipeline/startGap.ts';
-import { createStartTurns } from '../pipeline/startTurns.ts';
 import { activityTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
-import { ACCEPTS_QUEUE, MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
+import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle as workflowsOf } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
 import { startLoops } from './loops.ts';
@@ -51,14 +49,13 @@ const CACHED_WORKFLOWS = 500;
 // A workflow task that submits or notifies a webhook keeps its place until that is done. No more than a small server brings to
 // their end within their time-out: 200 at 30 a second took 6.6 s each, timed out, and were taken again, for ever.
 const WORKFLOW_TASKS = 60;
-// Of the fixed default of ten pollers only two look for new workflows. Bare accepts, 16 at once, two runs of 160 each on
-// a busy machine: 99th percentile 545 and 577 ms with the default, 320 and 315 ms with this; the rate stayed the same.
+// Of the fixed default of ten pollers only two look for new workflows. While each start
+// was waited for, 16 at once, two runs of 160 each on a busy machine: 99th percentile 545 and 577 ms with the default, 320 and 315 ms with
+// this; the rate stayed the same.
 const AUTOSCALED = { type: 'autoscaling' } as const;
 // Each poller keeps a place while it waits, with as many for workflows in the cache: some have to be left to the tasks that
 // come along with a start.
 const WORKFLOW_POLLERS = { type: 'autoscaling', maximum: 10 } as const;
-// A batch takes its turn at starting its messages: many of one account must not keep another's from being taken up.
-const BATCHES = 500;
 // Most of them wait for their receivers. Of one account no more than a tenth.
 const WEBHOOKS_AT_ONCE = 1_000;
 
@@ -71,21 +68,15 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   let breakDown: (error: unknown) => void = () => undefined;
   const broken = new Promise<never>((_, reject) => (breakDown = reject));
   const shared = sharedOptions(servers);
-  const startGap = createStartGap();
   const routes = await runRoutes(routesOf(servers, pipeline, options, shared, breakDown));
-  const steps: SharedSteps = {
-    startGap,
-    batches: batchActivities(servers.sql, servers.client, createStartTurns(startGap)),
-    submits: quickSubmissionActivities(
-      (name) => routes.atHand(name),
-      (events) => notifyInOrder(pipeline.notifying, events),
-    ),
-  };
+  const submits = quickSubmissionActivities(
+    (name) => routes.atHand(name),
+    (events) => notifyInOrder(pipeline.notifying, events),
+  );
   // Bundled once, where it was not built ahead of time: that takes seconds.
   const workflowBundle = await workflowsOf(options.config.WORKFLOW_CALL_STACKS);
   const workers = await Promise.all([
-    workflowWorker(servers, pipeline, steps, options, { ...shared, workflowBundle }),
-    acceptsWorker(servers, pipeline, steps, { ...shared, workflowBundle }),
+    workflowWorker(servers, pipeline, submits, options, { ...shared, workflowBundle }),
     Worker.create({
       ...shared,
       taskQueue: WEBHOOKS_QUEUE,
@@ -94,12 +85,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     }),
   ]);
   const loops = startLoops(servers, pipeline, options);
+  const starts = startAccepted(servers, (error) =>
+    log.error({ err: error }, 'failed to start accepted messages; will retry'),
+  );
   const schedules = keepSchedules(servers.sql, servers.client, log);
   const runs = Promise.all(workers.map((worker) => worker.run()));
 
   return {
     finished: Promise.race([runs.then(() => undefined), broken]),
     async stop() {
+      await starts.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await routes.stop();
       await runs.catch(() => undefined);
@@ -110,13 +105,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await servers.close();
     },
   };
-}
-
-/** What the workers of both workflow queues share: whoever starts or submits takes turns and places with the other. */
-interface SharedSteps {
-  startGap: StartGap;
-  batches: ReturnType<typeof batchActivities>;
-  submits: ReturnType<typeof quickSubmissionActivities>;
 }
 
 function sharedOptions({ connection, namespace }: Servers) {
@@ -163,52 +151,10 @@ function routesOf(
   };
 }
 
-/**
- * The worker of what somebody waits for. Beside messages that nobody waits for, which keep their places while they are submitted, a charge
- * would wait for a place, and for its turn in the one thread that workflow code runs in.
- */
-async function acceptsWorker(
-  { sql, front }: Servers,
-  { notifying, routing }: Pipeline,
-  { startGap, batches, submits }: SharedSteps,
-  shared: WorkflowOptions,
-): Promise<Worker> {
-  return await Worker.create({
-    ...shared,
-    taskQueue: ACCEPTS_QUEUE,
-    ...workflowTraces(),
-    maxCachedWorkflows: CACHED_WORKFLOWS,
-    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
-    maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
-    maxConcurrentActivityTaskExecutions: BATCHES,
-    activities: {
-      submitAtOnce: submits.submitAtOnce,
-      startGathered: (requestIds: readonly string[]) => batches.startGathered(requestIds),
-      ...stepsInTask({ sql, notifying, routing }),
-      ...billingActivities(sql, front, startGap),
-      ...emailBillingActivities(sql),
-    },
-  });
-}
-
-/** What workflows do within their tasks, whoever waits for them. */
-function stepsInTask({
-  sql,
-  notifying,
-  routing,
-}: Pick<Servers, 'sql'> & Pick<Pipeline, 'notifying' | 'routing'>) {
-  return {
-    ...billingActivities(sql),
-    ...messageActivities(sql, routing),
-    ...webhookClosingActivities(sql),
-    ...quickWebhookActivities(notifying),
-  };
-}
-
 async function workflowWorker(
   { sql, client }: Servers,
   { notifying, routing }: Pipeline,
-  { batches, submits }: SharedSteps,
+  submits: ReturnType<typeof quickSubmissionActivities>,
   { config, secretsKey }: WorkerOptions,
   shared: WorkflowOptions,
 ): Promise<Worker> {
@@ -219,13 +165,14 @@ async function workflowWorker(
     maxCachedWorkflows: CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
     maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
-    maxConcurrentActivityTaskExecutions: BATCHES,
     activities: {
-      ...stepsInTask({ sql, notifying, routing }),
-      submitInTask: submits.submitInTask,
-      ...batches,
+      ...billingActivities(sql),
+      ...messageActivities(sql, routing),
+      ...webhookClosingActivities(sql),
+      ...quickWebhookActivities(notifying),
+      ...submits,
       ...lookupBillingActivities(sql),
-      ...emailBillingActivities(sql),
+      ...emailClosingActivities(sql),
       ...linkActivities(sql),
       ...inboundActivities(sql),
       ...notingSuccess(sql, {

@@ -1,4 +1,3 @@
-import type { Acceptance, Acceptances } from '../domain/acceptance.ts';
 import type { Outcome } from '../domain/deliveryReports.ts';
 import type { FinalStatus } from '../domain/statuses.ts';
 import type { LookupState } from '../domain/lookups.ts';
@@ -7,8 +6,6 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 
 /** Workflow tasks, and the activities that belong to no provider and no receiver. */
 export const MESSAGES_QUEUE = 'messages';
-/** Workflow tasks of what somebody waits for: their own queue and places, so that no submits are in their way. */
-export const ACCEPTS_QUEUE = 'accepts';
 /** Webhook deliveries: their own queue, so that a slow receiver holds up nobody's messages. */
 export const WEBHOOKS_QUEUE = 'webhooks';
 /** Submits to one provider; its allowed rate is a property of this queue. */
@@ -26,38 +23,8 @@ export interface MessageInput {
   /** When the wait for a delivery report ends, epoch milliseconds. */
   giveUpAt: number;
   priority: boolean;
-  /** True when the charge is already made: by `batch`, or by the request before a cancel starts the workflow. */
-  accepted: boolean;
   /** Its status is final already: only its webhook events are delivered. */
   isOver?: true;
-  /** Its submit is tried by whoever charged it, before it goes through the route's queue: a caller waits. Missing until 0.6. */
-  submitsAtOnce?: true;
-  /** How long the call before took, in milliseconds; null for the first of an API process, missing where nobody waits. */
-  lastCallMs?: number | null;
-  /** Of releases up to 0.5: whoever waits for the charge is notified of it before the workflow task ends. */
-  callerNotified?: boolean;
-}
-
-/** Input of the `batch` workflow; its id is the request's id. */
-export interface BatchInput {
-  accountId: string;
-  requestId: string;
-  recipients: number;
-}
-
-/** Input of the `gathered` workflow, which has an id of its own (`acc_…`): requests of one message each. */
-export interface GatheredInput {
-  requestIds: string[];
-  /** How long the call before took, in milliseconds; null for the first of an API process, missing where no one measured it yet. */
-  lastCallMs?: number | null;
-}
-
-/** Final word of a `gathered` workflow, in requests. */
-export interface GatheredResult {
-  accepted: number;
-  refused: number;
-  /** Charged by a workflow of their own. */
-  left: number;
 }
 
 /** What became of a submission; `events` are the webhook events it caused, oldest first. */
@@ -128,8 +95,6 @@ export interface EmailInput {
   route: string;
   /** When the wait for events ends, epoch milliseconds. */
   giveUpAt: number;
-  /** True when the charge is already made. */
-  accepted: boolean;
   /** `following`: the provider has it; `late`: it is over, and events that came since are delivered. Absent: from the beginning. */
   stage?: 'following' | 'late';
 }
@@ -200,10 +165,6 @@ export interface Tally {
   reported: number;
 }
 
-/** Charges all recipients of the request together; also accepted by `batch`. Update id: the request's id. */
-export const acceptUpdate = defineUpdate<Acceptance>('accept');
-/** Charges the requests of a `gathered` workflow, each for itself. Update id: the workflow's id. */
-export const acceptTogetherUpdate = defineUpdate<Acceptances>('accept');
 /** Cancels a scheduled message (v2.3.0: at least 30 s before its send time). Fails with `FAILURE.notCancellable`. */
 export const cancelUpdate = defineUpdate<void>('cancel');
 /** Charges and makes a number look-up. Update id: the look-up's id, so that whoever asks twice gets one answer. */

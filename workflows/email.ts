@@ -4,7 +4,6 @@ import {
   condition,
   continueAsNew,
   log,
-  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -12,10 +11,9 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { emailActivities, emailBillingActivities } from '../activities/email.ts';
-import type { Acceptance } from '../domain/acceptance.ts';
+import type { billingActivities } from '../activities/billing.ts';
+import type { emailActivities, emailClosingActivities } from '../activities/email.ts';
 import {
-  acceptUpdate,
   type EmailInput,
   type EmailResult,
   emailEventsSignal,
@@ -25,12 +23,13 @@ import {
 import { deliverEvents } from './webhooks.ts';
 
 // One database transaction each, keyed by the e-mail: repeated until the database answers.
-const local = proxyLocalActivities<ReturnType<typeof emailBillingActivities>>({
+const local = proxyLocalActivities<
+  ReturnType<typeof billingActivities> & ReturnType<typeof emailClosingActivities>
+>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
-const EVENTS_WHILE_HANDED_OVER = 'events-while-handed-over';
 // Opens and clicks may come in any number.
 const EVENTS_OF_HISTORY = 4_000;
 // Events of an e-mail that is over come in twos and threes.
@@ -39,8 +38,6 @@ const LATE_PATIENCE_MS = 1_000;
 interface State {
   id: string;
   input: EmailInput;
-  acceptance: Acceptance | undefined;
-  charging: Promise<Acceptance> | undefined;
   route: string;
   /** Webhook events that are not delivered yet. */
   events: string[];
@@ -54,14 +51,9 @@ export async function email(input: EmailInput): Promise<EmailResult> {
   const state: State = {
     id: workflowInfo().workflowId,
     input,
-    acceptance: input.accepted ? { accepted: true } : undefined,
-    charging: undefined,
     route: input.route,
     events: [],
   };
-  setHandler(acceptUpdate, async () => state.acceptance ?? (await charge(state)), {
-    description: 'Charges the e-mail; answered to its caller.',
-  });
   setHandler(emailEventsSignal, (events) => void state.events.push(...events), {
     description: 'Webhook events to be delivered, of what the provider reported.',
   });
@@ -75,27 +67,10 @@ export async function email(input: EmailInput): Promise<EmailResult> {
 
 async function fromChargeToEnd(state: State): Promise<string> {
   if (state.input.stage === 'late') return await deliverLate(state);
-  if (!(await charged(state))) return 'refused';
+  if (state.input.stage === undefined) await local.charge(state.id);
   if (state.input.stage === undefined && !(await handedOverWithEvents(state))) return await end(state);
   await follow(state);
   return await end(state);
-}
-
-/** Charges it, once, whoever asks for that first. */
-function charge(state: State): Promise<Acceptance> {
-  state.charging ??= CancellationScope.nonCancellable(async () => {
-    state.acceptance = await local.chargeEmail(state.input.requestId);
-    return state.acceptance;
-  });
-  return state.charging;
-}
-
-async function charged(state: State): Promise<boolean> {
-  setCurrentDetails('Waits for its charge.');
-  // The update may have been lost with the server that took it: then nobody asks, and nobody would end this.
-  if (!state.acceptance && !state.charging) await charge(state);
-  await condition(() => state.acceptance !== undefined);
-  return state.acceptance?.accepted === true;
 }
 
 /**
@@ -116,8 +91,7 @@ async function handedOverWithEvents(state: State): Promise<boolean> {
 async function deliverUntil({ events }: State, over: () => boolean): Promise<void> {
   for (;;) {
     await condition(() => over() || events.length > 0);
-    // Asked only where an event came: a marker costs a write to the visibility store. Earlier releases delivered after the hand-over.
-    if (over() || !patched(EVENTS_WHILE_HANDED_OVER)) return;
+    if (over()) return;
     await deliverEvents(events.splice(0));
   }
 }
@@ -165,7 +139,7 @@ async function follow(state: State): Promise<void> {
     if (events.length > 0) continue;
     if (workflowInfo().historyLength > EVENTS_OF_HISTORY) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof email>({ ...input, route: state.route, accepted: true, stage: 'following' });
+      await continueAsNew<typeof email>({ ...input, route: state.route, stage: 'following' });
     }
     const left = input.giveUpAt - Date.now();
     if (left <= 0) return;

@@ -1,9 +1,7 @@
 /** Every workflow the workers run. */
-export { batch } from './batch.ts';
 export { click } from './click.ts';
 export { email } from './email.ts';
 export { domain, senderDomains } from './senderDomains.ts';
-export { gathered } from './gathered.ts';
 export { inbound } from './inbound.ts';
 export { lookup } from './lookup.ts';
 export { cleanUp, retention } from './maintenance.ts';

@@ -9,7 +9,7 @@ const { deleteLeftovers, eraseContents } = proxyActivities<ReturnType<typeof mai
 });
 
 /**
- * Deletes what is of no use any more: old drafts, idempotency records, logs. Goes on until nothing is left, as `retention` does.
+ * Deletes what is of no use any more: old idempotency records, logs. Goes on until nothing is left, as `retention` does.
  * Started by the schedule `clean-up`.
  */
 export async function cleanUp(): Promise<Removed> {

@@ -6,7 +6,6 @@ import {
   setCurrentDetails,
 } from '@temporalio/workflow';
 import type { MessageInput, MessageResult, SubmissionOutcome } from './contracts.ts';
-import { charged } from './message/charge.ts';
 import { local } from './message/local.ts';
 import { notify } from './message/notify.ts';
 import { queued } from './message/queued.ts';
@@ -25,7 +24,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   const root = CancellationScope.current();
   // Nothing that moves money or a message is ever interrupted.
   const status = await CancellationScope.nonCancellable(async () => {
-    const final = await fromDraftToEnd(state);
+    const final = await fromChargeToEnd(state);
     // A cancel that came too late to be looked at is refused.
     state.cancelStatus ??= final;
     await condition(allHandlersFinished);
@@ -37,9 +36,8 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 }
 
 /** From status to status, by the moves of `domain/statuses.ts` (v2.3.0, States and transitions). */
-async function fromDraftToEnd(state: MessageState): Promise<string> {
-  // draft → scheduled, queued; or refused
-  if (!(await charged(state))) return 'refused';
+async function fromChargeToEnd(state: MessageState): Promise<string> {
+  await local.charge(state.id);
   // Asks no route, whose queue nobody may take.
   if (state.input.isOver === true) return await end(state, await local.expire(state.id));
   // scheduled → queued; or cancelled, expired

@@ -18,7 +18,7 @@ const STEPS: Record<string, { step: keyof typeof steps; details: string }> = {
   openMessages: { step: 'reconcileOpen', details: 'Looks whether open messages have their workflows.' },
   leftovers: {
     step: 'reconcileLeftovers',
-    details: 'Looks for look-ups, drafts, clicks and replies that were left.',
+    details: 'Looks for look-ups, clicks and replies that were left.',
   },
   // Has staff told of what this run, or the last, has left to them.
   money: { step: 'reconcileMoney', details: 'Compares ledgers with balances and refunds.' },

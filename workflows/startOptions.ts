@@ -1,18 +1,11 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { StartableMessage } from '../domain/startable.ts';
-import type {
-  BatchInput,
-  EmailInput,
-  GatheredInput,
-  LookupInput,
-  MessageInput,
-  ResendInput,
-} from './contracts.ts';
-import { ACCEPTS_QUEUE, MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
+import type { EmailInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
+import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
 
 /**
- * Task priority, which the activities of a workflow inherit: priority messages before all others, and whoever waits for
- * an answer before the many messages of a batch, whose caller has it already. Accounts take turns among equals.
+ * Task priority, which the activities of a workflow inherit: priority messages before all others, and single ones
+ * before the many of one request. Accounts take turns among equals.
  */
 function taskPriority(of: { accountId: string; priority: boolean; batched: boolean }) {
   return { priorityKey: (of.priority ? 1 : 3) + (of.batched ? 1 : 0), fairnessKey: of.accountId };
@@ -37,23 +30,17 @@ const UNTIL_DONE = { ...ONCE, ...AGAIN } as const;
 const CHANNEL_NAMES = { sms: 'SMS', mms: 'MMS', vms: 'Call' } as const;
 
 /**
- * How the `message` workflow is started, whoever starts it: the send, the batch, or a cancel that comes first.
- * The workflow's id is the message's. Nothing in here is personal data.
- *
- * @param accepted true when the charge is already made
- * @param lastCallMs where a caller waits for the charge: how long the call before took, null when nobody knows
+ * How the `message` workflow of an accepted message is started; its id is the message's. Nothing in here is personal data.
  */
-export function messageStart(message: StartableMessage, accepted: boolean, lastCallMs: number | null = null) {
+export function messageStart(message: StartableMessage) {
   const { id, channel, accountId, requestId, batched, route, sendAt, giveUpAt, priority } = message;
-  const input: MessageInput = { accountId, requestId, route, sendAt, giveUpAt, priority, accepted };
-  // What sleeps submits within its task when its time has come: many at once would be in the way.
-  const awaited = !accepted && sendAt === null;
+  const input: MessageInput = { accountId, requestId, route, sendAt, giveUpAt, priority };
   return {
     ...ONCE,
-    ...(accepted ? PATIENT : {}),
+    ...PATIENT,
     workflowId: id,
-    taskQueue: awaited ? ACCEPTS_QUEUE : MESSAGES_QUEUE,
-    args: [awaited ? { ...input, submitsAtOnce: true, lastCallMs } : input] as [MessageInput],
+    taskQueue: MESSAGES_QUEUE,
+    args: [input] as [MessageInput],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
       { key: SEARCH_ATTRIBUTES.status, value: sendAt === null ? 'queued' : 'scheduled' },
@@ -72,7 +59,7 @@ export function messageStart(message: StartableMessage, accepted: boolean, lastC
  * @param isOver whether its status is final, so that only its webhook events are left
  */
 export function messageRestart(message: StartableMessage, isOver = false) {
-  const start = messageStart(message, true);
+  const start = messageStart(message);
   const [input] = start.args;
   return { ...start, args: [isOver ? { ...input, isOver } : input] as [MessageInput], ...AGAIN };
 }
@@ -88,58 +75,6 @@ export const TO_NOTIFY = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
  * done none of them does again.
  */
 export const TO_REPEAT = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
-
-/** How the `batch` workflow of a request with several recipients is started; its id is the request's. */
-export function batchStart(batch: BatchInput & { priority: boolean }) {
-  const { accountId, requestId, recipients, priority } = batch;
-  const input: BatchInput = { accountId, requestId, recipients };
-  return {
-    ...ONCE,
-    workflowId: requestId,
-    taskQueue: ACCEPTS_QUEUE,
-    args: [input] as [BatchInput],
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: SEARCH_ATTRIBUTES.account, value: accountId },
-      { key: SEARCH_ATTRIBUTES.request, value: requestId },
-    ]),
-    staticSummary: `${priority ? 'Priority batch' : 'Batch'} for ${recipients} recipients`,
-    priority: taskPriority({ accountId, priority, batched: false }),
-  };
-}
-
-/** How the lost `batch` workflow of a request is started again: it starts the messages that have no workflow. */
-export function batchRestart(batch: BatchInput & { priority: boolean }) {
-  return { ...batchStart(batch), ...AGAIN };
-}
-
-/**
- * How the `gathered` workflow of requests of one message each is started. It takes its turn beside the accounts, as its account where they
- * are of one, else as one of its own, and with priority where one of them has it.
- */
-export function gatheredStart(
-  id: string,
-  requests: readonly { requestId: string; accountId: string; priority: boolean }[],
-  lastCallMs: number | null,
-) {
-  const input: GatheredInput = { requestIds: requests.map(({ requestId }) => requestId), lastCallMs };
-  const accounts = new Set(requests.map(({ accountId }) => accountId));
-  // Null where they are of several.
-  const accountId = accounts.size === 1 ? requests[0]!.accountId : null;
-  const priority = requests.some((request) => request.priority);
-  return {
-    ...ONCE,
-    workflowId: id,
-    taskQueue: ACCEPTS_QUEUE,
-    args: [input] as [GatheredInput],
-    typedSearchAttributes: new TypedSearchAttributes(
-      accountId === null ? [] : [{ key: SEARCH_ATTRIBUTES.account, value: accountId }],
-    ),
-    staticSummary:
-      `${requests.length} single messages accepted together` +
-      (accountId === null ? `, of ${accounts.size} accounts` : ''),
-    priority: taskPriority({ accountId: accountId ?? 'gathered', priority, batched: false }),
-  };
-}
 
 /**
  * How the `click` workflow is started; its id is the click's (`clk_…`). Nobody waits for it, so everything else goes before
@@ -225,19 +160,19 @@ export function resendStart({ eventId, accountId, round }: ResendInput & { accou
 }
 
 /** An e-mail, as far as its workflow is started with it. */
-export interface StartableEmail extends Omit<EmailInput, 'accepted' | 'stage'> {
+export interface StartableEmail extends Omit<EmailInput, 'stage'> {
   id: string;
 }
 
-/** How the `email` workflow is started; its id is the e-mail's (`em_…`). @param accepted true when the charge is already made */
-export function emailStart({ id, ...email }: StartableEmail, accepted: boolean) {
+/** How the `email` workflow of an accepted e-mail is started; its id is the e-mail's (`em_…`). */
+export function emailStart({ id, ...email }: StartableEmail) {
   const { accountId, requestId, route } = email;
   return {
     ...ONCE,
-    ...(accepted ? PATIENT : {}),
+    ...PATIENT,
     workflowId: id,
-    taskQueue: accepted ? MESSAGES_QUEUE : ACCEPTS_QUEUE,
-    args: [{ ...email, accepted }] as [EmailInput],
+    taskQueue: MESSAGES_QUEUE,
+    args: [email] as [EmailInput],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
       { key: SEARCH_ATTRIBUTES.status, value: 'queued' },
@@ -251,7 +186,7 @@ export function emailStart({ id, ...email }: StartableEmail, accepted: boolean) 
 
 /** How the lost workflow of an accepted e-mail is started again: what a provider has is not handed over again. */
 export function emailRestart(email: StartableEmail) {
-  return { ...emailStart(email, true), ...AGAIN };
+  return { ...emailStart(email), ...AGAIN };
 }
 
 /**
@@ -259,7 +194,7 @@ export function emailRestart(email: StartableEmail) {
  * else.
  */
 export function emailLateStart(email: StartableEmail) {
-  const start = emailStart(email, true);
+  const start = emailStart(email);
   const input: EmailInput = { ...start.args[0], stage: 'late' };
   return { ...start, ...TO_NOTIFY, args: [input] as [EmailInput] };
 }

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
 import { noteOutcomeAgain } from '../../db/incoming/outcomes.ts';
 import { type Finding, forgetRepairs, hasEndedBefore, hasRepaired } from '../../db/maintenance/findings.ts';
-import { type LookedAtMessage, openAmong, type OpenBatch } from '../../db/messages/openMessages.ts';
+import { type LookedAtMessage, openAmong } from '../../db/messages/openMessages.ts';
 import { type LookedAtEmail, openEmailsAmong } from '../../db/emails/open.ts';
 import { resumePausedAgain } from '../../db/messages/paused.ts';
 import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
@@ -10,7 +10,6 @@ import { isId } from '../../domain/ids.ts';
 import { isFinal } from '../../domain/statuses.ts';
 import { emailEventsSignal } from '../../workflows/contracts.ts';
 import {
-  batchRestart,
   clickStart,
   domainStart,
   emailLateStart,
@@ -31,8 +30,6 @@ export const ABOUT_WORKFLOWS = [
   'resume_lost',
   'events_left',
 ] as const;
-/** Kinds of findings that have the id of a request. */
-export const ABOUT_BATCHES = ['batch_lost'] as const;
 
 const UNNOTIFIED = { click: unnotifiedClicks, inbound: unnotifiedReplies, domain: unnotifiedDomains };
 
@@ -51,7 +48,6 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
   const bench: Bench = { sql, client, ...createRepairs(sql, restartsPerRun) };
   return {
     judge: (id: string): Promise<Verdict> => judge(bench, id),
-    judgeBatch: (batch: OpenBatch): Promise<Verdict> => judgeBatch(bench, batch),
   };
 }
 
@@ -85,10 +81,8 @@ async function judgeMessage(bench: Bench, id: string): Promise<Verdict> {
   // An SMSC may have it since, and Temporal forgets what it knew of that.
   if (unsent && (completed || (await hasEndedBefore(sql, id))))
     return report({ kind: 'workflow_ended', ...about });
-  // Whoever charged it with others comes to it yet.
-  const starter = message.batched ? message.requestId : message.gatheredIn;
-  const isAwaited = seen.state === 'missing' && starter !== null && unsent;
-  if (isAwaited && (await lookAtWorkflow(client, starter)).state === 'running') return 'waiting';
+  // A worker starts it yet.
+  if (message.reserved) return 'waiting';
   const kind = completed && message.eventsLeft ? 'events_left' : 'workflow_lost';
   // What is sent is followed, and never submitted: also by one more run.
   const again = message.eventsLeft || completed ? TO_NOTIFY : {};
@@ -114,17 +108,6 @@ function judgeRunningMessage(
   // In a restored Temporal it waits for what it was signalled before.
   return repair({ kind: 'events_left', ...about }, 'outcome signalled again', () =>
     noteOutcomeAgain(sql, id),
-  );
-}
-
-async function judgeBatch({ client, repair, wellAgain }: Bench, batch: OpenBatch): Promise<Verdict> {
-  const { requestId, accountId, recipients } = batch;
-  const { state } = await lookAtWorkflow(client, requestId);
-  if (state === 'running' || state === 'completed') return wellAgain(requestId, ABOUT_BATCHES);
-  const details = { workflow: state, recipients };
-  const finding: Finding = { kind: 'batch_lost', subject: requestId, accountId, details };
-  return repair(finding, 'batch workflow started again', () =>
-    client.workflow.start('batch', batchRestart(batch)),
   );
 }
 
@@ -170,6 +153,8 @@ async function judgeEmail(bench: Bench, id: string): Promise<Verdict> {
       ? report({ kind: 'workflow_ended', ...about })
       : wellAgain(id, ABOUT_WORKFLOWS);
   }
+  // A worker starts it yet.
+  if (email.reserved && !ended) return 'waiting';
   return repair(
     { kind: ended ? 'events_left' : 'workflow_lost', ...about },
     'e-mail workflow started again',

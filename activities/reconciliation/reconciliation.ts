@@ -2,21 +2,15 @@ import type { Client } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
 import { openEmailsAmong, queuedEmailsAfter } from '../../db/emails/open.ts';
 import { closeFindings, knownSubjects, reportFinding, restartsOf } from '../../db/maintenance/findings.ts';
-import {
-  countOpenMessages,
-  openAmong,
-  openBatchesAmong,
-  openGatheredIn,
-  openMessagesAfter,
-} from '../../db/messages/openMessages.ts';
+import { countOpenMessages, openAmong, openMessagesAfter } from '../../db/messages/openMessages.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
 import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import type { Tally } from '../../workflows/contracts.ts';
 import { beat } from '../heartbeat.ts';
 import { currentRun, judgeAll } from './judging.ts';
 import { noTally, sumOf, tallyOfAll } from './tally.ts';
-import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
-import { ABOUT_BATCHES, ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
+import { reconcileLookups, reconcileWaiting } from './leftovers.ts';
+import { ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
 import { suspectsAmong } from './workflowState.ts';
 import { reconcileLedgers, reconcileRefunds } from './money.ts';
 import { reconcileEvents } from './unnotifiedEvents.ts';
@@ -93,10 +87,9 @@ export function reconciliationActivities(
       return tally;
     },
 
-    /** Look-ups that were charged and never ended, drafts that nobody decided on, what waits to be counted. */
+    /** Look-ups that were charged and never ended, what waits to be counted. */
     async reconcileLeftovers(): Promise<Tally> {
-      const tallies = [await reconcileLookups(sql), await reconcileDrafts(sql), await reconcileWaiting(sql)];
-      return tallies.reduce(sumOf);
+      return sumOf(await reconcileLookups(sql), await reconcileWaiting(sql));
     },
 
     /**
@@ -138,8 +131,6 @@ async function walkEnded(looking: Looking, since: number, tally: Tally): Promise
  */
 async function judgeKnown(looking: Looking, since: number, tally: Tally): Promise<boolean> {
   const { sql, judge } = looking;
-  const batches = await knownSubjects(sql, ABOUT_BATCHES, since, KNOWN_FINDINGS);
-  if (!(await judgeBatches(looking, batches, tally))) return false;
   const known = await knownSubjects(sql, ABOUT_WORKFLOWS, since, KNOWN_FINDINGS);
   return !(await judgeAll(known, judge, tally)).has('capped');
 }
@@ -175,31 +166,15 @@ async function judgeEnded(
   const { sql, judge } = looking;
   const ids = (type: string): string[] => [...(ended.get(type) ?? [])];
   tally.looked += [...ended.values()].reduce((sum, { size }) => sum + size, 0);
-  // Of one that charged several together, each message is looked at.
-  const gathered = await openGatheredIn(sql, ids('gathered'));
   const left = [
-    ...(await openAmong(sql, [...ids('message'), ...gathered])),
+    ...(await openAmong(sql, ids('message'))),
     ...(await openEmailsAmong(sql, ids('email'))),
     ...(await unnotifiedClicks(sql, ids('click'))),
     ...(await unnotifiedReplies(sql, ids('inbound'))),
     ...(await unnotifiedDomains(sql, ids('domain'))),
   ];
   const things = left.map(({ id }) => id);
-  if (!(await judgeBatches(looking, ids('batch'), tally))) return false;
   return !(await judgeAll(things, judge, tally)).has('capped');
-}
-
-/** @returns as walkEnded */
-async function judgeBatches(
-  { sql, judgeBatch }: Looking,
-  requestIds: readonly string[],
-  tally: Tally,
-): Promise<boolean> {
-  const open = await openBatchesAmong(sql, requestIds);
-  const left = new Set(open.map(({ requestId }) => requestId));
-  const over = requestIds.filter((id) => !left.has(id));
-  await closeFindings(sql, ABOUT_BATCHES, over);
-  return !(await judgeAll(open, judgeBatch, tally)).has('capped');
 }
 
 /** A run that had to stop restarting says so, with what distinguishes a wrong Temporal from a bad day. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EmailAttachment } from '../../db/emails/drafts.ts';
+import type { EmailAttachment } from '../../db/emails/accept.ts';
 import {
   ATTACHMENTS_BYTES_MAX,
   BODY_MAX,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Draft } from '../../db/messages/drafts.ts';
+import type { NewMessage } from '../../db/messages/accept.ts';
 import { messageRecord } from '../../domain/records.ts';
 import type { Asked, Caller, Services } from '../../operations/asked.ts';
 import { findReplay, fingerprintOf, type Keyed } from '../../operations/sending/idempotency.ts';
@@ -69,7 +69,7 @@ export async function sendAndAnswer(
   const keyed = keyedAt(call, path);
   const sent = await send(
     { ...call, input },
-    { status: 201, bodyOf: (drafts) => answerOf(drafts, caller), keyed },
+    { status: 201, bodyOf: (messages) => answerOf(messages, caller), keyed },
   );
   return { status: 201 as const, body: sent.body, ...(sent.replayed ? { headers: REPLAYED } : {}) };
 }
@@ -96,9 +96,9 @@ function keyedAt(
 }
 
 /** A Message, or a BatchResult when `to` was an array or a group. */
-function answerOf(drafts: readonly Draft[], { accountMode }: Caller): Accepted {
-  const messages = drafts.map(messageRecord);
-  if (!drafts[0]!.batched) return messages[0]!;
+function answerOf(accepted: readonly NewMessage[], { accountMode }: Caller): Accepted {
+  const messages = accepted.map(messageRecord);
+  if (!accepted[0]!.batched) return messages[0]!;
   return {
     count: messages.length,
     accepted: messages.filter(({ status }) => status !== 'rejected').length,

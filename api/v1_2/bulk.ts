@@ -95,7 +95,7 @@ async function sendToAll(call: Call, body: SameText): Promise<Shown[]> {
   };
   const sending = send<Shown[]>(
     { ...call, input },
-    { status: 200, bodyOf: (drafts) => drafts.map(sentMessageOf), keyed: null },
+    { status: 200, bodyOf: (messages) => messages.map(sentMessageOf), keyed: null },
   );
   return (await inTheirWords({ ...SMS_NAMES, to: 'recipients' }, sending)).body;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Draft } from '../../db/messages/drafts.ts';
+import type { NewMessage } from '../../db/messages/accept.ts';
 import { EARLIER_STATUS_OF, EARLIER_STATUSES } from '../../domain/earlierInterface.ts';
 import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
 import { timestamp } from '../schemas.ts';
@@ -36,18 +36,18 @@ export const sendAnswer = answered(
 
 export type SendAnswer = z.output<typeof sendAnswer>;
 
-/** The answer for drafts that are accepted: nothing of them has left yet. */
+/** The answer for messages that are accepted: nothing of them has left yet. */
 export function sendAnswerOf(messages: SendAnswer['data']['messages']): SendAnswer {
   return { success: true, data: { count: messages.length, messages } };
 }
 
-/** A draft as it is shown. */
+/** An accepted message as it is shown. */
 export function sentMessageOf({
   id,
   recipient,
-  acceptedAs,
+  status,
   parts,
   costGrosze,
-}: Draft): SendAnswer['data']['messages'][number] {
-  return { id, to: recipient, status: EARLIER_STATUS_OF[acceptedAs], parts, cost: costGrosze, sent_at: null };
+}: NewMessage): SendAnswer['data']['messages'][number] {
+  return { id, to: recipient, status: EARLIER_STATUS_OF[status], parts, cost: costGrosze, sent_at: null };
 }

@@ -32,7 +32,7 @@ export async function sendOne(
   const asked = { ...call, input: { ...input, interface: 'v1' as const, literal: true } };
   const sending = send<SendAnswer>(asked, {
     status: 200,
-    bodyOf: (drafts) => sendAnswerOf(drafts.map(sentMessageOf)),
+    bodyOf: (messages) => sendAnswerOf(messages.map(sentMessageOf)),
     keyed,
   });
   const { body, replayed } = await inTheirWords(names, sending);

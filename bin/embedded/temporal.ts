@@ -44,8 +44,6 @@ export const DYNAMIC_CONFIG = {
   // Of the four partitions a queue has by default, each keeps an order of its own, and passes on what it has no poller for.
   'matching.numTaskqueueReadPartitions': '1',
   'matching.numTaskqueueWritePartitions': '1',
-  // Activities on a workflow's own queue come with the answer to its task: single messages are submitted by one.
-  'system.enableActivityEagerExecution': 'true',
   // A worker whose machine is gone without a word: what is given to it until that is noticed is lost for ten seconds. The server asks by
   // default after a minute, and for twenty seconds.
   'frontend.keepAliveTime': '"10s"',

@@ -3,7 +3,7 @@ import { isUntouched } from '../messages/facts.ts';
 import { refundOf } from '../money/billing.ts';
 import { transaction } from '../transaction.ts';
 
-// What was charged while the account was being closed shows by then: a charge takes no draft older than 30 s.
+// What was accepted while the account was being closed shows by then: no transaction takes so long.
 const STRAGGLERS_WITHIN = '2 minutes';
 
 /** Where cancelling the messages of a closed account has come to. */
@@ -34,7 +34,7 @@ export async function cancelOfClosed(
   const [step] = await sql<ClosingStep[]>`
     with page as (
       select m.id from messages m
-       where m.account_id = ${accountId} and m.status = ${status} and m.status <> 'draft'
+       where m.account_id = ${accountId} and m.status = ${status}
          and (${before} = '' or m.id < ${before}) and ${isUntouched(sql)} and ${isOfClosed(sql)}
        order by m.id desc limit ${limit} for update skip locked
     ), cancelled as (${cancelledOf(sql, sql`page`)}), refunded as (${refundOf(sql, sql`cancelled`)}

@@ -84,7 +84,7 @@ export async function readMessageUsage(
   // The last condition says nothing new, but is the index's own.
   const ofStatus = (status: string, shown: Fragment, since: string, limit: number) => sql`
     (select ${shown} from messages
-      where account_id = ${accountId} and status = ${status} and id > ${since} and status <> 'draft'
+      where account_id = ${accountId} and status = ${status} and id > ${since}
       limit ${limit})`;
   const dayAgo = idFloor('msg', now - DAY_MS);
   const length: Fragment = sql`octet_length(text) as octets`;

@@ -1,16 +1,32 @@
 import type { Fragment, Sql } from '../connection.ts';
 
-// No charge accepts a request or a look-up that is half this old.
+// No charge accepts a look-up that is half this old.
 const DECIDED_AFTER_SECONDS = 60;
 const SETTLED_AT_ONCE = 1_000;
 
-/** What a call of a tool may charge. */
+/** What a call of a tool charges. */
 export interface Spending {
-  /** Of the request, or of the look-up, that is charged. */
-  id: string;
   keyId: string;
   /** Grosze net, above 0. */
   costGrosze: number;
+}
+
+/** What a look-up may charge. */
+export interface Reserving extends Spending {
+  id: string;
+}
+
+/** A key may not charge so much more today. */
+export class ToolBudgetError extends Error {
+  override readonly name = 'ToolBudgetError';
+  readonly budgetGrosze: number;
+  readonly costGrosze: number;
+
+  constructor(budgetGrosze: number, costGrosze: number) {
+    super();
+    this.budgetGrosze = budgetGrosze;
+    this.costGrosze = costGrosze;
+  }
 }
 
 /** What became of a reservation. */
@@ -22,18 +38,42 @@ export interface Reserved {
 }
 
 /**
- * Reserves what a call may charge, of the key's budget for the Polish calendar day that it is. One statement: of any number of
- * calls at once, those find room that fit together.
+ * Charges a send to the key's budget for the Polish calendar day that it is, within the transaction that accepts it. Nothing is counted
+ * for a key without a budget.
+ * @throws ToolBudgetError
+ */
+export async function chargeTool(tx: Sql, spending: Spending): Promise<void> {
+  const [charged] = await tx<{ isCounted: boolean; budgetGrosze: number }[]>`
+    with ${counted(tx, spending, null)}
+    select exists (select from counted) as is_counted, most as budget_grosze from budget`;
+  if (charged?.isCounted === false) throw new ToolBudgetError(charged.budgetGrosze, spending.costGrosze);
+}
+
+/**
+ * Reserves what a look-up may charge, of the same budget. One statement: of any number of calls at once, those find room that fit
+ * together.
  * @param at decides which day it is; now unless given
  * @returns null for a key without a budget: then nothing is counted
  */
 export async function reserve(
   sql: Sql,
-  { id, keyId, costGrosze }: Spending,
+  reserving: Reserving,
   at: Date | null = null,
 ): Promise<Reserved | null> {
   const [reserved] = await sql<Reserved[]>`
-    with budget as (
+    with ${counted(sql, reserving, at)}, held as (
+      insert into tool_reservations (id, key_id, day, grosze)
+      select ${reserving.id}, key_id, day, ${reserving.costGrosze}::bigint from counted
+      returning id
+    )
+    select exists (select from held) as held, most as budget_grosze from budget`;
+  return reserved ?? null;
+}
+
+// As SQL, the CTEs `budget`, without a row where there is none, and `counted`, without a row where there is no room.
+function counted(sql: Sql, { keyId, costGrosze }: Spending, at: Date | null): Fragment {
+  return sql`
+    budget as (
       select id as key_id, tool_budget_grosze as most, ${polishDay(sql, at)} as day
         from api_keys where id = ${keyId} and tool_budget_grosze is not null
     ), counted as (
@@ -42,13 +82,7 @@ export async function reserve(
       on conflict (key_id, day) do update set grosze = s.grosze + excluded.grosze
        where s.grosze + excluded.grosze <= (select most from budget)
       returning key_id, day
-    ), held as (
-      insert into tool_reservations (id, key_id, day, grosze)
-      select ${id}, key_id, day, ${costGrosze}::bigint from counted
-      returning id
-    )
-    select exists (select from held) as held, most as budget_grosze from budget`;
-  return reserved ?? null;
+    )`;
 }
 
 /**
@@ -88,19 +122,15 @@ async function settleThese(sql: Sql, which: Fragment): Promise<number> {
   return settled!.count;
 }
 
-// The messages of a request are charged together or not at all; a look-up that found nothing is refunded.
+// A look-up that found nothing is refunded.
 function isCharged(sql: Sql): Fragment {
-  return sql`(
-    exists (select from messages m where m.request_id = r.id and m.status <> 'draft')
-    or exists (select from number_lookups l where l.id = r.id and l.state = 'done'))`;
+  return sql`exists (select from number_lookups l where l.id = r.id and l.state = 'done')`;
 }
 
 function isUndecided(sql: Sql): Fragment {
   return sql`(
-    exists (select from number_lookups l where l.id = r.id and l.state = 'charged')
-    or (not ${isLeft(sql, sql`r.made_at`)} and (
-      exists (select from messages m where m.request_id = r.id)
-      or exists (select from number_lookups l where l.id = r.id and l.state = 'open'))))`;
+    exists (select from number_lookups l where l.id = r.id and (
+      l.state = 'charged' or l.state = 'open' and not ${isLeft(sql, sql`r.made_at`)})))`;
 }
 
 function isLeft(sql: Sql, madeAt: Fragment): Fragment {

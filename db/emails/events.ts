@@ -124,9 +124,9 @@ async function storeWithinBound(
 function matchOf(sql: Sql, route: Fragment, emailId: Fragment, providerEmailId: Fragment): Fragment {
   return sql`
     coalesce(
-      (select e.id from emails e where e.id = ${emailId} and e.route = ${route} and e.status <> 'draft'),
+      (select e.id from emails e where e.id = ${emailId} and e.route = ${route}),
       (select e.id from emails e
-        where e.route = ${route} and e.provider_email_id = ${providerEmailId} and e.status <> 'draft' limit 1))`;
+        where e.route = ${route} and e.provider_email_id = ${providerEmailId} limit 1))`;
 }
 
 /** A stored event that is due. */

@@ -14,7 +14,7 @@ export interface OpenEmail {
   accountId: string;
   accountStatus: 'active' | 'suspended' | 'closed';
   requestId: string;
-  status: EmailStatus | 'draft';
+  status: EmailStatus;
   submission: 'waiting' | 'submitting' | 'answered' | 'unanswered';
   route: string;
   domain: string;
@@ -70,7 +70,7 @@ export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | n
       -- Not for one that waits until its account is active again, or a route takes its domain: it is looked at again and again.
       left join email_contents c on c.email_id = e.id and not (e.submission = 'waiting'
         and (a.status = 'suspended' or e.route <> all (array(${takingRoutes(sql)}))))
-     where e.id = ${id} and e.status <> 'draft'`;
+     where e.id = ${id}`;
   return email ?? null;
 }
 
@@ -209,7 +209,7 @@ async function accept(sql: Sql, id: string, providerEmailId: string): Promise<vo
          set submission = 'answered', provider_email_id = coalesce(provider_email_id, ${providerEmailId}),
              status = case when status = 'queued' then 'sent' else status end,
              sent_at = coalesce(sent_at, now()), error_code = null, updated_at = now()
-       where id = ${id} and status not in ('draft', 'failed', 'suppressed')
+       where id = ${id} and status not in ('failed', 'suppressed')
       returning id
     ), moved as (
       update email_recipients set state = 'sent' where email_id = ${id} and state = 'queued' and exists (select from accepted)
@@ -282,7 +282,7 @@ async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): P
       update email_contents set html = null, text = null where email_id in (select id from failed)
     )
     select case when exists (select from failed) then 'failed'
-                else (select status from emails where id = ${id} and status <> 'draft') end as status`;
+                else (select status from emails where id = ${id}) end as status`;
   return row?.status ?? null;
 }
 

@@ -6,6 +6,8 @@ import { startable, type StartableEmailRow } from './startable.ts';
 export interface LookedAtEmail extends StartableEmailRow {
   status: string;
   submission: string;
+  /** Its workflow is still to be started. */
+  reserved: boolean;
   /** It is to be handed over or given up, or events of it may come. */
   open: boolean;
   /** It waits for a provider, and should have been given up minutes ago. */
@@ -34,7 +36,7 @@ export async function queuedEmailsAfter(sql: Sql, after: string, limit: number):
       select o.* from (select id from accounts where id >= ${account} order by id) a
        cross join lateral (
          select ${columns(sql)} from emails m
-          where m.account_id = a.id and m.status = 'queued' and m.status <> 'draft'
+          where m.account_id = a.id and m.status = 'queued'
             and m.id > case when a.id = ${account} then ${id} else '' end
             and m.created_at < now() - ${SETTLED}::interval
           order by m.id limit ${limit}) o
@@ -48,7 +50,7 @@ export async function openEmailsAmong(sql: Sql, ids: readonly string[]): Promise
   return [
     ...(await sql<LookedAtEmail[]>`
       select ${columns(sql)} from emails m
-       where m.id = any(${ids as string[]}) and m.status <> 'draft' and (${isOpen(sql)} or exists (${pending(sql)}))
+       where m.id = any(${ids as string[]}) and (${isOpen(sql)} or exists (${pending(sql)}))
        order by m.id`),
   ];
 }
@@ -56,7 +58,8 @@ export async function openEmailsAmong(sql: Sql, ids: readonly string[]): Promise
 // As SQL, of e-mails `m`.
 function columns(sql: Sql): Fragment {
   return sql`
-    ${startable(sql)}, m.status, m.submission, ${isOpen(sql)} as open,
+    ${startable(sql)}, m.status, m.submission, exists (select from reservations r where r.subject_id = m.id) as reserved,
+    ${isOpen(sql)} as open,
     m.status = 'queued' and m.give_up_at < now() - ${LATE}::interval as late,
     array(${pending(sql)} order by e.id limit ${EVENTS_AT_ONCE}) as events,
     exists (${pending(sql)} and ${isLate(sql)}) as events_late`;

@@ -166,7 +166,7 @@ export async function endOwnEmail(sql: Sql, idx: string, refusal: string | null)
 /** The e-mail that an account sent under an `idx`, the latest; null when there is none. However long ago: keys of requests last a day. */
 export async function emailOfIdx(sql: Sql, accountId: string, idx: string): Promise<string | null> {
   const [email] = await sql<{ id: string }[]>`
-    select id from emails where account_id = ${accountId} and idx = ${idx} and status <> 'draft' order by id desc limit 1`;
+    select id from emails where account_id = ${accountId} and idx = ${idx} order by id desc limit 1`;
   return email?.id ?? null;
 }
 

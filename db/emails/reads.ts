@@ -52,7 +52,7 @@ export async function listEmails(
   return [
     ...(await sql<EmailRow[]>`
       select ${columns(sql)} from emails e
-       where e.account_id = ${accountId} and e.status <> 'draft'
+       where e.account_id = ${accountId}
          ${only(status, sql`and e.status = ${status}`)} ${only(idx, sql`and e.idx = ${idx}`)}
          ${only(before, sql`and e.id < ${before}`)}
          ${only(
@@ -73,7 +73,7 @@ export async function readEmail(sql: Sql, accountId: string, id: string): Promis
                                       order by at, id), '[]')
               from (select id, kind, address, at, details from email_events where email_id = e.id
                      order by id desc limit ${EVENTS_SHOWN}) latest) as events
-      from emails e where e.id = ${id} and e.account_id = ${accountId} and e.status <> 'draft'`;
+      from emails e where e.id = ${id} and e.account_id = ${accountId}`;
   return email ? { ...email, events: email.events.map((one) => ({ ...one, at: new Date(one.at) })) } : null;
 }
 

@@ -1,11 +1,8 @@
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import type { Step } from '../maintenance/cleanUp.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
-import { removeUndecided } from '../messages/undecided.ts';
 import { transaction } from '../transaction.ts';
 
-// Twice as long as a charge takes a draft.
-const DRAFT_DECIDED = '1 minute';
 // A hand-over that began in time has ended by then.
 const OVER_AFTER = '1 hour';
 
@@ -19,12 +16,12 @@ export async function eraseEmailsAfter(
   { after, before, limit }: { after: string; before: string; limit: number },
 ): Promise<Step> {
   return await transaction(sql, async (tx) => {
-    const page = await tx<{ id: string; status: string; open: boolean; erased: boolean }[]>`
-      select id, status, ${isOpen(tx)} as open, erased_at is not null as erased from emails e
+    const page = await tx<{ id: string; open: boolean; erased: boolean }[]>`
+      select id, ${isOpen(tx)} as open, erased_at is not null as erased from emails e
        where id > ${after} and id < ${before} order by id limit ${limit} for update`;
     const first = page.findIndex(({ open }) => open);
     const passed = first === -1 ? page : page.slice(0, first);
-    const due = passed.filter(({ erased, status }) => !erased && status !== 'draft').map(({ id }) => id);
+    const due = passed.filter(({ erased }) => !erased).map(({ id }) => id);
     return { next: passed.at(-1)?.id ?? null, done: await eraseEmails(tx, due) };
   });
 }
@@ -34,7 +31,7 @@ async function eraseEmails(tx: Sql, ids: readonly string[]): Promise<number> {
   const erased = await tx<{ id: string }[]>`
     update emails e
        set from_address = ${ERASED_ADDRESS}, domain = ${ERASED_ADDRESS}, from_name = null, reply_to = null, subject = '', headers = '[]', erased_at = now()
-     where id = any(${ids as string[]}::text[]) and status <> 'draft' and not ${isOpen(tx)} and erased_at is null
+     where id = any(${ids as string[]}::text[]) and not ${isOpen(tx)} and erased_at is null
     returning id`;
   const done = erased.map(({ id }) => id);
   if (done.length === 0) return 0;
@@ -69,7 +66,7 @@ export async function countAddressTraces(sql: Sql, addressee: Addressee): Promis
   const { address } = addressee;
   const of = ofAccount(sql, addressee);
   const [traces] = await sql<Record<string, number>[]>`
-    select (select count(*)::int from emails e where ${concerns(sql, addressee)} and ${isDecided(sql)}) as emails,
+    select (select count(*)::int from emails e where ${concerns(sql, addressee)}) as emails,
            (select count(*)::int from unsubscribe_links where address = ${address} and ${of}) as unsubscribe_links,
            (select count(*)::int from provider_email_events p
              where ${namesAddress(sql, addressee)} and p.email_id is null) as reports_of_no_email,
@@ -90,14 +87,10 @@ export async function eraseAddressee(sql: Database, addressee: Addressee): Promi
   const { address, accountId } = addressee;
   return await transaction(sql, async (tx) => {
     const of = ofAccount(tx, addressee);
-    const emails = await tx<{ id: string; requestId: string; draft: boolean; open: boolean }[]>`
-      select e.id, e.request_id, e.status = 'draft' as draft, ${isOpen(tx)} as open from emails e
-       where ${concerns(tx, addressee)} and ${isDecided(tx)} order by e.id for update`;
-    const done = emails.filter(({ draft, open }) => !draft && !open).map(({ id }) => id);
-    await removeUndecided(
-      tx,
-      emails.filter(({ draft }) => draft).map(({ requestId }) => requestId),
-    );
+    const emails = await tx<{ id: string; open: boolean }[]>`
+      select e.id, ${isOpen(tx)} as open from emails e
+       where ${concerns(tx, addressee)} order by e.id for update`;
+    const done = emails.filter(({ open }) => !open).map(({ id }) => id);
     await tx`
       update webhook_attempts set answer = null where answer is not null and event_id in (
         select id from webhook_events where subject_kind = 'email' and subject_id = any(${done}))`;
@@ -134,11 +127,6 @@ export function concerns(sql: Sql, { address, accountId }: Addressee): Fragment 
 // As SQL, of e-mails `e`: it may still be handed over.
 function isOpen(sql: Sql): Fragment {
   return sql`(e.status = 'queued' and e.give_up_at > now() - ${OVER_AFTER}::interval)`;
-}
-
-// As SQL, of e-mails `e`: no charge takes it for a draft any more.
-function isDecided(sql: Sql): Fragment {
-  return sql`(e.status <> 'draft' or e.created_at < now() - ${DRAFT_DECIDED}::interval)`;
 }
 
 // As SQL, of provider events `p`.

@@ -10,12 +10,12 @@ export interface StartableEmailRow {
   giveUpAt: number;
 }
 
-/** Those of some e-mails that are accepted. */
+/** What starts the workflows of e-mails. */
 export async function startableEmails(sql: Sql, ids: readonly string[]): Promise<StartableEmailRow[]> {
   if (ids.length === 0) return [];
   return [
     ...(await sql<StartableEmailRow[]>`
-      select ${startable(sql)} from emails m where m.id = any(${ids as string[]}::text[]) and m.status <> 'draft'`),
+      select ${startable(sql)} from emails m where m.id = any(${ids as string[]}::text[])`),
   ];
 }
 

@@ -34,7 +34,7 @@ export async function readEmailHead(sql: Sql, id: string): Promise<EmailHead | n
            first_submitted_at, sent_at, give_up_at, erased_at, created_at,
            ${recipientsOf(sql)} as recipients,
            (select count(*)::int from email_attachments f where f.email_id = e.id) as attachments
-      from emails e where id = ${id} and status <> 'draft'`;
+      from emails e where id = ${id}`;
   return head ?? null;
 }
 
@@ -106,7 +106,7 @@ export async function listEmailsForStaff(
       select id, account_id, status, submission, error_code, route, domain, cost_grosze, created_at,
              (select count(*)::int from email_recipients r where r.email_id = e.id) as addresses
         from emails e
-       where account_id = ${accountId} and status <> 'draft' and (${status}::text is null or status = ${status})
+       where account_id = ${accountId} and (${status}::text is null or status = ${status})
        order by id desc limit ${limit}`),
   ];
 }

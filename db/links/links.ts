@@ -10,7 +10,7 @@ export interface WantedLink {
 }
 
 /**
- * Finds those of the account's links that there are (v2.3.0, TrackedLink). The others are made with the drafts of the
+ * Finds those of the account's links that there are (v2.3.0, TrackedLink). The others are made with the
  * messages that carry them.
  * @returns tokens by `<recipient>\n<url>`
  */
@@ -39,8 +39,7 @@ export interface LinkFilter {
 }
 
 /**
- * A page of the account's links, newest first (v2.3.0, Tracked links). A link that only drafts or refused messages carry
- * is not there.
+ * A page of the account's links, newest first (v2.3.0, Tracked links).
  */
 export async function readLinks(
   sql: Sql,
@@ -104,6 +103,6 @@ export function carrier(sql: Sql, messageId: string | null): Fragment {
     select ml.message_id
       from message_links ml
      where ml.token = l.token ${messageId === null ? sql`` : sql`and ml.message_id = ${messageId}`}
-       and (select m.account_id = l.account_id and m.status <> 'draft' from messages m where m.id = ml.message_id)
+       and (select m.account_id = l.account_id from messages m where m.id = ml.message_id)
      order by ml.message_id desc limit 1`;
 }

@@ -1,6 +1,5 @@
 import type { LookupFailure, LookupFinding, LookupRefusal, LookupState } from '../../domain/lookups.ts';
 import { hasSqlState, type Fragment, type Sql, SQLSTATE } from '../connection.ts';
-import { lockLimit } from '../lockLimit.ts';
 import { availableGrosze } from '../money/available.ts';
 import { refundOf } from '../money/billing.ts';
 import { isOverdue } from '../money/statements.ts';
@@ -121,13 +120,12 @@ export async function lookupUnderWay(
 /**
  * Charges a look-up: state, ledger and balance move in one statement. Running it again changes nothing and gives the
  * same answer. It is refused when another one has found the number in the meantime: two at once cost once.
- * @param lockMs how long it waits for what others have locked; as long as the connection lets it unless given
  */
-export async function chargeLookup(sql: Sql, id: string, lockMs?: number): Promise<LookupState> {
+export async function chargeLookup(sql: Sql, id: string): Promise<LookupState> {
   try {
     await sql`
-      with limited as materialized (${lockLimit(sql, lockMs)}), moved as (
-        update number_lookups l set state = 'charged' from limited
+      with moved as (
+        update number_lookups l set state = 'charged'
          where id = ${id} and state = 'open'
            and created_at > now() - make_interval(secs => ${BEGIN_WITHIN_SECONDS})
            and not exists (

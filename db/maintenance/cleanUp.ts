@@ -1,9 +1,6 @@
-import type { Database, Fragment, Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
-import { removeUnsentLinks } from '../links/unsent.ts';
 import { isOpen, sentAt } from '../messages/facts.ts';
-import { removeEmails, removeMessages } from '../messages/undecided.ts';
-import { transaction } from '../transaction.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -193,7 +190,7 @@ export function leftovers(now: number, logDays: number): Leftover[] {
       (sql, limit) => sql`
         delete from email_attachment_pieces where (email_id, number, piece) in (
           select p.email_id, p.number, p.piece from email_attachment_pieces p join emails e on e.id = p.email_id
-           where e.status not in ('draft', 'queued') and e.updated_at < now() - interval '1 hour' limit ${limit})`,
+           where e.status <> 'queued' and e.updated_at < now() - interval '1 hour' limit ${limit})`,
     ),
   ];
 }
@@ -203,50 +200,6 @@ export interface Step {
   /** Where the next step begins; null at the end. */
   next: string | null;
   done: number;
-}
-
-const DRAFTS = {
-  messages: { prefix: 'msg', remove: removeMessages },
-  emails: { prefix: 'em', remove: removeEmails },
-} as const;
-
-/**
- * Deletes drafts, with all that nothing else needs, among the next messages or e-mails by id. Each is looked at once for this in its
- * life.
- */
-export async function deleteDrafts(
-  sql: Database,
-  table: keyof typeof DRAFTS,
-  { after, now, limit }: { after: string; now: number; limit: number },
-): Promise<Step> {
-  const { prefix, remove } = DRAFTS[table];
-  return await transaction(sql, async (tx) => {
-    const [page] = await tx<{ last: string | null; ids: string[] | null }[]>`
-      select max(id) as last, array_agg(id) filter (where status = 'draft') as ids
-        from (select id, status from ${tx(table)} where id > ${after} and id < ${idFloor(prefix, now - REPLAYED_MS)}
-               order by id limit ${limit}) page`;
-    return { next: page?.last ?? null, done: await remove(tx, page?.ids ?? []) };
-  });
-}
-
-/**
- * Deletes tracked links that no message carries, among the next links by id: each is looked at once for this in its life.
- * Sends make links together with the messages that carry them; only what was just being given to another message when its own was refused is left to this.
- */
-export async function deleteUnsentLinks(
-  sql: Database,
-  after: string,
-  now: number,
-  limit: number,
-): Promise<Step> {
-  return await transaction(sql, async (tx) => {
-    const page = await tx<{ id: number; token: string; carried: boolean }[]>`
-      select id, token, exists (select from message_links m where m.token = l.token) as carried
-        from tracked_links l
-       where id > ${Number(after)} and created_at < ${new Date(now - REPLAYED_MS)} order by id limit ${limit}`;
-    const unsent = page.filter(({ carried }) => !carried).map(({ token }) => token);
-    return { next: page.at(-1)?.id.toString() ?? null, done: await removeUnsentLinks(tx, unsent) };
-  });
 }
 
 /**
@@ -278,7 +231,7 @@ export async function forgetReferences(sql: Sql, after: string, now: number, lim
     ), forgotten as (
       delete from concat_references c using page p
        where c.recipient = p.recipient and not exists (
-         select from messages m where m.recipient = c.recipient and m.status <> 'draft'
+         select from messages m where m.recipient = c.recipient
             and ${sentAt(sql)} > ${new Date(now - REFERENCE_DAYS * DAY_MS)})
       returning c.recipient
     )

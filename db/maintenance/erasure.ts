@@ -1,13 +1,6 @@
 import { byColumnName } from '../columnNames.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
-import {
-  ERASED_REFERENCE,
-  eraseHearsay,
-  eraseMessages,
-  isDecided,
-  LATE_WORD,
-  type Mask,
-} from './retention.ts';
+import { ERASED_REFERENCE, eraseHearsay, eraseMessages, LATE_WORD, type Mask } from './retention.ts';
 import { holdAddressBooks } from '../contacts/addressBook.ts';
 import { eraseAnswers } from '../messages/keptAnswers.ts';
 import { isOpen } from '../messages/facts.ts';
@@ -44,7 +37,7 @@ export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
   const { msisdn } = person;
   const of = ofAccount(sql, person);
   const [traces] = await sql<Traces[]>`
-    select (select count(*)::int from messages m where ${isTo(sql, person)} and ${isDecided(sql)}) as messages,
+    select (select count(*)::int from messages m where ${isTo(sql, person)}) as messages,
            (select count(*)::int from inbound_messages where sender = ${msisdn} and ${of}) as replies,
            (select count(*)::int from number_lookups where msisdn = ${msisdn} and ${of}) as lookups,
            (select count(*)::int from contacts where msisdn = ${msisdn} and ${of}) as contacts,
@@ -74,7 +67,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     );
     const messages = await tx<{ id: string; open: boolean; heardOf: boolean }[]>`
       select m.id, ${isOpen(tx)} as open, m.updated_at > now() - ${LATE_WORD}::interval as heard_of from messages m
-       where ${isTo(tx, person)} and ${isDecided(tx)} order by m.id for update`;
+       where ${isTo(tx, person)} order by m.id for update`;
     const ids = messages.map(({ id }) => id);
     const open = messages.filter((message) => message.open).map(({ id }) => id);
     // What has just ended is noted too: somebody may have a last word on it, with the number.

@@ -7,8 +7,8 @@ const ACTOR = 'reconciliation';
 
 /**
  * What can be found: a workflow that was lost, one that is behind, one that ended before its message, one that does not know
- * that its account is active again; a batch that was lost;
- * a look-up that never ended; drafts that nobody decided on; clicks or replies that wait for long; a ledger that differs
+ * that its account is active again; webhook events that were left;
+ * a look-up that never ended; clicks or replies that wait for long; a ledger that differs
  * from its balance; a refund that is missing; more lost workflows than a run may
  * start again; a sender domain whose DNS records are gone; an e-mail of the service itself that could not be sent.
  */
@@ -17,10 +17,8 @@ export type FindingKind =
   | 'workflow_late'
   | 'workflow_ended'
   | 'resume_lost'
-  | 'batch_lost'
   | 'events_left'
   | 'lookup_left'
-  | 'draft_left'
   | 'clicks_waiting'
   | 'replies_waiting'
   | 'ledger_differs'

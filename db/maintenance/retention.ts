@@ -4,8 +4,6 @@ import { eraseAnswers } from '../messages/keptAnswers.ts';
 import { isOpen } from '../messages/facts.ts';
 import { transaction } from '../transaction.ts';
 
-// Twice as long as a charge takes a draft.
-const DRAFT_DECIDED = '1 minute';
 /** For how long after the end of a message a network may still report, and a receiver be under way with its answer. */
 export const LATE_WORD = '3 days';
 
@@ -28,7 +26,7 @@ export async function eraseMessagesAfter(
   return await transaction(sql, async (tx) => {
     const page = await tx<{ id: string; open: boolean; erased: boolean }[]>`
       select m.id, ${isOpen(tx)} as open, m.erased_at is not null as erased from messages m
-       where m.id > ${after} and m.id < ${before} and m.status <> 'draft' order by m.id limit ${limit}`;
+       where m.id > ${after} and m.id < ${before} order by m.id limit ${limit}`;
     const open = page.filter((message) => message.open).map(({ id }) => id);
     if (open.length > 0) {
       await tx`
@@ -44,7 +42,7 @@ export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask
   if (ids.length === 0) return 0;
   const rows = await sql<{ id: string; recipient: string }[]>`
     select m.id, m.recipient from messages m
-     where m.id = any(${ids as string[]}) and ${isDecided(sql)} and not ${isOpen(sql)} and m.erased_at is null
+     where m.id = any(${ids as string[]}) and not ${isOpen(sql)} and m.erased_at is null
      order by m.id for update`;
   await sql`
     update messages m set recipient = e.recipient, text = '', content = null, erased_at = now()
@@ -107,11 +105,6 @@ function reportsOf(sql: Sql, ids: readonly string[]): Fragment {
      where p.message_id = any(${ids as string[]}) and d.applied_at is not null
     union all
     select d.id from delivery_reports d where d.message_id = any(${ids as string[]}) and d.applied_at is not null)`;
-}
-
-/** As SQL, a condition on messages `m`: no charge takes it for a draft any more. */
-export function isDecided(sql: Sql): Fragment {
-  return sql`(m.status <> 'draft' or m.created_at < now() - ${DRAFT_DECIDED}::interval)`;
 }
 
 /** A page of the messages that were due while they were open, by id. */

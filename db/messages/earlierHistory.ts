@@ -39,7 +39,7 @@ function columns(sql: Sql): Fragment {
              updated_at`;
 }
 
-// Of a message, as the index has it (migration 002), and `historyClassOf`.
+// Of a message, as the index has it, and `historyClassOf`.
 function classOf(sql: Sql): Fragment {
   return sql`history_class(status, error_code, submission)`;
 }

@@ -106,7 +106,7 @@ async function expireLocked(sql: Sql, messageId: string): Promise<StatusChange |
       delete from paused_messages where message_id in (select id from expired)
     ), refunded as (${refundOf(sql, sql`(select * from expired where submission = 'waiting')`)}), event as (${eventOf(sql, sql`expired`)})
     select coalesce((select status from expired), (select status from messages
-                                                             where id = ${messageId} and status <> 'draft')) as status,
+                                                             where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   return row === undefined || row.status === null ? null : row;
 }

@@ -12,7 +12,7 @@ export interface HistoryFilter {
   before: string | null;
 }
 
-/** A page of the account's messages, newest first (v2.3.0, History and status). Drafts and refused ones are not there. */
+/** A page of the account's messages, newest first (v2.3.0, History and status). */
 export async function readHistory(
   sql: Sql,
   accountId: string,
@@ -22,7 +22,7 @@ export async function readHistory(
   const { status, reference, recipient, before } = filter;
   return await sql<MessageRow[]>`
     select ${columns(sql)} from messages
-     where account_id = ${accountId} and status <> 'draft'
+     where account_id = ${accountId}
        ${status === null ? sql`` : sql`and status = ${status}`}
        ${reference === null ? sql`` : sql`and reference = ${reference}`}
        ${recipient === null ? sql`` : sql`and recipient = ${recipient}`}
@@ -34,7 +34,7 @@ export async function readHistory(
 export async function readMessage(sql: Sql, accountId: string, id: string): Promise<MessageRow | null> {
   const [message] = await sql<MessageRow[]>`
     select ${columns(sql)} from messages
-     where id = ${id} and account_id = ${accountId} and status <> 'draft'`;
+     where id = ${id} and account_id = ${accountId}`;
   return message ?? null;
 }
 

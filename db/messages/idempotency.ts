@@ -1,71 +1,102 @@
-import type { Fragment, Sql } from '../connection.ts';
+import { type Fragment, type Sql, waitedFor } from '../connection.ts';
+
+/** The claim of an idempotency key: what it stands for once its request is accepted. */
+export interface KeyClaim {
+  key: string;
+  /** Keyed hash of method, path and body. */
+  fingerprint: Buffer;
+  acceptedStatus: number;
+  /** The answer of the acceptance. */
+  acceptedBody: unknown;
+}
 
 /** What is known of an idempotency key within its 24 h. */
 export interface KeyRecord {
   /** Keyed hash of method, path and body of the request that holds the key. */
   fingerprint: Buffer;
-  requestId: string;
-  state: 'open' | 'accepted';
-  /** Still open, and whoever opened it has not answered in time. */
-  leaseExpired: boolean;
+  /** The answer that was given. */
+  body: Record<string, unknown>;
+}
+
+/** An idempotency key belongs to another request, which is accepted, or takes long to be. */
+export class KeyTakenError extends Error {
+  override readonly name = 'KeyTakenError';
+  readonly key: string;
+
+  constructor(key: string) {
+    super();
+    this.key = key;
+  }
 }
 
 /** The record of an account's key; null when it is free: never used, more than 24 h ago, or by what was refused. */
 export async function readKeyRecord(sql: Sql, accountId: string, key: string): Promise<KeyRecord | null> {
   const [record] = await sql<KeyRecord[]>`
-    select fingerprint, request_id, state, state = 'open' and lease_until <= now() as lease_expired
-      from idempotency_keys k where account_id = ${accountId} and key = ${key} and not ${isFree(sql, sql`k`)}`;
+    select fingerprint, accepted_body as body
+      from idempotency_keys k where account_id = ${accountId} and key = ${key} and not ${isFree(sql)}`;
   return record ?? null;
 }
 
 /**
- * The answer that was given to an accepted request. It may hold 500 long texts: each element of a list comes by itself, as
- * parsing all of it in one go would hold up everybody.
- * @param fingerprint of that request
- * @returns null where its 24 h are over by now
+ * As SQL, the CTE `claimed`: claims a key unless another request has it; a key older than 24 h is free again (v2.3.0, Limits). Waits
+ * for another request with the key that is under way.
  */
-export async function readAcceptedBody(
-  sql: Sql,
+export function claimed(sql: Sql, accountId: string, requestId: string, claim: KeyClaim): Fragment {
+  return sql`
+    claimed as (
+      insert into idempotency_keys as k (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
+      values (${accountId}, ${claim.key}, ${claim.fingerprint}, ${requestId}, ${claim.acceptedStatus},
+              ${JSON.stringify(claim.acceptedBody)}::text::jsonb)
+      ${takesFreeKey(sql)}
+    )`;
+}
+
+function takesFreeKey(sql: Sql): Fragment {
+  return sql`
+      on conflict (account_id, key) do update
+         set fingerprint = excluded.fingerprint, request_id = excluded.request_id, accepted_status = excluded.accepted_status,
+             accepted_body = excluded.accepted_body, created_at = now()
+       where ${isFree(sql)}
+      returning request_id`;
+}
+
+/** As {@link claimed}, of several requests. @param claims under the names of their columns, the fingerprint in hexadecimal */
+export function claimedTogether(sql: Sql, claims: readonly object[]): Fragment {
+  return sql`
+    claimed as (
+      insert into idempotency_keys as k (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
+      select account_id, key, decode(fingerprint, 'hex'), request_id, accepted_status, accepted_body
+        from jsonb_to_recordset(${JSON.stringify(claims)}::text::jsonb)
+          as c(account_id text, key text, fingerprint text, request_id text, accepted_status smallint, accepted_body jsonb)
+       cross join limited
+       order by account_id collate "C", key collate "C"
+      ${takesFreeKey(sql)}
+    )`;
+}
+
+/** Claims keys within a transaction. @throws KeyTakenError */
+export async function claimKeys(
+  tx: Sql,
   accountId: string,
-  key: string,
-  fingerprint: Buffer,
-): Promise<Record<string, unknown> | null> {
-  const pieces = await sql<{ field: string; isList: boolean; place: number | null; value: unknown }[]>`
-    select f.key as field, jsonb_typeof(f.value) = 'array' as is_list, e.place::int as place, e.value
-      from idempotency_keys k cross join jsonb_each(k.accepted_body) f
-      left join lateral jsonb_array_elements(
-             case when jsonb_typeof(f.value) = 'array' then f.value else jsonb_build_array(f.value) end)
-           with ordinality e(value, place) on true
-     where k.account_id = ${accountId} and k.key = ${key} and k.fingerprint = ${fingerprint} and k.state = 'accepted'
-       and not ${isFree(sql, sql`k`)}`;
-  if (pieces.length === 0) return null;
-  const body: Record<string, unknown> = {};
-  for (const { field, isList, place, value } of pieces) {
-    if (!isList) body[field] = value;
-    else {
-      const list = (body[field] ??= []) as unknown[];
-      if (place !== null) list[place - 1] = value;
-    }
+  requestId: string,
+  claims: readonly KeyClaim[],
+): Promise<void> {
+  // In one order everywhere: those who want the same wait for each other instead of deadlocking.
+  for (const claim of claims.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
+    const taken = await tx`with ${claimed(tx, accountId, requestId, claim)} select from claimed`.catch(
+      keyTakenWhereWaitedFor(claim.key),
+    );
+    if (taken.count === 0) throw new KeyTakenError(claim.key);
   }
-  return body;
 }
 
-/**
- * Takes over the open record of a request that did not answer within its lease (its process died).
- * @returns true for exactly one of many callers
- */
-export async function takeOverKey(sql: Sql, requestId: string): Promise<boolean> {
-  const taken = await sql`
-    update idempotency_keys set lease_until = now() + interval '15 s'
-     where request_id = ${requestId} and state = 'open' and lease_until <= now()
-    returning request_id`;
-  return taken.length > 0;
+/** For a statement that claims a key: another request with it that takes long has it. */
+export function keyTakenWhereWaitedFor(key: string): (error: unknown) => never {
+  return (error) => {
+    throw waitedFor(error, 'idempotency_keys') ? new KeyTakenError(key) : error;
+  };
 }
 
-/**
- * As SQL: whether a key's record stands for nothing any more, so that another request may have it.
- * @param record a row of `idempotency_keys`
- */
-export function isFree(sql: Sql, record: Fragment): Fragment {
-  return sql`${record}.created_at <= now() - interval '24 hours'`;
+function isFree(sql: Sql): Fragment {
+  return sql`k.created_at <= now() - interval '24 hours'`;
 }

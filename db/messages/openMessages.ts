@@ -1,7 +1,6 @@
 import type { StartableMessage } from '../../domain/startable.ts';
 import type { MessageStatus } from '../../domain/statuses.ts';
 import type { Fragment, Sql } from '../connection.ts';
-import { idFloor, instantOf } from '../ids.ts';
 import { isLate } from '../webhooks/unnotified.ts';
 import { isOpen } from './facts.ts';
 import { startable, startableColumns, type StartableRow } from './startable.ts';
@@ -10,8 +9,8 @@ import { startable, startableColumns, type StartableRow } from './startable.ts';
 export interface OpenMessage extends StartableMessage {
   status: MessageStatus;
   submission: string;
-  /** The workflow that charged it together with others, and starts its own; null: there is none. */
-  gatheredIn: string | null;
+  /** Its workflow is still to be started. */
+  reserved: boolean;
   /** It should have left its status minutes ago. */
   late: boolean;
   /** Its workflow was signalled minutes ago that its account is active again, and it has not come to its submit. */
@@ -43,7 +42,7 @@ export async function openMessagesAfter(sql: Sql, after: string, limit: number):
   const [account = '', id = ''] = after.split('/');
   const of = (status: string) => sql`
     (select ${columns(sql)} from messages m
-      where m.account_id = a.id and m.status = ${status} and m.status <> 'draft'
+      where m.account_id = a.id and m.status = ${status}
         and m.id > case when a.id = ${account} then ${id} else '' end
         and m.updated_at < now() - ${SETTLED}::interval
       order by m.id limit ${limit})`;
@@ -79,45 +78,10 @@ export async function openAmong(sql: Sql, ids: readonly string[]): Promise<Looke
   return rows.map((row) => startable(row));
 }
 
-/** What starts a batch again. */
-export interface OpenBatch {
-  requestId: string;
-  accountId: string;
-  recipients: number;
-  priority: boolean;
-}
-
-/** Of these requests those that have open messages. */
-export async function openBatchesAmong(sql: Sql, requestIds: readonly string[]): Promise<OpenBatch[]> {
-  return await sql<OpenBatch[]>`
-    select m.request_id, m.account_id, count(*)::int as recipients,
-           bool_or(m.priority) as priority
-      from messages m where m.request_id = any(${requestIds as string[]})
-     group by m.request_id, m.account_id having bool_or(m.status in ('scheduled', 'queued')) order by 1`;
-}
-
-// Drafts are written just before the workflow that charges them has its id, by the same process.
-const WRITTEN_BEFORE_MS = 60_000;
-const CLOCK_STEP_MS = 1_000;
-
-/** The messages that are still to be sent of those that these workflows charged together, by id. */
-export async function openGatheredIn(sql: Sql, workflowIds: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const workflowId of workflowIds) {
-    const instant = instantOf(workflowId);
-    const rows = await sql<{ id: string }[]>`
-      select m.id from messages m
-       where m.id between ${idFloor('msg', instant - WRITTEN_BEFORE_MS)} and ${idFloor('msg', instant + CLOCK_STEP_MS)}
-         and m.gathered_in = ${workflowId} and m.status in ('scheduled', 'queued') order by m.id`;
-    found.push(...rows.map(({ id }) => id));
-  }
-  return found;
-}
-
 // As SQL, of messages `m`.
 function columns(sql: Sql): Fragment {
   return sql`
-    ${startableColumns(sql)}, m.status, m.submission, m.gathered_in, ${eventsLeft(sql)} as events_left,
+    ${startableColumns(sql)}, m.status, m.submission, exists (select from reservations r where r.subject_id = m.id) as reserved, ${eventsLeft(sql)} as events_left,
     exists (select from paused_messages p where p.message_id = m.id and p.resumed_at < now() - ${LATE}::interval)
       as resume_late,
     ${isOpen(sql)} and (m.give_up_at < now() - ${LATE}::interval
@@ -127,6 +91,6 @@ function columns(sql: Sql): Fragment {
 
 function eventsLeft(sql: Sql): Fragment {
   return sql`
-    (not ${isOpen(sql)} and m.status <> 'draft'
+    (not ${isOpen(sql)}
       and exists (select from webhook_events e where e.subject_id = m.id and e.state = 'pending'))`;
 }

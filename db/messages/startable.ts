@@ -7,7 +7,7 @@ export type StartableRow<M extends StartableMessage = StartableMessage> = Omit<M
   giveUpAt: Date;
 };
 
-/** What starts the workflow of a message of the account; null when it has none of this id, or it was never accepted. */
+/** What starts the workflow of a message of the account; null when it has none of this id. */
 export async function readStartable(
   sql: Sql,
   accountId: string,
@@ -15,32 +15,15 @@ export async function readStartable(
 ): Promise<StartableMessage | null> {
   const [row] = await sql<StartableRow[]>`
     select ${startableColumns(sql)} from messages m
-     where m.id = ${id} and m.account_id = ${accountId} and m.status <> 'draft'`;
+     where m.id = ${id} and m.account_id = ${accountId}`;
   return row ? startable(row) : null;
 }
 
-/** The accepted messages of a request that are to be sent, by id, after a given id ('' for the first page). */
-export async function acceptedMessagesAfter(
-  sql: Sql,
-  requestId: string,
-  after: string,
-  limit: number,
-): Promise<StartableMessage[]> {
+/** What starts the workflows of messages. */
+export async function startableMessages(sql: Sql, ids: readonly string[]): Promise<StartableMessage[]> {
+  if (ids.length === 0) return [];
   const rows = await sql<StartableRow[]>`
-    select ${startableColumns(sql)} from messages m
-     where m.request_id = ${requestId} and m.id > ${after} and m.status in ('scheduled', 'queued')
-     order by m.id limit ${limit}`;
-  return rows.map((row) => startable(row));
-}
-
-/** The accepted messages of requests that are to be sent, by id. */
-export async function acceptedMessagesOf(
-  sql: Sql,
-  requestIds: readonly string[],
-): Promise<StartableMessage[]> {
-  const rows = await sql<StartableRow[]>`
-    select ${startableColumns(sql)} from messages m
-     where m.request_id = any(${requestIds as string[]}) and m.status in ('scheduled', 'queued') order by m.id`;
+    select ${startableColumns(sql)} from messages m where m.id = any(${ids as string[]}::text[])`;
   return rows.map((row) => startable(row));
 }
 

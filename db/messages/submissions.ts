@@ -34,7 +34,7 @@ export async function releaseScheduled(sql: Sql, messageId: string): Promise<Rel
     select m.account_id, a.status as account_status, m.channel, m.recipient, m.priority, m.route,
            m.status = 'scheduled' and not exists (select from released) as kept
       from messages m join accounts a on a.id = m.account_id
-     where m.id = ${messageId} and m.status <> 'draft'`;
+     where m.id = ${messageId}`;
   return message ?? null;
 }
 
@@ -90,7 +90,7 @@ export async function openSubmission(sql: Sql, messageId: string): Promise<Submi
                 else false end as resubmitted,
            exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)}) as blacklisted
       from messages m join accounts a on a.id = m.account_id
-     where m.id = ${messageId} and m.status <> 'draft'`;
+     where m.id = ${messageId}`;
   if (!message) return null;
   const concatReference =
     message.concatReference ?? (message.parts === 1 ? 0 : await takeConcatReference(sql, messageId));

@@ -15,10 +15,10 @@ export async function readFacts(
   accountId: string | null,
 ): Promise<MessageFacts | null> {
   const [message] = await sql<(MessageFacts['message'] & { recipient: string })[]>`
-    select id, account_id, request_id, gathered_in, status, accepted_as, route, parts, send_at, error_code,
+    select id, account_id, request_id, status, accepted_as, route, parts, send_at, error_code,
            delivered_at, created_at, updated_at, recipient
       from messages
-     where id = ${id} and status <> 'draft'
+     where id = ${id}
        and (${accountId}::text is null or account_id = ${accountId})`;
   if (!message) return null;
   const { recipient, ...known } = message;

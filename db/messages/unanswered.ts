@@ -50,7 +50,7 @@ export async function readSubmission(
 ): Promise<{ accountId: string; status: string; submission: string } | undefined> {
   const [message] = await sql<{ accountId: string; status: string; submission: string }[]>`
     select account_id, status, submission from messages
-     where id = ${id} and status <> 'draft'`;
+     where id = ${id}`;
   return message;
 }
 

@@ -121,7 +121,7 @@ export async function refundableAfter(
          from unnest(${REFUNDED_STATUSES as string[]}::text[]) as wanted(status)
         cross join lateral (
           select id, account_id, status from messages
-           where account_id = a.id and status = wanted.status and status <> 'draft'
+           where account_id = a.id and status = wanted.status
              and id > greatest(${from}, case when a.id = ${account} then ${id} else '' end)
              and (status <> 'failed' or error_code is distinct from 'rejected_on_report')
              and (status <> 'expired' or submission = 'waiting')
@@ -149,7 +149,7 @@ export async function refundableEmailsAfter(
          from unnest(array['failed', 'suppressed']) as wanted(status)
         cross join lateral (
           select id, account_id, status from emails
-           where account_id = a.id and status = wanted.status and status <> 'draft'
+           where account_id = a.id and status = wanted.status
              and id > greatest(${from}, case when a.id = ${account} then ${id} else '' end)
            order by id limit ${limit}
         ) m

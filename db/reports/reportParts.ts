@@ -24,7 +24,7 @@ export interface ReportQuery {
 /** As SQL, a condition on messages `m`: the report is about them. */
 export function shown(sql: Sql, { accountId, from, until, filter }: ReportQuery): Fragment {
   const { sender, country, reference, status, type } = filter;
-  return sql`m.account_id = ${accountId} and m.status <> 'draft'
+  return sql`m.account_id = ${accountId}
     and m.created_at >= ${new Date(from)} and m.created_at < ${new Date(until)}
     ${sender === null ? sql`` : sql`and m.sender = ${sender}`}
     ${country === null ? sql`` : sql`and m.country = ${country}`}

@@ -45,8 +45,8 @@ const SETTINGS = {
 const TOTALS = -1;
 
 /**
- * Adds up the account's messages that were accepted in a period, with all that came of them since. Drafts and refused
- * ones are not there. One snapshot, read only. The totals are always there, groups without messages never.
+ * Adds up the account's messages that were accepted in a period, with all that came of them since. One
+ * snapshot, read only. The totals are always there, groups without messages never.
  *
  * @param timeoutMs after so long the database gives up, so that no report outlives its request
  * @throws SQLSTATE 57014 when it took too long
@@ -146,7 +146,7 @@ async function addUpEmails(sql: Sql, { accountId, from, until, testMode }: Repor
              as refunded_grosze
       from emails e
       left join ledger_entries r on r.subject_id = e.id and r.kind = 'refund'
-     where e.account_id = ${accountId} and e.status <> 'draft'
+     where e.account_id = ${accountId}
        and e.created_at >= ${new Date(from)} and e.created_at < ${new Date(until)}
      group by e.status`;
   const countOf = (status: EmailStatus): number => rows.find((row) => row.status === status)?.count ?? 0;

@@ -1,4 +1,4 @@
-import { countWaitingFileBytes } from '../../db/emails/room.ts';
+import { countWaitingFileBytes } from '../../db/emails/accept.ts';
 import { readMessageUsage, readQuotas, readUsage, setQuotas } from '../../db/accounts/quotas.ts';
 import type { Sql } from '../../db/connection.ts';
 import { databaseNow } from '../../db/maintenance/positions.ts';

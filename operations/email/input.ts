@@ -1,4 +1,4 @@
-import type { EmailAttachment } from '../../db/emails/drafts.ts';
+import type { EmailAttachment } from '../../db/emails/accept.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 
 /** An e-mail that is asked to be sent (v1.2.0, POST /v1/email, and ours beyond it); all addresses as `emailAddress` makes them. */

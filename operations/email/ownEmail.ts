@@ -6,8 +6,7 @@ import { INTERFACE } from '../../domain/interfaces.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import { newPace } from '../pace.ts';
 import { refuseInactive } from '../accounts/refuseInactive.ts';
-import type { EmailServices } from './acceptance.ts';
-import { sendEmail } from './send.ts';
+import { type EmailServices, sendEmail } from './send.ts';
 
 /** What stands behind the service's own e-mails. */
 export interface OwnEmailServices extends EmailServices {

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
-import { type EmailDraft, type EmailRecipient, writeEmailDraft } from '../../db/emails/drafts.ts';
+import {
+  acceptEmail,
+  type EmailLimits,
+  type EmailRecipient,
+  isSuppressed,
+  type NewEmail,
+} from '../../db/emails/accept.ts';
 import { UNSUBSCRIBE_TOKEN_LENGTH } from '../../db/emails/suppressions.ts';
-import type { EmailLimits } from '../../db/emails/room.ts';
 import { type EmailTerms, readEmailTerms } from '../../db/emails/terms.ts';
 import { newId } from '../../db/ids.ts';
-import { abandonRequest } from '../../db/messages/undecided.ts';
+import { InsufficientFundsError } from '../../db/messages/accept.ts';
+import { KeyTakenError } from '../../db/messages/idempotency.ts';
 import { randomToken } from '../../db/links/tokens.ts';
 import { addressKey, domainOf } from '../../domain/email/address.ts';
 import { EVENTS_FOR_MS, GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
@@ -12,18 +18,28 @@ import { quotasOf } from '../../domain/quotas.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { emailTraffic, workingRoute } from '../../domain/routing.ts';
 import { addIds } from '../../telemetry/ids.ts';
-import type { Asked, Caller } from '../asked.ts';
+import { currentTraceparent } from '../../telemetry/tracing.ts';
+import type { Asked, Caller, Services } from '../asked.ts';
 import type { Pace } from '../pace.ts';
-import { endIfGone } from '../endIfGone.ts';
 import { withinQuota } from '../quotas.ts';
-import { findReplay, fingerprintOf, type Keyed, keyedBy, type Sent } from '../sending/idempotency.ts';
-import { decideEmail, type EmailServices } from './acceptance.ts';
+import { ACCEPT_MS, acceptWithin } from '../sending/accept.ts';
+import {
+  findReplay,
+  fingerprintOf,
+  type Keyed,
+  keyedBy,
+  mayBeOfOthers,
+  type Sent,
+} from '../sending/idempotency.ts';
 import type { EmailInput } from './input.ts';
 
 // The sender at the account's default domain, where it names none.
 const DEFAULT_LOCAL = 'noreply';
 // An e-mail that goes to nobody takes none.
 const NOBODY = 'none';
+
+/** What stands behind the sending of an e-mail. */
+export type EmailServices = Pick<Services, 'sql' | 'routing' | 'secretsKey' | 'log'>;
 
 /** An e-mail that is asked to be sent: by a caller, or by the service itself for its own account. */
 export interface EmailAsked extends Omit<Asked<EmailInput>, 'services' | 'caller' | 'becomesHeavy'> {
@@ -47,52 +63,49 @@ export interface SentEmail {
  * @throws Refused
  */
 export async function sendEmail(asked: EmailAsked): Promise<Sent<SentEmail>> {
-  const { services, input, receivedAt, requestId } = asked;
   const keyed = await keyOf(asked);
   const replay = await findReplay<SentEmail>(asked, keyed);
   if (replay !== null) return replay;
 
-  refuseRepeated(input);
-  refuseUnclearUnsubscribing(input);
-  let draft: EmailDraft | null;
+  refuseRepeated(asked.input);
+  refuseUnclearUnsubscribing(asked.input);
   try {
-    draft = await writeEmail(asked, keyed);
+    return { body: await acceptNew(asked, keyed), replayed: false };
   } catch (error) {
     // The first e-mail with this key may have been accepted meanwhile, and taken the money, or the last place.
-    const taken = error instanceof Refused ? await findReplay<SentEmail>(asked, keyed) : null;
-    if (taken === null) throw error;
-    return taken;
+    const first = mayBeOfOthers(error) ? await findReplay<SentEmail>(asked, keyed) : null;
+    if (first !== null) return first;
+    if (error instanceof KeyTakenError) throw new Refused({ reason: 'idempotency_in_progress' }, 'idx');
+    throw error;
   }
-  if (draft === null) {
-    const taken = await findReplay<SentEmail>(asked, keyed);
-    if (taken === null) throw new Refused({ reason: 'idempotency_in_progress' }, 'idx');
-    return taken;
-  }
-  await endIfGone(() => abandonRequest(services.sql, requestId));
-  const resolution = await decideEmail(services, draft, receivedAt);
-  if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
-  return { body: answerOf(input, draft), replayed: false };
 }
 
-/** Plans an e-mail and writes it down. @returns null: its key is taken @throws Refused */
-async function writeEmail(asked: EmailAsked, keyed: Keyed | null): Promise<EmailDraft | null> {
-  const { draft, limits } = await planEmail(asked);
-  addIds({ emailId: draft.id });
-  const acceptedBody = answerOf(asked.input, draft) as unknown as object;
-  const claim = keyed === null ? null : { ...keyed, acceptedStatus: 200, acceptedBody };
-  const params = { unpaid_messages: 'to', email_file_bytes: 'attachments' };
-  const written = await withinQuota(params, writeEmailDraft(asked.services.sql, draft, claim, limits));
-  return written ? draft : null;
+/** Plans an e-mail and accepts it. @throws Refused, KeyTakenError */
+async function acceptNew(asked: EmailAsked, keyed: Keyed | null): Promise<SentEmail> {
+  const { services, receivedAt } = asked;
+  const { email, limits } = await planEmail(asked);
+  addIds({ emailId: email.id });
+  const body = answerOf(asked.input, email);
+  const claims = keyed === null ? [] : [{ ...keyed, acceptedStatus: 200, acceptedBody: body }];
+  const accepting = acceptWithin(receivedAt + ACCEPT_MS, () =>
+    acceptEmail(services.sql, email, claims, limits, currentTraceparent()),
+  );
+  try {
+    await withinQuota({ unpaid_messages: 'to', email_file_bytes: 'attachments' }, accepting);
+  } catch (error) {
+    throw error instanceof InsufficientFundsError ? new Refused({ reason: 'insufficient_funds' }) : error;
+  }
+  return body;
 }
 
 function answerOf(
   { to }: EmailInput,
-  { id, costGrosze, testCredits, recipients, createdAt }: EmailDraft,
+  { id, costGrosze, testCredits, recipients, createdAt }: NewEmail,
 ): SentEmail {
   return {
     id,
     to: to.join(', '),
-    status: recipients.every(({ suppressed }) => suppressed) ? 'suppressed' : 'queued',
+    status: isSuppressed({ recipients }) ? 'suppressed' : 'queued',
     cost: testCredits > 0 ? 0 : costGrosze,
     sent_at: createdAt.toISOString(),
   };
@@ -144,7 +157,7 @@ function refuseUnclearUnsubscribing({ to, cc, bcc, listUnsubscribe }: EmailInput
 
 /** An e-mail before it is written, and the room it has to find. */
 interface Planned {
-  draft: EmailDraft;
+  email: NewEmail;
   limits: EmailLimits;
 }
 
@@ -176,7 +189,7 @@ async function planEmail({ services, caller, input, requestId }: EmailAsked): Pr
   const route = await routeOf({ services, caller }, terms, id, paid.length === 0);
   const costGrosze = GROSZE_AN_ADDRESS * paid.length;
   refuseUnpaid(terms, costGrosze);
-  const draft: EmailDraft = {
+  const email: NewEmail = {
     ...{ id, requestId, route, recipients },
     accountId: caller.accountId,
     interface: input.interface,
@@ -197,7 +210,7 @@ async function planEmail({ services, caller, input, requestId }: EmailAsked): Pr
     createdAt: new Date(terms.now),
     giveUpAt: new Date(terms.now + EVENTS_FOR_MS),
   };
-  return { draft, limits: quotasOf(terms.quotas) };
+  return { email, limits: quotasOf(terms.quotas) };
 }
 
 function allRecipients({ to, cc, bcc }: EmailInput): Omit<EmailRecipient, 'suppressed'>[] {

@@ -1,6 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { readAcceptedBody, readKeyRecord, takeOverKey } from '../../db/messages/idempotency.ts';
-import { abandonRequest } from '../../db/messages/undecided.ts';
+import { KeyTakenError, readKeyRecord } from '../../db/messages/idempotency.ts';
 import type { Channel } from '../../domain/channelNames.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Caller, Services } from '../asked.ts';
@@ -41,35 +40,26 @@ export function fingerprintOf(secretsKey: Buffer, method: string, path: string, 
 }
 
 /**
- * Looks whether the key already stands for a decision (v2.3.0, Limits and Errors).
- *
- * A request that was cut off by a crash leaves its key open. After its lease one retry takes it over: it ends the old
- * request, or finds it charged, and so never sends twice and never leaves the key blocked.
- *
+ * Looks whether the key already stands for an accepted request (v2.3.0, Limits and Errors).
  * @returns the answer to repeat, or null when the key is free, or there is none
- * @throws Refused for other content or while the first request is under way
+ * @throws Refused for other content
  */
 export async function findReplay<Body>(
   asked: { services: Pick<Services, 'sql'>; caller: Pick<Caller, 'accountId'> },
   keyed: Keyed | null,
 ): Promise<Sent<Body> | null> {
   if (keyed === null) return null;
-  const { sql } = asked.services;
-  const { key, fingerprint, field } = keyed;
-  const param = field ?? undefined;
-  const { accountId } = asked.caller;
-  const record = await readKeyRecord(sql, accountId, key);
+  const record = await readKeyRecord(asked.services.sql, asked.caller.accountId, keyed.key);
   if (record === null) return null;
-  if (!fingerprint.equals(record.fingerprint))
-    throw new Refused({ reason: 'idempotency_other_content' }, param);
-  if (record.state === 'accepted') {
-    const body = await readAcceptedBody(sql, accountId, key, fingerprint);
-    return body === null ? null : { body: body as Body, replayed: true };
-  }
-  if (!record.leaseExpired || !(await takeOverKey(sql, record.requestId)))
-    throw new Refused({ reason: 'idempotency_in_progress' }, param);
-  await abandonRequest(sql, record.requestId);
-  return await findReplay(asked, keyed);
+  if (!keyed.fingerprint.equals(record.fingerprint))
+    throw new Refused({ reason: 'idempotency_other_content' }, keyed.field ?? undefined);
+  return { body: record.body as Body, replayed: true };
+}
+
+/** Whether a request was refused for what another one with its key may have taken: the key, money, places. */
+export function mayBeOfOthers(error: unknown): boolean {
+  if (error instanceof KeyTakenError) return true;
+  return error instanceof Refused && !('outage' in error.refusal);
 }
 
 /** JSON with the keys of objects in order, without fields that are undefined. */

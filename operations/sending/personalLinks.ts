@@ -3,14 +3,14 @@ import { knownOptOuts } from '../../db/incoming/optOut.ts';
 import { NO_OPT_OUT_TOKEN, OPT_OUT_TOKEN_LENGTH } from '../../domain/optOutLinks.ts';
 import { knownLinks } from '../../db/links/links.ts';
 import { randomToken } from '../../db/links/tokens.ts';
-import type { DraftLink } from '../../db/messages/drafts.ts';
+import type { NewLink } from '../../db/messages/accept.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
 import { linkAddresses } from '../../domain/placeholders.ts';
 import type { PersonalLinks, Wording } from './wording.ts';
 
-/** The links of one recipient, with what a draft says of them. */
+/** The links of one recipient, with what its message says of them. */
 export interface OwnLinks extends PersonalLinks {
-  tracked: DraftLink[];
+  tracked: NewLink[];
   /** The token of an opt-out link that is to be made. */
   newOptOut: string | null;
 }
@@ -57,7 +57,7 @@ export async function ownLinks(
   };
 }
 
-function linkOf(url: string, known: string | undefined): DraftLink {
+function linkOf(url: string, known: string | undefined): NewLink {
   return { url, token: known ?? randomToken(LINK_TOKEN_LENGTH), isNew: known === undefined };
 }
 

@@ -1,4 +1,4 @@
-import { readSendTerms, type SendTerms } from '../../db/messages/drafts.ts';
+import { readSendTerms, type SendTerms } from '../../db/messages/terms.ts';
 import { newId } from '../../db/ids.ts';
 import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
 import { type CallingHours, hoursToBegin } from '../../domain/callingHours.ts';

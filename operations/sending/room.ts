@@ -1,7 +1,6 @@
-import { QuotaReachedError, readMessageUsage } from '../../db/accounts/quotas.ts';
-import type { Draft } from '../../db/messages/drafts.ts';
+import { readMessageUsage } from '../../db/accounts/quotas.ts';
+import type { NewMessage } from '../../db/messages/accept.ts';
 import type { Sql } from '../../db/connection.ts';
-import type { Unpaid, UnpaidRoom } from '../../db/messages/room.ts';
 import { quotasOf } from '../../domain/quotas.ts';
 import { quotaReached } from '../quotas.ts';
 import type { Plan } from './plan.ts';
@@ -10,7 +9,7 @@ import type { Refused } from '../../domain/refusals.ts';
 /**
  * What a send would have too much of: messages that wait for their time, or that cost nothing in the end. Asks nothing for a
  * send that has neither. Counted before it is written: what is scheduled by requests of the account that are under way at the same time
- * may get past together, by their recipients at most. Of what is rejected, where it is several, `unpaidRoom` is exact.
+ * may get past together, by their recipients at most. Of what is rejected, where it is several, the acceptance is exact.
  */
 export async function messageQuotaRefusal(
   sql: Sql,
@@ -34,18 +33,8 @@ export async function messageQuotaRefusal(
   return null;
 }
 
-/** The room that a send has to find for what costs nothing, when it is written. */
-export function unpaidRoom(accountId: string, { terms, messages }: Plan): UnpaidRoom {
-  return {
-    accountId,
-    rejected: unpaidOf(messages),
-    limits: quotasOf(terms.quotas),
-    now: terms.now,
-  };
-}
-
 /** Those of a plan that cost nothing from the start. Their texts are as long as those that are written. */
-function unpaidOf(messages: Plan['messages']): Unpaid {
+function unpaidOf(messages: Plan['messages']): Record<'unpaid_messages' | 'unpaid_bytes', number> {
   const rejected = messages.filter((message) => message.rejected);
   return {
     unpaid_messages: rejected.length,
@@ -53,9 +42,9 @@ function unpaidOf(messages: Plan['messages']): Unpaid {
   };
 }
 
-/** Whether the links that drafts would make are more than the account may have. @throws QuotaReachedError */
-export function refuseLinksBeyond({ terms }: Plan, drafts: readonly Draft[]): void {
-  const made = drafts.flatMap(({ links }) => links.filter(({ isNew }) => isNew)).length;
+/** @throws Refused where the links that messages would make are more than the account may have */
+export function refuseLinksBeyond({ terms, wording }: Plan, messages: readonly NewMessage[]): void {
+  const made = messages.flatMap(({ links }) => links.filter(({ isNew }) => isNew)).length;
   const limit = quotasOf(terms.quotas).links;
-  if (made > 0 && terms.links + made > limit) throw new QuotaReachedError('links', limit);
+  if (made > 0 && terms.links + made > limit) throw quotaReached('links', limit, wording.field);
 }

@@ -1,17 +1,14 @@
-import { type Draft, type KeyClaim, writeDrafts, writeDraftsTogether } from '../../db/messages/drafts.ts';
-import { type UnpaidRoom, withUnpaidRoom } from '../../db/messages/room.ts';
-import { abandonRequest } from '../../db/messages/undecided.ts';
+import type { NewMessage } from '../../db/messages/accept.ts';
+import { type KeyClaim, KeyTakenError } from '../../db/messages/idempotency.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
-import { endIfGone } from '../endIfGone.ts';
-import { withinQuota } from '../quotas.ts';
-import { acceptDrafts } from './acceptance.ts';
-import { draftMessages } from './draftMessages.ts';
-import { findReplay, type Keyed } from './idempotency.ts';
+import { accept } from './accept.ts';
+import { findReplay, type Keyed, mayBeOfOthers } from './idempotency.ts';
 import type { SendInput } from './input.ts';
+import { newMessages } from './newMessages.ts';
 import { type Plan, planMessages } from './plan.ts';
-import { messageQuotaRefusal, unpaidRoom } from './room.ts';
-import { paymentRefusal } from './send.ts';
+import { messageQuotaRefusal } from './room.ts';
+import { acceptingOf, paymentRefusal } from './send.ts';
 
 /** One of several messages that are sent together, each with a text of its own, to one number. */
 export interface Item {
@@ -20,13 +17,13 @@ export interface Item {
   keyed: Keyed | null;
 }
 
-/** How the door that the items came through answers. */
+/** How the entry point that the items came through answers. */
 export interface ItemAnswers<Shown> {
   /** What is kept with a key for whoever repeats the item. */
   status: number;
   bodyOf: (shown: Shown) => unknown;
   shownIn: (body: unknown) => Shown;
-  show: (draft: Draft) => Shown;
+  show: (message: NewMessage) => Shown;
   /** A refusal of one item, in the words of the request. */
   blamed: (error: Refused, index: number) => Refused;
 }
@@ -93,35 +90,29 @@ async function replaysOf<Shown>(
   return shown;
 }
 
-/** @returns what is shown of each; or why nothing of them was written */
+/** @returns what is shown of each; or why nothing of them was accepted, which may be others with their keys */
 async function sendOpen<Shown>(
   asked: Asked<readonly Item[]>,
   open: readonly number[],
   answers: ItemAnswers<Shown>,
 ): Promise<Map<number, Shown> | Refused> {
-  const { services, caller, requestId, receivedAt } = asked;
+  const { services, caller } = asked;
   const plans = await planEach(asked, open, answers);
   const whole = { ...plans[0]!, messages: plans.flatMap(({ messages }) => messages) };
   const refusal = paymentRefusal(whole) ?? (await messageQuotaRefusal(services.sql, caller.accountId, whole));
   if (refusal !== null) return refusal;
 
-  const drafts = await draftEach(asked, open, plans);
-  const shown = new Map(open.map((index, place) => [index, answers.show(drafts[place]!)]));
-  const written = await writeWithin(
-    unpaidRoom(caller.accountId, whole),
-    asked,
-    drafts,
-    claimsOf(asked, shown, answers),
-  );
-  if (written instanceof Refused) return written;
-  if (written !== null) {
-    const taken = open.find((index) => asked.input[index]!.keyed?.key === written)!;
+  const messages = await messagesOf(asked, open, plans);
+  const shown = new Map(open.map((index, place) => [index, answers.show(messages[place]!)]));
+  try {
+    await accept(asked, acceptingOf(asked, whole, messages, claimsOf(asked, shown, answers)));
+    return shown;
+  } catch (error) {
+    if (!mayBeOfOthers(error)) throw error;
+    if (!(error instanceof KeyTakenError)) return error as Refused;
+    const taken = open.find((index) => asked.input[index]!.keyed?.key === error.key)!;
     return answers.blamed(new Refused({ reason: 'idempotency_in_progress' }, 'idx'), taken);
   }
-  await endIfGone(() => abandonRequest(services.sql, requestId));
-  const resolution = await acceptDrafts(services, drafts, receivedAt);
-  if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
-  return shown;
 }
 
 async function planEach(
@@ -139,21 +130,21 @@ async function planEach(
   return plans;
 }
 
-/** The drafts of all items, made at one time: a charge judges each by its age, and is of all or of none. */
-async function draftEach(
+/** The messages of all items, made at one time. */
+async function messagesOf(
   asked: Asked<readonly Item[]>,
   open: readonly number[],
   plans: readonly Plan[],
-): Promise<Draft[]> {
+): Promise<NewMessage[]> {
   const { now } = plans[0]!.terms;
-  const drafts: Draft[] = [];
+  const messages: NewMessage[] = [];
   for (const [place, index] of open.entries()) {
     const { input } = asked.input[index]!;
     const plan = plans[place]!;
     const planned = { ...plan, terms: { ...plan.terms, now }, batched: true };
-    drafts.push(...(await draftMessages({ ...asked, input }, planned)));
+    messages.push(...(await newMessages({ ...asked, input }, planned)));
   }
-  return drafts;
+  return messages;
 }
 
 /** The claims of the items' keys. */
@@ -168,25 +159,6 @@ function claimsOf<Shown>(
     const { key, fingerprint } = keyed;
     return [{ key, fingerprint, acceptedStatus, acceptedBody: bodyOf(one) }];
   });
-}
-
-/** Writes the drafts with the claims of their keys. @returns a key that was taken, or why there is no room: nothing is written then */
-async function writeWithin(
-  room: UnpaidRoom,
-  { services: { sql } }: Asked<readonly Item[]>,
-  drafts: readonly Draft[],
-  claims: readonly KeyClaim[],
-): Promise<string | Refused | null> {
-  const writing =
-    claims.length > 0
-      ? writeDraftsTogether(sql, drafts, claims, room)
-      : withUnpaidRoom(sql, room, (open) => writeDrafts(open, drafts)).then(() => null);
-  try {
-    return await withinQuota({ unpaid_messages: 'to', unpaid_bytes: 'to' }, writing);
-  } catch (error) {
-    if (error instanceof Refused) return error;
-    throw error;
-  }
 }
 
 function refuseOther(first: Item, fingerprint: Buffer, index: number, { blamed }: Blaming): void {

@@ -27,7 +27,7 @@ export interface CancelledMany {
 }
 
 /**
- * Cancels and refunds what an account, or one of its requests, has scheduled, as the database knows it: also what a batch has not
+ * Cancels and refunds what an account, or one of its requests, has scheduled, as the database knows it: also what has not been
  * started yet. Each has an audit record of its own, written right after it; a last one says what was asked, and what was left.
  * @throws StaffRefused where nothing was done
  */

@@ -5,7 +5,7 @@ import {
   proxyActivities,
   setCurrentDetails,
 } from '@temporalio/workflow';
-import type { quickSubmissionActivities, submissionActivities } from '../../activities/submission.ts';
+import type { submissionActivities } from '../../activities/submission.ts';
 import { type MovedOn, type PausedSubmission, routeQueue, type SubmissionOutcome } from '../contracts.ts';
 import { local, submitInTask } from './local.ts';
 import { pause } from './pause.ts';
@@ -71,29 +71,12 @@ function routeSubmit({ input, route }: MessageState) {
   }).submit;
 }
 
-/**
- * The submit of a message whose caller has just been answered: an activity that the server hands over with its answer to the workflow
- * task, so that it waits in no queue. Made once: what it leaves open goes the ordinary way.
- */
-function submitAtOnce({ route }: MessageState) {
-  return proxyActivities<ReturnType<typeof quickSubmissionActivities>>({
-    scheduleToStartTimeout: '2s',
-    startToCloseTimeout: '10m',
-    heartbeatTimeout: '15s',
-    retry: { maximumAttempts: 1 },
-    summary: `submits to ${route}`,
-  }).submitAtOnce;
-}
-
 /** By whoever has the workflow, where the route can take it without waiting. Null: it is to go through the route's queue. */
 async function submitHere(state: MessageState): Promise<Submitted | null> {
-  const { id, input, moves, route } = state;
+  const { id, moves, route } = state;
   if (moves > 0) return null;
-  const awaited = !input.accepted && input.callerNotified !== true && input.sendAt === null;
-  if (awaited && input.submitsAtOnce !== true) return null;
   try {
-    // The answer to whoever waits for the charge leaves with the end of the workflow task: nothing more is done within it.
-    return await (awaited ? submitAtOnce(state)(id, route) : submitInTask(id, route));
+    return await submitInTask(id, route);
   } catch (error) {
     // Broken off for another reason, the end of its worker say, it is not given up.
     if (CancellationScope.current().consideredCancelled) throw error;

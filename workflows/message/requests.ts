@@ -1,7 +1,6 @@
 import { ApplicationFailure, CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import { CANCEL_LEAD_MS } from '../../domain/statuses.ts';
 import {
-  acceptUpdate,
   cancelSignal,
   cancelUpdate,
   FAILURE,
@@ -12,15 +11,11 @@ import {
   resubmitUpdate,
   resumeSignal,
 } from '../contracts.ts';
-import { charge } from './charge.ts';
 import { local } from './local.ts';
 import type { MessageState } from './state.ts';
 
 /** Takes all that may be asked of a message, and said to it, while its workflow runs. */
 export function takeRequests(state: MessageState): void {
-  setHandler(acceptUpdate, async () => state.acceptance ?? (await charge(state)), {
-    description: 'Charges the request; answered to its caller.',
-  });
   takeCancels(state);
   setHandler(resumeSignal, () => void (state.wakes += 1), {
     description: 'The account is active again: a paused message goes on.',
@@ -41,8 +36,8 @@ function takeCancels(state: MessageState): void {
     {
       description: 'Cancels and refunds the message; refused later than 30 s before its send time.',
       validator: () => {
-        const scheduled = state.acceptance?.accepted !== false && !state.submitting && sendAt !== null;
-        if (!scheduled || sendAt - Date.now() < CANCEL_LEAD_MS) throw notCancellable();
+        if (state.submitting || sendAt === null || sendAt - Date.now() < CANCEL_LEAD_MS)
+          throw notCancellable();
       },
     },
   );

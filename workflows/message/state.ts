@@ -4,16 +4,12 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Acceptance } from '../../domain/acceptance.ts';
 import { type MessageInput, type MessageOutcome, SEARCH_ATTRIBUTES } from '../contracts.ts';
 
 /** What one run of the workflow knows of its message. */
 export interface MessageState {
   readonly id: string;
   readonly input: MessageInput;
-  /** What the charge came to; undefined before it. */
-  acceptance: Acceptance | undefined;
-  charging: Promise<Acceptance> | undefined;
   /** True from its send time on: it is not cancelled any more. */
   submitting: boolean;
   cancelRequested: boolean;
@@ -43,8 +39,6 @@ export function newState(input: MessageInput): MessageState {
   return {
     id: workflowInfo().workflowId,
     input,
-    acceptance: input.accepted ? { accepted: true } : undefined,
-    charging: undefined,
     submitting: false,
     cancelRequested: false,
     cancelStatus: undefined,

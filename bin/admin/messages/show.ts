@@ -47,7 +47,6 @@ export const messageShowCommands = [show];
 function headOf({ message }: MessageFacts, head: MessageHead, to: string): Record<string, unknown> {
   return {
     ...{ id: message.id, account_id: message.accountId, request_id: message.requestId },
-    ...(message.gatheredIn === null ? {} : { accepted_by: message.gatheredIn }),
     ...{ status: message.status, submission: head.submission, error: message.errorCode, to },
     ...{ from: head.sender, parts: message.parts, cost_grosze: head.costGrosze, priority: head.priority },
     reference: head.reference === null ? null : printable(head.reference),

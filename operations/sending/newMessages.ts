@@ -1,4 +1,4 @@
-import type { Draft } from '../../db/messages/drafts.ts';
+import type { NewMessage } from '../../db/messages/accept.ts';
 import { INTERFACE } from '../../domain/interfaces.ts';
 import { countryOf } from '../../domain/msisdn.ts';
 import type { Asked } from '../asked.ts';
@@ -9,10 +9,10 @@ import type { SendInput } from './input.ts';
 import { writtenOut } from './wording.ts';
 
 /** The plan with every recipient's own links in its text, ready to be written. */
-export async function draftMessages(
+export async function newMessages(
   { services, caller, input, requestId, pace }: Asked<SendInput>,
   plan: Plan,
-): Promise<Draft[]> {
+): Promise<NewMessage[]> {
   const { terms, sender, wording } = plan;
   const msisdns = plan.messages.map(({ recipient }) => recipient.msisdn);
   const { sql, shortUrl } = services;
@@ -25,15 +25,13 @@ export async function draftMessages(
       // As long as the samples that the plan measured. What nobody is sent makes and carries none: it costs nothing, and would
       // keep them for ever. Where there is a link already, its text has that one.
       const links = linksOf(recipient.msisdn);
-      const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;
       return {
         id,
         accountId: caller.accountId,
         requestId,
         batched: plan.batched,
         channel: plan.channel,
-        status: acceptedAs,
-        acceptedAs,
+        status: rejected ? 'rejected' : timing.acceptedAs,
         recipient: recipient.msisdn,
         country: countryOf(recipient.msisdn),
         sender,

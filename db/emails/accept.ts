@@ -1,0 +1,172 @@
+import type { Interface } from '../../domain/interfaces.ts';
+import type { Quotas } from '../../domain/quotas.ts';
+import { QuotaReachedError } from '../accounts/quotas.ts';
+import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
+import { idFloor } from '../ids.ts';
+import { InsufficientFundsError } from '../messages/accept.ts';
+import { claimKeys, type KeyClaim } from '../messages/idempotency.ts';
+import { chargedAndReserved } from '../money/reservations.ts';
+import { transaction } from '../transaction.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** How much of its account's quotas an e-mail may find taken. */
+export type EmailLimits = Pick<Quotas, 'unpaid_messages' | 'email_file_bytes'>;
+
+/** An address of an e-mail. */
+export interface EmailRecipient {
+  kind: 'to' | 'cc' | 'bcc';
+  address: string;
+  /** On the account's suppression list: left out, and free. */
+  suppressed: boolean;
+}
+
+/** A file, in pieces whose length is a multiple of three, but for the last. */
+export interface EmailAttachment {
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  bytes: number;
+  pieces: readonly Buffer[];
+}
+
+/** An e-mail as it is accepted. */
+export interface NewEmail {
+  id: string;
+  accountId: string;
+  requestId: string;
+  interface: Interface;
+  route: string;
+  domain: string;
+  fromAddress: string;
+  fromName: string | null;
+  replyTo: string | null;
+  subject: string;
+  headers: readonly (readonly [name: string, value: string])[];
+  idx: string | null;
+  unsubscribeToken: string | null;
+  /** Grosze net. */
+  costGrosze: number;
+  testCredits: number;
+  recipients: readonly EmailRecipient[];
+  html: string | null;
+  text: string | null;
+  attachments: readonly EmailAttachment[];
+  createdAt: Date;
+  giveUpAt: Date;
+}
+
+/**
+ * Accepts an e-mail: the claim of its key where it has one, its cost (balance and ledger, reserved for its workflow) and all that belongs
+ * to it, in one transaction. One whose addresses are all suppressed costs nothing and is over.
+ * @param trace the `traceparent` of its request; null where that is not traced
+ * @throws KeyTakenError, InsufficientFundsError, QuotaReachedError
+ */
+export async function acceptEmail(
+  sql: Database,
+  email: NewEmail,
+  claims: readonly KeyClaim[],
+  limits: EmailLimits,
+  trace: string | null = null,
+): Promise<void> {
+  try {
+    await transaction(sql, async (tx) => {
+      await claimKeys(tx, email.accountId, email.requestId, claims);
+      await refuseBeyond(tx, email, limits);
+      await insertEmail(tx, email);
+      await insertAttachments(tx, email);
+      const written: Fragment = tx`select *, false as priority from emails where id = ${email.id}`;
+      await tx`
+        with ${chargedAndReserved(tx, 'email', written, trace)}
+        select from reserved`;
+    });
+  } catch (error) {
+    throw hasSqlState(error, SQLSTATE.insufficientFunds) ? new InsufficientFundsError() : error;
+  }
+}
+
+/** Octets of an e-mail's files. */
+function fileBytesOf({ attachments }: Pick<NewEmail, 'attachments'>): number {
+  return attachments.reduce((all, { bytes }) => all + bytes, 0);
+}
+
+/** Octets of the files of an account's e-mails that wait to be handed over. */
+export async function countWaitingFileBytes(sql: Sql, accountId: string): Promise<number> {
+  const [counted] = await sql<{ bytes: number }[]>`
+    select coalesce(sum(file_bytes), 0)::bigint as bytes from emails
+     where account_id = ${accountId} and file_bytes > 0 and status = 'queued'`;
+  return counted!.bytes;
+}
+
+/** Of an e-mail with files, or to nobody: counted with the account locked, so that of many at once none gets past. */
+async function refuseBeyond(tx: Sql, email: NewEmail, limits: EmailLimits): Promise<void> {
+  const { accountId, costGrosze } = email;
+  const fileBytes = fileBytesOf(email);
+  if (fileBytes === 0 && costGrosze > 0) return;
+  await tx`select from accounts where id = ${accountId} for no key update`;
+  if (costGrosze === 0) await refuseUnpaid(tx, email, limits.unpaid_messages);
+  if (fileBytes > 0 && (await countWaitingFileBytes(tx, accountId)) + fileBytes > limits.email_file_bytes)
+    throw new QuotaReachedError('email_file_bytes', limits.email_file_bytes);
+}
+
+/** Addresses of e-mails of the last 24 hours that went to nobody are rows that cost nothing; counted no further than their bound. */
+async function refuseUnpaid(
+  tx: Sql,
+  { accountId, createdAt, recipients }: NewEmail,
+  limit: number,
+): Promise<void> {
+  const since = idFloor('em', createdAt.getTime() - DAY_MS);
+  const [counted] = await tx<{ unpaid: number }[]>`
+    select count(*)::int as unpaid from (
+      select from emails e join email_recipients r on r.email_id = e.id
+       where e.account_id = ${accountId} and e.status = 'suppressed' and e.id > ${since} limit ${limit}) counted`;
+  if (counted!.unpaid + recipients.length > limit) throw new QuotaReachedError('unpaid_messages', limit);
+}
+
+async function insertEmail(tx: Sql, email: NewEmail): Promise<void> {
+  const { id, recipients } = email;
+  await tx`
+    insert into emails (id, account_id, request_id, status, interface, route, domain, from_address, from_name, reply_to, subject, headers,
+                        idx, unsubscribe_token, cost_grosze, test_credits, file_bytes, give_up_at, created_at, updated_at)
+    values (${id}, ${email.accountId}, ${email.requestId}, ${isSuppressed(email) ? 'suppressed' : 'queued'}, ${email.interface}, ${email.route}, ${email.domain},
+            ${email.fromAddress}, ${email.fromName}, ${email.replyTo}, ${email.subject},
+            ${JSON.stringify(email.headers)}::text::jsonb, ${email.idx}, ${email.unsubscribeToken}, ${email.costGrosze},
+            ${email.testCredits}, ${fileBytesOf(email)}, ${email.giveUpAt}, ${email.createdAt}, ${email.createdAt})`;
+  await tx`
+    insert into email_recipients (email_id, account_id, position, kind, address, state)
+    select ${id}, ${email.accountId}, r.position, r.kind, r.address, r.state
+      from unnest(${recipients.map((_, index) => index)}::int[], ${recipients.map(({ kind }) => kind)}::text[],
+                  ${recipients.map(({ address }) => address)}::text[],
+                  ${recipients.map(({ suppressed }) => (suppressed ? 'suppressed' : 'queued'))}::text[])
+             as r(position, kind, address, state)`;
+  await tx`insert into email_contents (email_id, html, text) values (${id}, ${email.html}, ${email.text})`;
+  if (email.unsubscribeToken !== null)
+    await tx`
+      insert into unsubscribe_links (token, account_id, address, email_id)
+      select ${email.unsubscribeToken}, account_id, lower(address), email_id from email_recipients
+       where email_id = ${id} and state <> 'suppressed' order by position limit 1`;
+  await tx`
+    insert into email_events (email_id, kind, address, at)
+    select email_id, 'suppressed', address, ${email.createdAt}::timestamptz from email_recipients
+     where email_id = ${id} and state = 'suppressed' order by position`;
+}
+
+/** Whether it goes to nobody: all its addresses are suppressed. */
+export function isSuppressed({ recipients }: Pick<NewEmail, 'recipients'>): boolean {
+  return recipients.every(({ suppressed }) => suppressed);
+}
+
+// Piece by piece: one statement with all of a file would hold up whoever shares the process.
+async function insertAttachments(tx: Sql, { id, attachments }: NewEmail): Promise<void> {
+  for (const [number, { filename, contentType, contentId, bytes, pieces }] of attachments.entries()) {
+    await tx`
+      insert into email_attachments (email_id, number, filename, content_type, content_id, bytes)
+      values (${id}, ${number}, ${filename}, ${contentType}, ${contentId}, ${bytes})`;
+    for (const [piece, content] of pieces.entries()) {
+      // In base64: the driver would write it in hexadecimal, half as long again.
+      await tx`
+        insert into email_attachment_pieces (email_id, number, piece, content)
+        values (${id}, ${number}, ${piece}, decode(${content.toString('base64')}, 'base64'))`;
+    }
+  }
+}

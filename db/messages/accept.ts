@@ -1,0 +1,212 @@
+import { chargeTool, type Spending } from '../accounts/toolBudgets.ts';
+import { QuotaReachedError, readMessageUsage } from '../accounts/quotas.ts';
+import { byColumnName } from '../columnNames.ts';
+import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE, violates } from '../connection.ts';
+import { transaction } from '../transaction.ts';
+import type { Interface } from '../../domain/interfaces.ts';
+import type { Quotas } from '../../domain/quotas.ts';
+import type { MessageRow } from '../../domain/records.ts';
+import type { AcceptedStatus } from '../../domain/statuses.ts';
+import { chargedAndReserved } from '../money/reservations.ts';
+import { claimed, claimKeys, type KeyClaim, KeyTakenError, keyTakenWhereWaitedFor } from './idempotency.ts';
+
+/** A message as it is accepted. */
+export interface NewMessage extends MessageRow {
+  status: AcceptedStatus;
+  accountId: string;
+  requestId: string;
+  /** One of several recipients of its request. */
+  batched: boolean;
+  /** ISO 3166-1 alpha-2; null where the number belongs to none. */
+  country: string | null;
+  /** How its content was cut when it was counted. */
+  cut: string;
+  /** The tracked links in its text. */
+  links: NewLink[];
+  /** The token of the opt-out link in its text where that link is still to be made. */
+  optOutToken: string | null;
+  /** Test credits it takes: 1 on a test account, else 0. */
+  testCredits: number;
+  /** When the wait for a delivery report ends. */
+  giveUpAt: Date;
+  route: string;
+  /** The one that it is sent through. */
+  interface: Interface;
+  /** The caller's identifier, of the earlier interface; at most 255 characters. */
+  idx: string | null;
+}
+
+/** A tracked link that the text of a message carries. */
+export interface NewLink {
+  url: string;
+  token: string;
+  /** Not among those that there were: to be made. */
+  isNew: boolean;
+}
+
+/** Messages that are accepted together, or not at all: of one account and one request. */
+export interface Accepting {
+  messages: readonly NewMessage[];
+  /** The idempotency keys that the request takes: one, or one of each message. */
+  claims: readonly KeyClaim[];
+  /** What the account may have of messages that cost nothing. */
+  limits: Pick<Quotas, 'unpaid_messages' | 'unpaid_bytes'>;
+  /** What is charged to the budget of a key for tools; null where it has none. */
+  spending: Spending | null;
+  /** The `traceparent` of the request, where that is traced. */
+  trace?: string | null;
+}
+
+/** The account cannot pay: nothing is written. */
+export class InsufficientFundsError extends Error {
+  override readonly name = 'InsufficientFundsError';
+}
+
+/**
+ * Somebody else has made one of the new links in the meantime, or taken back one that there was. Nothing is written:
+ * texts and links are to be made anew.
+ */
+export class LinksChangedError extends Error {
+  override readonly name = 'LinksChangedError';
+}
+
+// What travels in one statement at most: as one parameter, 10,000 long texts would hold up whoever shares the process.
+const WRITTEN_AT_ONCE = { messages: 1_000, characters: 1_000_000 };
+
+/**
+ * Accepts messages: their idempotency keys, their cost (balance and ledger, reserved for their workflows) and the messages with their
+ * links, in one transaction. Committed, they are accepted; anything else leaves nothing behind.
+ * @throws KeyTakenError, InsufficientFundsError, QuotaReachedError, ToolBudgetError, LinksChangedError
+ */
+export async function acceptMessages(sql: Database, accepting: Accepting): Promise<void> {
+  const { messages, claims, spending, trace = null } = accepting;
+  const isOneStatement =
+    claims.length <= 1 &&
+    spending === null &&
+    stretchesOf(messages).length === 1 &&
+    rejectedOf(messages).length <= 1;
+  try {
+    if (isOneStatement) await acceptAtOnce(sql, messages, claims[0] ?? null, trace);
+    else await transaction(sql, (tx) => acceptIn(tx, accepting));
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+async function acceptAtOnce(
+  sql: Sql,
+  messages: readonly NewMessage[],
+  claim: KeyClaim | null,
+  trace: string | null,
+): Promise<void> {
+  const { accountId, requestId } = messages[0]!;
+  const isClaimed: Fragment = claim === null ? sql`true` : sql`exists (select from claimed)`;
+  const written = await sql`
+    with ${claim === null ? sql`` : sql`${claimed(sql, accountId, requestId, claim)},`}
+         ${insertion(sql, messages, isClaimed)}, ${chargedAndReserved(sql, 'message', sql`select * from written`, trace)}
+    select from written limit 1`.catch(keyTakenWhereWaitedFor(claim?.key ?? ''));
+  if (written.count === 0) throw new KeyTakenError(claim!.key);
+}
+
+/** Whatever needs several statements. Keys first, then the account: in one order, nobody waits for whom he keeps waiting. */
+async function acceptIn(
+  tx: Sql,
+  { messages, claims, limits, spending, trace = null }: Accepting,
+): Promise<void> {
+  const { accountId, requestId, createdAt } = messages[0]!;
+  await claimKeys(tx, accountId, requestId, claims);
+  if (spending !== null) await chargeTool(tx, spending);
+  const rejected = rejectedOf(messages);
+  if (rejected.length > 1) await refuseUnpaidBeyond(tx, accountId, rejected, limits, createdAt);
+  const sorted = messages.toSorted(
+    (a, b) => Number(a.recipient > b.recipient) - Number(a.recipient < b.recipient),
+  );
+  for (const stretch of stretchesOf(sorted))
+    await tx`with ${insertion(tx, stretch, tx`true`)} select from written limit 1`;
+  const written: Fragment = tx`select * from messages where request_id = ${requestId} and account_id = ${accountId}`;
+  await tx`
+    with ${chargedAndReserved(tx, 'message', written, trace)}
+    select from reserved limit 1`;
+}
+
+/** Counted with the account locked, so that of many requests at once none gets past. */
+async function refuseUnpaidBeyond(
+  tx: Sql,
+  accountId: string,
+  rejected: readonly NewMessage[],
+  limits: Accepting['limits'],
+  now: Date,
+): Promise<void> {
+  await tx`select from accounts where id = ${accountId} for no key update`;
+  const used = await readMessageUsage(tx, accountId, { ...limits, scheduled_messages: 0 }, now.getTime());
+  const added = {
+    unpaid_messages: rejected.length,
+    unpaid_bytes: rejected.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
+  };
+  for (const quota of ['unpaid_messages', 'unpaid_bytes'] as const)
+    if (used[quota] + added[quota] > limits[quota]) throw new QuotaReachedError(quota, limits[quota]);
+}
+
+function rejectedOf(messages: readonly NewMessage[]): NewMessage[] {
+  return messages.filter(({ status }) => status === 'rejected');
+}
+
+function stretchesOf(messages: readonly NewMessage[]): (readonly NewMessage[])[] {
+  const longest = messages.reduce((most, { text }) => Math.max(most, text.length), 1);
+  const size = Math.max(
+    1,
+    Math.min(WRITTEN_AT_ONCE.messages, Math.floor(WRITTEN_AT_ONCE.characters / longest)),
+  );
+  return Array.from({ length: Math.ceil(messages.length / size) }, (_, index) =>
+    messages.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** As SQL, the CTE `written` (and those of links): rows travel as one JSON parameter, so that it is one prepared statement whatever their number. */
+export function insertion(sql: Sql, messages: readonly NewMessage[], condition: Fragment): Fragment {
+  const rows = JSON.stringify(messages.map(({ links: _, ...message }) => byColumnName(message)));
+  return sql`
+    written as (
+      insert into messages (id, account_id, request_id, batched, channel, status, accepted_as, recipient, country, sender,
+                            text, content, parts, cut, cost_grosze, test_credits, priority, reference, send_at, expires_at,
+                            give_up_at, route, interface, idx, error_code, opt_out_token, created_at, updated_at)
+      select id, account_id, request_id, batched, channel, status, status, recipient, country, sender,
+             text, content, parts, cut, cost_grosze, test_credits, priority, reference, send_at, expires_at,
+             give_up_at, route, interface, idx, error_code, opt_out_token, created_at, created_at
+        from jsonb_populate_recordset(null::messages, ${rows}::text::jsonb) where ${condition}
+      returning id, account_id, request_id, status, cost_grosze, test_credits, priority
+    )${messages.some(({ links }) => links.length > 0) ? linksOf(sql, messages, condition) : sql``}`;
+}
+
+// A pair that somebody else has made a link of meanwhile is left alone. Its message then names a link that is not there,
+// which its foreign key refuses together with all the rest. In one order everywhere, the account before its links: those who want
+// the same wait for each other instead of deadlocking.
+function linksOf(sql: Sql, messages: readonly NewMessage[], condition: Fragment): Fragment {
+  const carrying = messages
+    .filter(({ links }) => links.length > 0)
+    .map(({ id, accountId, recipient, links }) => byColumnName({ id, accountId, recipient, links }));
+  const { accountId } = messages[0]!;
+  return sql`, turn as materialized (
+      select from accounts where id = ${accountId} and ${condition} for no key update
+    ), carried as (
+      select d.id, d.account_id, d.recipient, l.url, l.token, l."isNew" as new
+        from jsonb_to_recordset(${JSON.stringify(carrying)}::text::jsonb) as d(id text, account_id text, recipient text, links jsonb)
+        join written using (id)
+       cross join jsonb_to_recordset(d.links) as l(url text, token text, "isNew" boolean)
+    ), made as (
+      insert into tracked_links (token, account_id, recipient, url)
+      select token, account_id, recipient, url from carried where new and exists (select from turn)
+       order by recipient collate "C", url collate "C"
+      on conflict (account_id, recipient, url) do nothing
+    ), linked as (
+      insert into message_links (message_id, token) select id, token from carried order by token collate "C"
+    )`;
+}
+
+// A token drawn twice is refused as well.
+const CHANGED_LINKS = ['message_links_token_fkey', 'tracked_links_token_key'];
+
+function translated(error: unknown): unknown {
+  if (hasSqlState(error, SQLSTATE.insufficientFunds)) return new InsufficientFundsError();
+  return CHANGED_LINKS.some((constraint) => violates(error, constraint)) ? new LinksChangedError() : error;
+}

@@ -1,0 +1,78 @@
+import type { Database, Fragment, Sql } from '../connection.ts';
+
+/** What is charged for, and followed by a workflow whose id is its own. */
+export type Chargeable = 'message' | 'email';
+
+/** An accepted message or e-mail whose workflow is to be started. */
+export interface Reserved {
+  id: string;
+  kind: Chargeable;
+  /** The `traceparent` of its request; null where that is not traced. */
+  trace: string | null;
+}
+
+/** Whoever has taken one starts it at once: after this long its process is gone, or Temporal was. */
+export const TAKEN_FOR_MS = 10_000;
+
+/**
+ * As SQL: charges what was just written, and reserves that for its workflows; rejected and suppressed ones cost nothing and have none.
+ * @param written rows with id, account_id, status, cost_grosze, test_credits and priority, all of one account
+ * @param trace the `traceparent` of the request; null where that is not traced
+ */
+export function chargedAndReserved(
+  sql: Sql,
+  kind: Chargeable,
+  written: Fragment,
+  trace: string | null,
+): Fragment {
+  return sql`
+    charged as (
+      insert into ledger_entries (account_id, kind, amount_grosze, test_credits, subject_kind, subject_id)
+      select account_id, 'charge', case when test_credits > 0 then 0 else -cost_grosze end, -test_credits, ${kind}, id
+        from (${written}) w where cost_grosze > 0 or test_credits > 0 order by id
+    ), reserved as (
+      insert into reservations (subject_id, kind, account_id, priority, trace)
+      select id, ${kind}, account_id, priority, ${trace}::text from (${written}) w where status not in ('rejected', 'suppressed')
+      returning subject_id
+    )`;
+}
+
+/**
+ * Takes accepted messages and e-mails whose workflows are to be started, for ten seconds: those with priority first, the accounts in
+ * turns, of each the oldest first. Several workers take different ones.
+ */
+export async function takeReserved(sql: Sql, limit: number): Promise<Reserved[]> {
+  return await sql<Reserved[]>`
+    with recursive waiting(account_id) as (
+      (select account_id from reservations order by account_id limit 1)
+      union all
+      select (select r.account_id from reservations r where r.account_id > w.account_id order by r.account_id limit 1)
+        from waiting w where w.account_id is not null
+    ), due as (
+      select d.subject_id, d.priority, row_number() over (partition by w.account_id, d.priority order by d.subject_id) as turn
+        from waiting w cross join lateral (
+          select subject_id, priority from reservations
+           where account_id = w.account_id and start_after <= now()
+           order by priority desc, subject_id limit ${limit}
+             for update skip locked) d
+       where w.account_id is not null
+    ), next as (
+      select subject_id from due order by priority desc, turn, subject_id limit ${limit}
+    ), taken as (
+      update reservations r set start_after = now() + ${TAKEN_FOR_MS} * interval '1 millisecond' from next n where r.subject_id = n.subject_id
+      returning r.subject_id as id, r.kind, r.trace, r.priority
+    )
+    select id, kind, trace from taken order by priority desc, id`;
+}
+
+/** Of these those whose reservations nobody has settled. */
+export async function stillReserved(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select subject_id as id from reservations where subject_id = any(${ids as string[]})`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Settles what was reserved for a message or an e-mail: its workflow has it now. Running it again changes nothing. */
+export async function settleReservation(sql: Database, id: string): Promise<void> {
+  await sql`delete from reservations where subject_id = ${id}`;
+}

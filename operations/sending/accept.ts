@@ -1,0 +1,84 @@
+import { QuotaReachedError } from '../../db/accounts/quotas.ts';
+import { ToolBudgetError } from '../../db/accounts/toolBudgets.ts';
+import { isFromServer } from '../../db/connection.ts';
+import { type Accepting, InsufficientFundsError, LinksChangedError } from '../../db/messages/accept.ts';
+import { KeyTakenError } from '../../db/messages/idempotency.ts';
+import { OutOfPatienceError } from '../../db/patience.ts';
+import { Refused } from '../../domain/refusals.ts';
+import type { AcceptedStatus } from '../../domain/statuses.ts';
+import { countRequested } from '../../telemetry/messageMetrics.ts';
+import type { Asked } from '../asked.ts';
+import { DeadlineError, outageOf, within } from '../outages.ts';
+import { quotaReached } from '../quotas.ts';
+
+// A caller is answered within ten seconds, whatever the answer.
+export const ACCEPT_MS = 8_000;
+// Never sent: the server was not reached.
+const UNREACHED = new Set(['ECONNREFUSED', 'CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+
+/**
+ * Accepts messages (v2.3.0, Send: all are accepted and charged together, or nothing is sent), and counts what came of them.
+ * @throws Refused; KeyTakenError and LinksChangedError, where nothing is wrong with the request
+ */
+export async function accept(
+  { services, receivedAt }: Pick<Asked<unknown>, 'services' | 'receivedAt'>,
+  accepting: Accepting,
+): Promise<void> {
+  const { messages } = accepting;
+  try {
+    await acceptWithin(receivedAt + ACCEPT_MS, () => services.acceptMessages(accepting));
+  } catch (error) {
+    if (error instanceof InsufficientFundsError) {
+      countRequested('insufficient_funds', messages.length);
+      throw new Refused({ reason: 'insufficient_funds' });
+    }
+    if (error instanceof QuotaReachedError) throw quotaReached(error.quota, error.limit, 'to');
+    if (error instanceof ToolBudgetError) {
+      const { budgetGrosze: limitGrosze, costGrosze } = error;
+      throw new Refused({ reason: 'tool_budget_reached', limitGrosze, costGrosze }, 'to');
+    }
+    if (error instanceof Refused) {
+      services.log.error({ err: error }, 'a send could not be accepted');
+      countRequested(
+        error.refusal.reason === 'send_unresolved' ? 'unresolved' : 'abandoned',
+        messages.length,
+      );
+    }
+    throw error;
+  }
+  countAccepted(messages);
+}
+
+/**
+ * Runs the transaction that accepts something.
+ * @param until epoch milliseconds
+ * @throws what it throws of itself; Refused where the database fails: nothing was accepted, or (its connection is lost) nobody knows
+ */
+export async function acceptWithin(until: number, work: () => Promise<void>): Promise<void> {
+  try {
+    await within(until, work());
+  } catch (error) {
+    throw failureOf(error);
+  }
+}
+
+function failureOf(error: unknown): unknown {
+  if (error instanceof KeyTakenError || error instanceof LinksChangedError) return error;
+  const outage = outageOf(error);
+  if (outage === null) return error;
+  const isCertain =
+    isFromServer(error) || error instanceof OutOfPatienceError || UNREACHED.has(codeOf(error));
+  if (isCertain && !(error instanceof DeadlineError))
+    return new Refused({ reason: 'send_abandoned', outage }, undefined, error);
+  return new Refused({ reason: 'send_unresolved', outage }, undefined, error);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function countAccepted(messages: Accepting['messages']): void {
+  const counts = new Map<AcceptedStatus, number>();
+  for (const { status } of messages) counts.set(status, (counts.get(status) ?? 0) + 1);
+  for (const [status, count] of counts) countRequested(status, count);
+}

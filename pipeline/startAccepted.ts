@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { startableEmails } from '../db/emails/startable.ts';
+import type { Database } from '../db/connection.ts';
+import { startableMessages } from '../db/messages/startable.ts';
+import {
+  type Reserved,
+  settleReservation,
+  stillReserved,
+  takeReserved,
+  TAKEN_FOR_MS,
+} from '../db/money/reservations.ts';
+import { causedBy } from '../telemetry/temporalTraces.ts';
+import { startOnce } from '../workflows/startOnce.ts';
+import { emailStart, messageStart } from '../workflows/startOptions.ts';
+
+// Started and not charged yet. Whatever is started beyond what the workers have places for would only wait at Temporal, in front of the
+// messages of others.
+const UNDER_WAY = 20;
+// Between two looks at the table: while there is work, and at most.
+const BUSY_MS = 10;
+const IDLE_MS = 100;
+// While Temporal or the database is away.
+const AWAY_MS = 1_000;
+const START_MS = 5_000;
+
+/**
+ * Starts the workflows of what was accepted: those with priority first, the accounts in turns, and no faster than they are charged. What is
+ * not charged within some seconds of its start is started again, which finds the first: so a worker may die at any line.
+ */
+export function startAccepted(
+  { sql, client }: { sql: Database; client: Client },
+  onError: (error: unknown) => void,
+): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  /** Since when, in epoch milliseconds. */
+  const underWay = new Map<string, number>();
+
+  /** @returns whether there was anything to do */
+  async function startNext(): Promise<boolean> {
+    if (underWay.size > 0) {
+      const waiting = await stillReserved(sql, [...underWay.keys()]);
+      // One that waits for longer is to be taken again: Temporal may have lost it, restored from a backup say.
+      const lostBefore = Date.now() - TAKEN_FOR_MS;
+      for (const [id, since] of underWay) if (!waiting.has(id) || since <= lostBefore) underWay.delete(id);
+    }
+    const taken = await takeReserved(sql, UNDER_WAY - underWay.size);
+    for (const { id } of taken) underWay.set(id, Date.now());
+    await startAll(sql, client, taken);
+    return underWay.size > 0;
+  }
+
+  async function run(): Promise<void> {
+    let pauseMs = BUSY_MS;
+    while (!signal.aborted) {
+      try {
+        pauseMs = (await startNext()) ? BUSY_MS : Math.min(pauseMs * 1.5, IDLE_MS);
+      } catch (error) {
+        onError(error);
+        underWay.clear();
+        pauseMs = AWAY_MS;
+      }
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function startAll(sql: Database, client: Client, taken: readonly Reserved[]): Promise<void> {
+  const idsOf = (kind: Reserved['kind']) => taken.filter((one) => one.kind === kind).map(({ id }) => id);
+  const messages = await startableMessages(sql, idsOf('message'));
+  const emails = await startableEmails(sql, idsOf('email'));
+  const traces = new Map(taken.map(({ id, trace }) => [id, trace]));
+  const start = (workflow: string, how: Start, apart: boolean) =>
+    causedBy(traces.get(how.workflowId) ?? null, { apart }, () => startOne(sql, client, workflow, how));
+  await client.withDeadline(Date.now() + START_MS, () =>
+    Promise.all([
+      ...messages.map((message) => start('message', messageStart(message), message.batched)),
+      ...emails.map((email) => start('email', emailStart(email), false)),
+    ]),
+  );
+}
+
+type Start = ReturnType<typeof messageStart> | ReturnType<typeof emailStart>;
+
+async function startOne(sql: Database, client: Client, workflow: string, start: Start): Promise<void> {
+  // Its first task comes along, where this worker has a place for it.
+  const how = { ...start, workflowIdConflictPolicy: 'FAIL', requestEagerStart: true } as const;
+  if ((await startOnce(client.workflow.start(workflow, how))) !== null) return;
+  // It runs: a cancel has started it, or an earlier attempt. Or it has ended without its charge, as far as a restored database knows: the
+  // reconciliation looks at that.
+  const { status } = await client.workflow.getHandle(start.workflowId).describe();
+  if (status.name !== 'RUNNING') await settleReservation(sql, start.workflowId);
+}
