@@ -2,8 +2,7 @@ import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ulid } from 'ulid';
 import { answerUpdate } from './ceiling/workflows.ts';
-import { type Customer, numbers } from './contenders/product.ts';
-import { noneRunning } from './contender.ts';
+import { type Customer, numbers, settled } from './contenders/product.ts';
 import { cpuMs } from './cpu.ts';
 import { middle, run, type Timing } from './load.ts';
 import { difference, per } from './measure.ts';
@@ -38,18 +37,18 @@ export async function measureAccepting(
 ): Promise<Accepting> {
   const { caller } = customer;
   const one = (): Promise<unknown> => caller.send(numbers(1)[0]!);
-  const settled = (): Promise<void> => noneRunning(client, `Account = '${customer.id}'`);
+  const ended = (): Promise<void> => settled(client, customer);
   const accept = async (inFlight: number): Promise<Accepted> => {
     const before = cpuMs(pids);
     const refused = caller.refused();
     const timing = await run(requests, inFlight, one);
-    await settled();
+    await ended();
     const used = per(requests, difference(cpuMs(pids), before));
     return { ...timing, refused: caller.refused() - refused, cpuMs: used };
   };
   await run(WARM_UP, 4, () => updateWithStart(client));
   await run(WARM_UP, 4, one);
-  await settled();
+  await ended();
 
   const bare = new Map<number, Timing[]>(IN_FLIGHT.map((inFlight) => [inFlight, []]));
   const product = new Map<number, Accepted[]>(IN_FLIGHT.map((inFlight) => [inFlight, []]));
@@ -60,11 +59,11 @@ export async function measureAccepting(
       product.get(inFlight)!.push(await accept(inFlight));
     }
     batch.tenInTurn.push(await took(() => run(TEN, 1, one)));
-    await settled();
+    await ended();
     batch.tenAtOnce.push(await took(() => run(TEN, TEN, one)));
-    await settled();
+    await ended();
     batch.of500.push(await took(() => caller.send(numbers(BATCH))));
-    await settled();
+    await ended();
   }
   return {
     singles: IN_FLIGHT.map((inFlight) => ({

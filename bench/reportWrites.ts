@@ -12,14 +12,13 @@ export interface WriteCost {
 }
 
 const STEPS = [
-  { status: 'queued', submission: 'waiting', delivered: false },
   { status: 'queued', submission: 'submitting', delivered: false },
   { status: 'sent', submission: 'answered', delivered: false },
   { status: 'delivered', submission: 'answered', delivered: true },
 ];
 
 /**
- * Writes drafts and takes each message through the changes it sees until it is delivered, one statement each, without
+ * Writes messages and takes each through the changes it sees until it is delivered, one statement each, without
  * waiting for the disk.
  * @param count messages
  * @returns the cost of one message
@@ -30,7 +29,7 @@ export async function liveThrough(sql: Database, count: number): Promise<WriteCo
     await connection`
       insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
                             cost_grosze, reference, give_up_at, route, country)
-      values (${id}, ${REPORTED}, ${id}, 'draft', 'queued', '+48500100200', 'SHOP1', ${'x'.repeat(120)}, 1, 10,
+      values (${id}, ${REPORTED}, ${id}, 'queued', 'queued', '+48500100200', 'SHOP1', ${'x'.repeat(120)}, 1, 10,
               ${id}, now(), 'simulator', 'PL')`;
     for (const { status, submission, delivered } of STEPS) {
       await connection`

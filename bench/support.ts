@@ -2,11 +2,7 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  reconcileDrafts,
-  reconcileLookups,
-  reconcileWaiting,
-} from '../activities/reconciliation/leftovers.ts';
+import { reconcileLookups, reconcileWaiting } from '../activities/reconciliation/leftovers.ts';
 import { reconcileLedgers, reconcileRefunds } from '../activities/reconciliation/money.ts';
 import { startPostgres } from '../bin/embedded/postgres.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
@@ -89,7 +85,6 @@ function questions(at: Database): Record<string, () => Promise<unknown>> {
     'reconciliation: ledgers': () => reconcileLedgers(at),
     'reconciliation: refunds': () => reconcileRefunds(at),
     'reconciliation: look-ups left': () => reconcileLookups(at),
-    'reconciliation: drafts left': () => reconcileDrafts(at),
     'reconciliation: clicks and replies that wait': () => reconcileWaiting(at),
   };
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Client } from '@temporalio/client';
 import { smppSettings } from '../../providers/smpp/settings.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -99,6 +100,16 @@ async function addOnlyRoute(sql: Database, secretsKey: Buffer, port: number): Pr
 export interface Customer {
   id: string;
   caller: Caller;
+  sql: Database;
+}
+
+/** Waits until all that a customer has sent is over. */
+export async function settled(client: Client, { id, sql }: Pick<Customer, 'id' | 'sql'>): Promise<void> {
+  await until('everything is started', async () => {
+    const waiting = await sql`select from reservations where account_id = ${id} limit 1`;
+    return waiting.count === 0;
+  });
+  await noneRunning(client, `Account = '${id}'`);
 }
 
 /** Adds an account whose webhook is the receiver. */
@@ -106,7 +117,7 @@ export async function addCustomer(product: Product, receiverPort: number): Promi
   const { id, key } = await addAccount(product.sql);
   const caller = openCaller(product.apiUrl, key, CONNECTIONS);
   await caller.webhook(`http://127.0.0.1:${receiverPort}/`);
-  return { id, caller };
+  return { id, caller, sql: product.sql };
 }
 
 /** (c) The product as one contender: requests for single messages, or for several. */
@@ -126,7 +137,7 @@ export function productContender(
     },
     refused: () => customer.caller.refused(),
     ...endedByWebhooks(receiver, () => customer.caller.refused()),
-    settled: () => noneRunning(client, `Account = '${customer.id}'`),
+    settled: () => settled(client, customer),
     extraFolder: null,
     stop: () => Promise.resolve(),
   };

@@ -5,8 +5,6 @@ import { reportFinding } from '../../db/maintenance/findings.ts';
 import { monthlySum } from '../../db/money/statements.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import {
-  acceptEmailDraft,
-  emailDraft,
   mailAccount,
   notifiedOf,
   sendEmailOf,
@@ -191,41 +189,6 @@ describe('erase --email', () => {
       select subject, details from audit_log where action = 'erase' order by id desc limit 1`;
     expect(record).toMatchObject({ subject: '***', details: { erased: true, given_up: 1, open_emails: 1 } });
     expect(await pipeline.balance(account)).toBe(996);
-  });
-
-  test('takes drafts that nobody decides on any more, with all that belongs to them, and leaves others', async () => {
-    const account = await mailAccount(pipeline);
-    const to = ['wanda@wiolonczela.example'];
-    const wish = { to, file: 'Poufne', text: 'Poufne' };
-    const old = new Date(Date.now() - 120_000);
-    const left = await emailDraft(pipeline, account, { ...wish, createdAt: old });
-    const fresh = await emailDraft(pipeline, account, wish);
-    const others = await emailDraft(pipeline, account, {
-      ...wish,
-      to: ['jan@klient.example'],
-      createdAt: old,
-    });
-    expect(
-      await ok('erase', '--email', 'Wanda@wiolonczela.example', '--account', account, '--yes'),
-    ).toMatchObject({ erased: true, given_up: 0, open_emails: 0 });
-    const { sql } = pipeline;
-    const drafts = await sql<
-      { id: string }[]
-    >`select id from emails where account_id = ${account} order by id`;
-    expect(drafts.map(({ id }) => id)).toEqual([fresh.id, others.id].sort());
-    for (const table of [
-      'email_recipients',
-      'email_contents',
-      'email_attachments',
-      'email_attachment_pieces',
-    ]) {
-      const rows = await sql<{ id: string }[]>`
-        select email_id as id from ${sql(table)} where email_id = any(${[left.id, fresh.id, others.id]}) order by 1`;
-      expect([table, rows.map(({ id }) => id)]).toEqual([table, [fresh.id, others.id].sort()]);
-    }
-    // It can be charged no more.
-    expect(await acceptEmailDraft(pipeline, left)).toMatchObject({ accepted: false });
-    expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test('refuses what is no address, and number and address together', async () => {

@@ -19,15 +19,15 @@ const { run, ok, no } = pipelineLine(() => pipeline);
 async function acquainted(): Promise<{ account: string; delivered: string; scheduled: string }> {
   const { sql } = pipeline;
   const account = await pipeline.account();
-  const delivered = await pipeline.draft(account, { ending: '200', text: 'Poufne' });
-  await pipeline.accept(delivered);
+  const delivered = await pipeline.message(account, { ending: '200', text: 'Poufne' });
+  await pipeline.start(delivered);
   await pipeline.untilStatus(delivered.id, 'delivered');
-  const scheduled = await pipeline.draft(account, {
+  const scheduled = await pipeline.message(account, {
     ending: '200',
     text: 'Poufne',
     sendAt: Date.now() + HOUR,
   });
-  await pipeline.accept(scheduled);
+  await pipeline.start(scheduled);
   const token = newId('clk').slice(-8);
   await sql`
     insert into tracked_links (token, account_id, recipient, url)
@@ -136,8 +136,8 @@ describe('erase', () => {
 
   test('what has not ended is left for the night after its end', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, { ending: '903' });
-    await pipeline.accept(message);
+    const message = await pipeline.message(account, { ending: '903' });
+    await pipeline.start(message);
     await pipeline.untilStatus(message.id, 'sent');
     const { out } = await run('erase', '--number', '500100903', '--yes');
     expect(out).toMatch(/1 message has not ended yet; it is erased in the night after it has\./);
@@ -179,8 +179,8 @@ describe('erase', () => {
 
   test('of one account: a report that met its message by the other id knows nothing any more', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, { ending: '200', text: 'Poufne' });
-    await pipeline.accept(message);
+    const message = await pipeline.message(account, { ending: '200', text: 'Poufne' });
+    await pipeline.start(message);
     await pipeline.untilStatus(message.id, 'delivered');
     const [part] =
       await pipeline.sql`select route, provider_message_id from message_parts where message_id = ${message.id}`;
@@ -205,8 +205,8 @@ describe('erase', () => {
 // Last: it looks at all that the others made.
 test('the histories in Temporal hold no number and no text, erased or not', async () => {
   const account = await pipeline.account();
-  const message = await pipeline.draft(account, { ending: '200', text: 'Poufne' });
-  await pipeline.accept(message);
+  const message = await pipeline.message(account, { ending: '200', text: 'Poufne' });
+  await pipeline.start(message);
   await pipeline.untilStatus(message.id, 'delivered');
   // What a step came to is there, and found.
   expect(await searchTemporal(pipeline.client, ['"status":"sent"'])).toContain(message.id);

@@ -26,8 +26,8 @@ afterAll(async () => {
 const { run, ok, no } = pipelineLine(() => pipeline);
 
 async function sent(options: object, account: object = {}): Promise<string> {
-  const message = await pipeline.draft(await pipeline.account(account), { text: 'Poufne', ...options });
-  await pipeline.accept(message);
+  const message = await pipeline.message(await pipeline.account(account), { text: 'Poufne', ...options });
+  await pipeline.start(message);
   return message.id;
 }
 
@@ -88,7 +88,6 @@ describe('messages show', () => {
       ]);
       expect(facts(shown, 'workflow')).toMatchObject([
         { state: 'started' },
-        { asked: 'accept' },
         { signal: 'outcome' },
         { state: 'completed' },
       ]);
@@ -125,9 +124,9 @@ describe('messages show', () => {
     const account = await pipeline.account();
     await pipeline.sql`insert into routes (name, kind) values ('gone', 'smpp'), ('reserve', 'simulator')`;
     await pipeline.sql`insert into route_rules (route, account_id) values ('gone', ${account})`;
-    const message = await pipeline.draft(account, { route: 'gone' });
+    const message = await pipeline.message(account, { route: 'gone' });
     await pipeline.sql`update route_rules set prefix = '1' where route = 'simulator'`;
-    await pipeline.accept(message);
+    await pipeline.start(message);
     let shown: Answer = {};
     await untilCommand('the submit waits for a worker', async () => {
       shown = await ok('messages', 'show', message.id);
@@ -186,9 +185,9 @@ describe('messages show', () => {
     expect(shown['workflow']).toBe('terminated');
     expect(facts(shown, 'workflow')).toContainEqual({ state: 'terminated', reason: 'by mistake\ufffd' });
 
-    const draft = await pipeline.draft(await pipeline.account());
-    await pipeline.sql`update messages set status = 'rejected', cost_grosze = 0 where id = ${draft.id}`;
-    expect(await ok('messages', 'show', draft.id)).toMatchObject({ status: 'rejected', workflow: 'none' });
+    const rejected = await pipeline.message(await pipeline.account(), { cost: 0 });
+    await pipeline.sql`update messages set status = 'rejected' where id = ${rejected.id}`;
+    expect(await ok('messages', 'show', rejected.id)).toMatchObject({ status: 'rejected', workflow: 'none' });
   });
 
   test('without Temporal the database tells its half, and says so', async () => {
@@ -204,13 +203,12 @@ describe('messages show', () => {
     expect((await text('messages', 'show', id)).out).toContain('Temporal could not be asked');
   });
 
-  test('drafts, unknown and impossible ids are refused and leave no record', async () => {
-    const draft = await pipeline.draft(await pipeline.account());
-    for (const id of [draft.id, newId('msg')])
-      expect((await no('messages', 'show', id)).code).toBe('not_found');
+  test('unknown and impossible ids are refused and leave no record', async () => {
+    const unknown = newId('msg');
+    expect((await no('messages', 'show', unknown)).code).toBe('not_found');
     for (const id of ["msg_';--", 'msg_', '../x']) {
       expect((await no('messages', 'show', id)).code).toBe('invalid_argument');
     }
-    expect(await pipeline.sql`select from audit_log where subject = ${draft.id}`).toHaveLength(0);
+    expect(await pipeline.sql`select from audit_log where subject = ${unknown}`).toHaveLength(0);
   });
 });

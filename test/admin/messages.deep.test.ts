@@ -25,8 +25,8 @@ async function taskFailures(id: string): Promise<number> {
 /** @returns how many of its workflow's tasks the server has thrown away */
 async function decideWhileSignalled(): Promise<number> {
   const account = await pipeline.account();
-  const { id, ...message } = await pipeline.draft(account, { ending: '905' });
-  await pipeline.accept({ id, ...message });
+  const { id, ...message } = await pipeline.message(account, { ending: '905' });
+  await pipeline.start({ id, ...message });
   await until('unanswered', async () => {
     const [row] = await pipeline.sql`select submission from messages where id = ${id}`;
     return row?.['submission'] === 'unanswered';

@@ -17,8 +17,8 @@ const { run, ok, no } = pipelineLine(() => pipeline);
 
 async function unansweredMessage(): Promise<{ id: string; account: string }> {
   const account = await pipeline.account();
-  const message = await pipeline.draft(account, { ending: '905', text: 'Poufne' });
-  await pipeline.accept(message);
+  const message = await pipeline.message(account, { ending: '905', text: 'Poufne' });
+  await pipeline.start(message);
   await until('unanswered', async () => (await submissionOf(message.id)) === 'unanswered');
   return { id: message.id, account };
 }
@@ -91,8 +91,8 @@ describe('messages resubmit', () => {
 describe('messages resubmit of several', () => {
   test('tells first what it would do; with --yes it does what can be done, each with a record of its own', async () => {
     const [one, two] = await Promise.all([unansweredMessage(), unansweredMessage()]);
-    const delivered = await pipeline.draft(one.account);
-    await pipeline.accept(delivered);
+    const delivered = await pipeline.message(one.account);
+    await pipeline.start(delivered);
     await pipeline.untilStatus(delivered.id, 'delivered');
     const line = ['messages', 'resubmit', '--id', [one.id, delivered.id, two.id, one.id].join(',')];
     const told = await ok(...line);
@@ -145,16 +145,14 @@ describe('messages resubmit of several', () => {
 describe('what nothing can be decided for', () => {
   test('is refused in words, and leaves no record', async () => {
     const account = await pipeline.account();
-    const delivered = await pipeline.draft(account);
-    await pipeline.accept(delivered);
+    const delivered = await pipeline.message(account);
+    await pipeline.start(delivered);
     await pipeline.untilStatus(delivered.id, 'delivered');
-    const draft = await pipeline.draft(account);
     for (const command of ['resubmit', 'give-up']) {
       expect(await no('messages', command, '--id', delivered.id)).toMatchObject({
         ...{ code: 'refused', message: `The message ${delivered.id} is not unanswered: it is delivered.` },
       });
       expect((await no('messages', command, '--id', newId('msg'))).code).toBe('not_found');
-      expect((await no('messages', command, '--id', draft.id)).code).toBe('not_found');
       expect((await no('messages', command, '--id', "msg_';--")).code).toBe('invalid_argument');
     }
     expect(await audited(delivered.id)).toEqual([]);
@@ -167,8 +165,8 @@ describe('what nothing can be decided for', () => {
     expect(await audited(id)).toEqual([]);
 
     const account = await pipeline.account();
-    const waiting = await pipeline.draft(account, { ending: '903' });
-    await pipeline.accept(waiting);
+    const waiting = await pipeline.message(account, { ending: '903' });
+    await pipeline.start(waiting);
     await pipeline.untilStatus(waiting.id, 'sent');
     // Only the database says so: the workflow decides.
     await pipeline.sql`alter table messages disable trigger messages_transition`;

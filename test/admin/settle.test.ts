@@ -207,8 +207,8 @@ describe('messages settle refuses, and nothing is recorded,', () => {
 
   test('a message whose workflow runs', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, LATER);
-    await pipeline.accept(message);
+    const message = await pipeline.message(account, LATER);
+    await pipeline.start(message);
     expect(await refused(message.id)).toContain('has a running workflow');
   });
 
@@ -227,8 +227,8 @@ describe('messages settle refuses, and nothing is recorded,', () => {
 
   test('a message that is over, one that is not there, and words that are none', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account);
-    await pipeline.accept(message);
+    const message = await pipeline.message(account);
+    await pipeline.start(message);
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await refused(message.id)).toContain('is delivered');
     expect((await no('messages', 'settle', newId('msg'), '--as', 'sent')).code).toBe('not_found');

@@ -2,7 +2,6 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
-import { acceptDrafts } from '../../db/money/billing.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
@@ -32,17 +31,16 @@ afterAll(async () => {
 const { run, ok, no } = pipelineLine(() => pipeline);
 
 async function sent(account: string, options: object): Promise<string> {
-  const message = await pipeline.draft(account, options);
-  await pipeline.accept(message);
+  const message = await pipeline.message(account, options);
+  await pipeline.start(message);
   return message.id;
 }
 
-/** Messages for later that are charged, and whose batch has not come to them: they have no workflow. */
-async function charged(account: string, count: number, requestId = newId('req')): Promise<string[]> {
+/** Messages for later that are accepted, and have no workflow. */
+async function accepted(account: string, count: number, requestId = newId('req')): Promise<string[]> {
   const messages: string[] = [];
   for (let i = 0; i < count; i += 1)
-    messages.push((await pipeline.draft(account, { sendAt: Date.now() + HOUR, requestId })).id);
-  expect(await acceptDrafts(pipeline.sql, [requestId], null)).toBe(count);
+    messages.push((await pipeline.message(account, { sendAt: Date.now() + HOUR, requestId })).id);
   return messages;
 }
 
@@ -92,16 +90,15 @@ describe('stuck', () => {
 
   test('shows a workflow whose task fails again and again', async () => {
     const account = await pipeline.account();
-    const draft = await pipeline.draft(account, { sendAt: Date.now() + HOUR });
-    await pipeline.sql`
-      update messages set status = 'scheduled', send_at = now() - interval '1 hour' where id = ${draft.id}`;
+    const overdue = await pipeline.message(account, { sendAt: Date.now() + HOUR });
+    await pipeline.sql`update messages set send_at = now() - interval '1 hour' where id = ${overdue.id}`;
     // No worker knows such a workflow.
-    await pipeline.client.workflow.start('nothing', { taskQueue: 'messages', workflowId: draft.id });
+    await pipeline.client.workflow.start('nothing', { taskQueue: 'messages', workflowId: overdue.id });
     await untilCommand('its task fails', async () => {
       const [thing] = listIn(await ok('stuck', '--kind', 'overdue', '--account', account));
       return String(thing?.['workflow']).startsWith('failing');
     });
-    await pipeline.client.workflow.getHandle(draft.id).terminate();
+    await pipeline.client.workflow.getHandle(overdue.id).terminate();
   });
 
   test('finds failing workflow tasks of whatever workflow, and tasks that no worker takes', async () => {
@@ -137,10 +134,10 @@ describe('stuck', () => {
     // No worker is there for it, so that it stays as a worker that stood still would leave it.
     const lost = newId('msg');
     const sendTime = new Date(Date.now() - HOUR);
-    const draft = await pipeline.draft(account, { sendAt: Date.now() + HOUR });
-    for (const workflowId of [lost, draft.id]) {
+    const known = await pipeline.message(account, { sendAt: Date.now() + HOUR });
+    for (const workflowId of [lost, known.id]) {
       await pipeline.client.workflow.start('message', {
-        ...messageStart({ ...draft, id: workflowId }, true),
+        ...messageStart({ ...known, id: workflowId }),
         taskQueue: 'nobody',
         typedSearchAttributes: new TypedSearchAttributes([
           { key: SEARCH_ATTRIBUTES.account, value: account },
@@ -151,14 +148,15 @@ describe('stuck', () => {
       });
     }
     const found = () => ok('stuck', '--kind', 'timer', '--account', account);
+    await untilCommand('one is listed', async () => ids(await found()).length === 1);
+    expect(ids(await found())).toEqual([lost]);
+    await pipeline.sql`update messages set status = 'queued' where id = ${known.id}`;
     await untilCommand('both are listed', async () => ids(await found()).length === 2);
     expect(listIn(await found()).map(({ workflow }) => workflow)).toEqual(
-      expect.arrayContaining(['waits; the message is unknown', 'waits; the message is draft']),
+      expect.arrayContaining(['waits; the message is unknown', 'waits; the message is queued']),
     );
     expect(listIn(await found())[0]).toMatchObject({ route: 'simulator', since: sendTime.toISOString() });
-    await pipeline.sql`update messages set status = 'scheduled' where id = ${draft.id}`;
-    expect(ids(await found())).toEqual([lost]);
-    for (const id of [lost, draft.id]) await pipeline.client.workflow.getHandle(id).terminate();
+    for (const id of [lost, known.id]) await pipeline.client.workflow.getHandle(id).terminate();
   });
 
   test('without Temporal lists what the database knows, and says so', async () => {
@@ -311,7 +309,7 @@ describe('messages cancel', () => {
 
   test('cancels one that its batch has not come to, and one whose workflow was terminated', async () => {
     const account = await pipeline.account();
-    const [waiting] = await charged(account, 1);
+    const [waiting] = await accepted(account, 1);
     expect(await ok('messages', 'cancel', waiting!)).toEqual({ id: waiting, carried_out: true });
     const lost = await sent(account, { sendAt: Date.now() + HOUR });
     await pipeline.client.workflow.getHandle(lost).terminate();
@@ -335,7 +333,7 @@ describe('messages cancel-all', () => {
       await sent(account, { sendAt: Date.now() + HOUR }),
     ];
     const gone = await sent(account, {});
-    const waiting = await charged(account, 12);
+    const waiting = await accepted(account, 12);
     expect(await ok('messages', 'cancel-all', '--account', account)).toEqual({ would_cancel: 14, of: 14 });
     expect(await statusOf(begun[0]!)).toBe('scheduled');
     const done = await ok('messages', 'cancel-all', '--account', account, '--yes', '--limit', '11');
@@ -358,7 +356,7 @@ describe('messages cancel-all', () => {
 
   test('leaves out those whose workflow completed before them', async () => {
     const account = await pipeline.account();
-    const [ended, open] = await charged(account, 2);
+    const [ended, open] = await accepted(account, 2);
     await pipeline.sql`
       insert into findings (kind, subject, account_id, state) values ('workflow_ended', ${ended!}, ${account}, 'open')`;
     const words = ['messages', 'cancel-all', '--account', account, '--limit', '1', '--yes'];
@@ -369,7 +367,7 @@ describe('messages cancel-all', () => {
   test('only those of one request', async () => {
     const account = await pipeline.account();
     const requestId = newId('req');
-    const [one] = await charged(account, 1, requestId);
+    const [one] = await accepted(account, 1, requestId);
     const other = await sent(account, { sendAt: Date.now() + HOUR });
     const words = ['messages', 'cancel-all', '--account', account, '--request', requestId, '--yes'];
     expect(await ok(...words)).toEqual({ cancelled: 1, of: 1, data: [] });

@@ -558,7 +558,7 @@ export const EXPECTATIONS: Record<string, Expectation> = {
           [`${CALLS}{operation="update_with_start",outcome="error"}`]: '0+1x60',
         },
         at: '8m',
-        ...page({}, '10% of the sends, look-ups and cancels find no Temporal'),
+        ...page({}, '10% of the look-ups and cancels find no Temporal'),
       },
     },
     silent: {

@@ -4,7 +4,7 @@ import { cancelScheduled } from '../../db/money/billing.ts';
 import { lockRow } from '../crash/holds.ts';
 import { decided } from '../support/decided.ts';
 import { eventually } from '../support/eventually.ts';
-import { addDraft, books, database, newAccount, type TestAccount } from '../support/factories.ts';
+import { books, database, newAccount, type TestAccount } from '../support/factories.ts';
 
 const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
 const later = ahead(86_400_000);
@@ -85,14 +85,6 @@ describe('GET /v1/messages', () => {
     const page = await list('reference=a&status=scheduled&limit=3');
     const rest = await list(`reference=a&status=scheduled&limit=3&cursor=${page.next_cursor}`);
     expect([page.data.length, rest.data.length, rest.next_cursor]).toEqual([3, 2, null]);
-  });
-
-  it('shows no drafts', async () => {
-    const account = await newAccount();
-    const id = await addDraft(account);
-    expect((await account.api.get(`/v1/messages/${id}`)).status).toBe(404);
-    expect((await account.api.delete(`/v1/messages/${id}`)).status).toBe(404);
-    expect((await account.api.get('/v1/messages')).body).toEqual({ data: [], next_cursor: null });
   });
 
   it('a message sent at once becomes delivered', async () => {

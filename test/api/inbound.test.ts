@@ -4,7 +4,7 @@ import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { database, newAccount, type TestAccount, untilStatus } from '../support/factories.ts';
 
 let numbers = 0;
 /** A number nobody else uses: accounts of other tests must not be written to, nor receive. */
@@ -289,6 +289,7 @@ describe('a reply on its way', () => {
     const prefix = `K${two.id.slice(-7)}`.toUpperCase();
     await two.api.patch('/v1/account', { inbound_prefix: prefix });
     const message = await one.api.accepted({ to: phone, text: 'x' });
+    await untilStatus(one, message.id, 'delivered');
     await addSimulatedReply(database(), { from: phone, to: number, text: `${prefix.toLowerCase()} tak` });
     await addSimulatedReply(database(), { from: phone, to: number, text: 'tak' });
     expect((await matched(one)).data).toMatchObject([{ text: 'tak', reply_to: message.id }]);

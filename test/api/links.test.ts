@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { linksOfMessage } from '../../db/links/links.ts';
-import { addDraft, database, newAccount, type TestAccount } from '../support/factories.ts';
+import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { addresses, carry, counted, sendLink, sendLinks, visit } from '../support/links.ts';
 import { SHORT_URL } from '../support/service.ts';
 
@@ -195,16 +195,6 @@ describe('GET /v1/links', () => {
       const { status, body } = await account.api.get(`/v1/links?message_id=${id}`);
       expect([status, body.data]).toEqual([200, []]);
     }
-  });
-
-  it('links of messages that were never accepted are not there', async () => {
-    const account = await newAccount();
-    const { token, message } = await sendLink(account);
-    await database()`delete from message_links where message_id = ${message}`;
-    const id = await addDraft(account);
-    await database()`insert into message_links (message_id, token) values (${id}, ${token})`;
-    expect((await account.api.get('/v1/links')).body.data).toEqual([]);
-    expect((await account.api.get(`/v1/links/${token}`)).status).toBe(404);
   });
 
   it('pages newest first, 50 unless told, at most 200; none is skipped or repeated while links are added', async () => {

@@ -132,7 +132,6 @@ describe('GET /v1/reports: money', () => {
       { status: 'delivered', cost: 2, refunded: 1 },
       { status: 'failed', cost: 5, refunded: 5 },
       { status: 'suppressed', cost: 0 },
-      { status: 'draft', cost: 7 },
       { status: 'sent', cost: 11, at: at('2026-10-31T22:59:59.999Z') },
       { status: 'sent', cost: 1, at: at('2026-10-31T23:00:00Z') },
       { status: 'unknown', cost: 1, at: at('2026-11-30T22:59:59.999Z') },

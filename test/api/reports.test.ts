@@ -196,12 +196,6 @@ describe('GET /v1/reports: the groups', () => {
     expect(await total('type=mms')).toBe(0);
     expect(await total('sender=A&country=DE&reference=x&status=delivered')).toBe(1);
   });
-
-  it('shows no drafts', async () => {
-    const account = await newAccount();
-    await writePast(account, [{ at: NOON, status: 'draft' }]);
-    expect((await report(account)).totals).toMatchObject({ messages: 0, cost_grosze: 0 });
-  });
 });
 
 describe('GET /v1/reports: properties', () => {

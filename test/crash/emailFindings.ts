@@ -49,10 +49,10 @@ const STATUS: Readonly<Record<Fate, string>> = {
 /** How much is still to be done, by what it is; empty once all is over. */
 export async function leftToDo(sql: Database): Promise<Record<string, number>> {
   const [row] = await sql<Record<string, number>[]>`
-    select (select count(*)::int from emails where status in ('draft', 'queued') or submission <> 'answered') as emails,
+    select (select count(*)::int from emails where status = 'queued' or submission <> 'answered') as emails,
            (select count(*)::int from provider_email_events where applied_at is null or look_at is not null) as reports,
            (select count(*)::int from webhook_events where state <> 'delivered') as webhook_events,
-           (select count(*)::int from idempotency_keys where state = 'open') as keys`;
+           (select count(*)::int from reservations) as reservations`;
   return Object.fromEntries(Object.entries(row!).filter(([, count]) => count > 0));
 }
 

@@ -99,7 +99,7 @@ test(
     const open = async () =>
       await sql<{ id: string; status: string; submission: string }[]>`
         select id, status, submission from emails
-         where account_id = ${account} and status not in ('delivered', 'failed', 'draft')`;
+         where account_id = ${account} and status not in ('delivered', 'failed')`;
     await eventually(open, (left) => left.length === 0, PATIENCE_MS).catch(async (error: unknown) => {
       for (const { id } of await open())
         console.log(id, new Date(), await workflowOf(service.temporalAddress, id).catch(String));
@@ -110,7 +110,7 @@ test(
       select id, idx, status,
              (select count(*)::int from ledger_entries where subject_id = e.id and kind = 'refund') as refunds,
              (select count(*)::int from email_attachment_pieces where email_id = e.id) as pieces
-        from emails e where account_id = ${account} and status <> 'draft' order by id`;
+        from emails e where account_id = ${account} order by id`;
     const byIdx = new Map(stored.map((email) => [email.idx, email]));
     expect(stored).toHaveLength(EMAILS);
     expect(byIdx.size, 'no idx has two e-mails').toBe(EMAILS);

@@ -69,7 +69,6 @@ function expectedStatus({ status, recipient, sendAt, parts, unanswered, taken }:
 }
 
 const isUnfinished = ({ status }: StoredMessage): boolean => ['scheduled', 'queued', 'sent'].includes(status);
-const isVisible = ({ status }: StoredMessage): boolean => status !== 'draft';
 
 async function readMessages({ sql, taken }: Pick<Scene, 'sql' | 'taken'>): Promise<StoredMessage[]> {
   const messages = await sql<StoredMessage[]>`
@@ -90,7 +89,7 @@ async function readMessages({ sql, taken }: Pick<Scene, 'sql' | 'taken'>): Promi
   return messages.map((message) => {
     if (message.route === SIMULATOR) return message;
     // A retry writes to the same number: what was refused before has nothing of what that one has.
-    return { ...message, taken: isVisible(message) ? taken(message.recipient) : {} };
+    return { ...message, taken: taken(message.recipient) };
   });
 }
 
@@ -102,15 +101,13 @@ async function inFlight(scene: Scene): Promise<string[]> {
            (select count(*)::int from webhook_events where state = 'pending') as pending_webhooks,
            (select count(*)::int from simulator_reports) as simulator_reports,
            (select count(*)::int from delivery_reports where applied_at is null) as unapplied_reports,
-           (select count(*)::int from idempotency_keys
-             where state = 'open' and account_id <> ${scene.accounts.probing.id}) as open_keys`;
+           (select count(*)::int from reservations) as reservations`;
   const rows = Object.entries(counts!).filter(([, count]) => count > 0);
   const moving = (await readMessages(scene)).filter(
     (message) =>
-      isVisible(message) &&
-      (!expectedStatus(message).includes(message.status) ||
-        // A lost worker's submit is taken up again after its heartbeat's time-out.
-        (message.status === 'queued' && message.submission !== 'unanswered')),
+      !expectedStatus(message).includes(message.status) ||
+      // A lost worker's submit is taken up again after its heartbeat's time-out.
+      (message.status === 'queued' && message.submission !== 'unanswered'),
   );
   return [
     ...rows.map(([name, count]) => `${name}: ${count}`),
@@ -157,7 +154,7 @@ export async function countUnanswered(scene: Scene): Promise<{ proved: number; o
 }
 
 function checkRequests(messages: StoredMessage[], told: Told[]): string[] {
-  const byReference = groupBy(messages.filter(isVisible), ({ reference }) => reference);
+  const byReference = groupBy(messages, ({ reference }) => reference);
   const findings = told.flatMap(({ request, status, messages: answered }) => {
     const stored = (byReference.get(request.tag) ?? []).map(({ id }) => id);
     const expected = status === 201 ? answered.map(({ id }) => id).sort() : [];
@@ -176,15 +173,12 @@ function checkRequests(messages: StoredMessage[], told: Told[]): string[] {
 }
 
 function checkMessage(message: StoredMessage): string[] {
-  const { id, status, submission, charges, refunds, taken, unanswered, recipient, reference } = message;
+  const { id, status, submission, charges, refunds, taken, unanswered, recipient } = message;
   const findings: string[] = [];
   const say = (what: string): void => void findings.push(`${id} (${recipient}, ${status}): ${what}`);
 
-  const paid = isVisible(message);
-  if (charges !== (paid ? 1 : 0)) say(`${charges} charges`);
+  if (charges !== 1) say(`${charges} charges`);
   if (refunds !== (status === 'failed' || status === 'cancelled' ? 1 : 0)) say(`${refunds} refunds`);
-  if (status === 'draft' && !reference.startsWith(PROBE_TAG))
-    say('draft left over although its caller has an answer');
 
   for (const [part, times] of Object.entries(taken))
     if (times > 1) say(`part ${part} submitted ${times} times`);
@@ -201,8 +195,7 @@ async function checkBooks({ sql, accounts }: Scene, messages: StoredMessage[]): 
   const findings: string[] = [];
   for (const account of Object.values<Account>(accounts)) {
     const paid = messages.filter(
-      ({ accountId, status }) =>
-        accountId === account.id && !['draft', 'failed', 'cancelled'].includes(status),
+      ({ accountId, status }) => accountId === account.id && !['failed', 'cancelled'].includes(status),
     );
     const sum = (amounts: number[]): number => amounts.reduce((total, amount) => total + amount, 0);
     const credits = sum(paid.map((message) => message.credits));
@@ -271,7 +264,7 @@ async function checkApi({ apiUrl, accounts }: Scene, messages: StoredMessage[]):
       for (const { id, status } of page.data) shown.set(id, status);
       cursor = page.next_cursor;
     } while (cursor !== null);
-    const stored = messages.filter((m) => m.accountId === account.id && isVisible(m));
+    const stored = messages.filter((m) => m.accountId === account.id);
     if (shown.size !== stored.length)
       findings.push(`the API shows ${shown.size} messages of ${payer}, stored are ${stored.length}`);
     for (const { id, status } of stored)
@@ -311,9 +304,7 @@ async function checkWorkflow(
           throw error;
         },
       );
-    const right = isUnfinished(message)
-      ? state === 'RUNNING'
-      : state === 'COMPLETED' || (state === 'missing' && !isVisible(message));
+    const right = state === (isUnfinished(message) ? 'RUNNING' : 'COMPLETED');
     if (right) return null;
     if (Date.now() > deadline) return `${id} is ${status}, but its workflow is ${state}`;
     await delay(250);

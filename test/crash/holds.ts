@@ -11,8 +11,8 @@ export interface RowLock {
   release(): Promise<void>;
 }
 
-/** What a test locks: the account's money, a whole message, a message against its submission alone, an event, or a message's idempotency key. */
-export type Lockable = 'account' | 'message' | 'submission' | 'event' | 'key';
+/** What a test locks: the account's money, what is reserved for a message, a whole message, a message against its submission alone, or an event. */
+export type Lockable = 'account' | 'reservation' | 'message' | 'submission' | 'event';
 
 const PATIENCE_MS = 30_000;
 const RELEASE_MS = 2_000;
@@ -22,15 +22,13 @@ export async function lockRow(sql: Database, what: Lockable, id: string): Promis
   const own = await sql.reserve();
   let released = false;
   await own`begin`;
-  // What moves money waits; what only names the account, as drafts do, passes.
+  // What moves money waits; what only names the account passes.
   if (what === 'account') await own`select from accounts where id = ${id} for no key update`;
   else if (what === 'message') await own`select from messages where id = ${id} for update`;
   // A change of status passes this lock; what is about to submit does not.
   else if (what === 'submission') await own`select from messages where id = ${id} for key share`;
-  else if (what === 'key') {
-    await own`
-      select from idempotency_keys where request_id = (select request_id from messages where id = ${id}) for update`;
-  } else await own`select from webhook_events where id = ${id} for update`;
+  else if (what === 'reservation') await own`select from reservations where subject_id = ${id} for update`;
+  else await own`select from webhook_events where id = ${id} for update`;
   const [backend] = await own<{ pid: number }[]>`select pg_backend_pid() as pid`;
   return {
     async untilWaitedFor() {
@@ -67,11 +65,4 @@ export async function isStarted(client: Client, workflowId: string): Promise<boo
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;
   }
-}
-
-/** Whether a workflow has answered an update. */
-export async function hasAnswered(client: Client, workflowId: string): Promise<boolean> {
-  if (!(await isStarted(client, workflowId))) return false;
-  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
-  return (events ?? []).some((event) => event.workflowExecutionUpdateCompletedEventAttributes);
 }

@@ -260,12 +260,11 @@ export function systemSettings(): Record<string, string> {
 export async function runAdmin(
   settings: Record<string, string>,
   words: string[],
-  cwd = PROJECT,
 ): Promise<Record<string, unknown>> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--import', 'tsx', 'bin/admin.ts', '--json', ...words],
-    { cwd, env: { ...systemSettings(), ...settings } },
+    { cwd: PROJECT, env: { ...systemSettings(), ...settings } },
   );
   return JSON.parse(stdout) as Record<string, unknown>;
 }

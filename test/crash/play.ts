@@ -113,7 +113,7 @@ async function checkAll(scene: Scene, network: Network, load: Load): Promise<voi
 
 async function strays({ sql }: Scene, { smsc }: Network): Promise<string[]> {
   const accepted = await sql<{ recipient: string }[]>`
-    select distinct recipient from messages where status <> 'draft'`;
+    select distinct recipient from messages`;
   const known = new Set(accepted.map(({ recipient }) => recipient));
   return smsc.submits
     .map(({ destination }) => `+${destination}`)

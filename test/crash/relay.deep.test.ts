@@ -121,7 +121,7 @@ test(
     const open = async () =>
       await sql<{ id: string; status: string; submission: string }[]>`
         select id, status, submission from emails
-         where account_id = ${account} and status in ('draft', 'queued') and submission <> 'unanswered'`;
+         where account_id = ${account} and status = 'queued' and submission <> 'unanswered'`;
     expect(await eventually(open, (left) => left.length === 0, PATIENCE_MS)).toEqual([]);
     // Nothing comes of what is unanswered, however long one waits.
     await delay(15_000);
@@ -141,7 +141,7 @@ test(
              (select count(*)::int from ledger_entries where subject_id = e.id and kind = 'refund') as refunds,
              (select count(*)::int from email_events where email_id = e.id and kind = 'sent') as sent,
              (select count(*)::int from email_events where email_id = e.id and kind = 'bounced') as bounced
-        from emails e where account_id = ${account} and status <> 'draft' order by id`;
+        from emails e where account_id = ${account} order by id`;
     expect(stored).toHaveLength(EMAILS);
     const takenOf = (id: string): number => relay.taken.filter((one) => one === id).length;
     let doubtful = 0;

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Proxy } from '../support/proxy.ts';
-import { hasAnswered, isStarted, type Lockable, type RowLock, untilRow } from './holds.ts';
+import { isStarted, type Lockable, type RowLock, untilRow } from './holds.ts';
 import type { Account, Planned, Told } from './load.ts';
 import type { Network } from './network.ts';
 import type { Link, Victim } from './stage.ts';
@@ -63,24 +63,50 @@ export interface Step {
 const FROZEN = true;
 const BATCH = 120;
 const STARTED_OF_BATCH = 25;
-const BESIDE = 8;
-const BESIDE_MANY = 80;
+const BESIDE = 80;
 const STARTED_BESIDE = 10;
-const CHARGED_MS = 5_000;
 const EVERYBODY: readonly Victim[] = ['api', 'worker', 'postgres', 'temporal'];
 const BEHIND_API: readonly Victim[] = ['worker', 'postgres', 'temporal'];
 
 /** All steps, in the order in which a message takes them. */
 export const STEPS: readonly Step[] = [
   {
-    name: 'the draft is written, nobody asked to charge it',
-    victims: ['api', 'postgres', 'temporal'],
+    name: 'about to be accepted: it waits for the account’s money',
+    victims: EVERYBODY,
     async bring(tools, request) {
-      const link = tools.proxies['api to temporal'];
+      const { lock, told } = await waitingForMoney(tools, request);
+      return atStep(told, () => lock.release());
+    },
+  },
+  {
+    name: 'accepted, and the caller has no answer',
+    victims: EVERYBODY,
+    async bring(tools, request) {
+      const link = tools.proxies['api to postgres'];
+      const { lock, told } = await waitingForMoney(tools, request);
+      link.freeze();
+      await lock.release();
+      await messageWith(tools, request, ['queued', 'sent', 'delivered']);
+      return atStep(told, () => link.restore(), FROZEN);
+    },
+  },
+  {
+    name: 'accepted, not started',
+    victims: EVERYBODY,
+    async bring(tools, request) {
+      const link = tools.proxies['worker to temporal'];
       link.freeze();
       const told = tools.send(request);
-      await messageWith(tools, request, ['draft']);
+      await told;
       return atStep(told, () => link.restore(), FROZEN);
+    },
+  },
+  {
+    name: 'started, not charged',
+    victims: EVERYBODY,
+    async bring(tools, request) {
+      const { lock, told } = await waitingForItsCharge(tools, request);
+      return atStep(told, () => lock.release());
     },
   },
   {
@@ -90,24 +116,15 @@ export const STEPS: readonly Step[] = [
     scheduledSeconds: 3,
     async bring(tools, request) {
       const link = tools.proxies['worker to temporal'];
-      const { lock, told } = await waitingForItsCharge(tools, request);
+      const { lock, told, id } = await waitingForItsCharge(tools, request);
       link.freeze();
       await lock.release();
-      await messageWith(tools, request, ['scheduled']);
+      await untilRow(
+        () => tools.sql<{ left: number }[]>`
+          select count(*)::int as left from reservations where subject_id = ${id}`,
+        ({ left }) => left === 0,
+      );
       return atStep(told, () => link.restore(), FROZEN);
-    },
-  },
-  {
-    name: 'accepted, and the caller has no answer',
-    victims: EVERYBODY,
-    async bring(tools, request) {
-      const links = [tools.proxies['api to temporal'], tools.proxies['api to postgres']];
-      const { lock, told } = await waitingForItsCharge(tools, request);
-      for (const link of links) link.freeze();
-      await lock.release();
-      const { id } = await messageWith(tools, request, ['queued', 'sent', 'delivered']);
-      await eventually(() => hasAnswered(tools.client, id), Boolean);
-      return atStep(told, () => links.forEach((link) => link.restore()), FROZEN);
     },
   },
   {
@@ -265,7 +282,7 @@ export const STEPS: readonly Step[] = [
       const told = tools.send(request);
       await messageWith(tools, request, ['queued']);
       const ids = await tools.sql<{ id: string }[]>`
-        select id from messages where reference = ${request.tag} and status <> 'draft' order by id`;
+        select id from messages where reference = ${request.tag} order by id`;
       await eventually(() => isStarted(tools.client, ids[STARTED_OF_BATCH]!.id), Boolean);
       link.freeze();
       if (await isStarted(tools.client, ids.at(-1)!.id))
@@ -274,158 +291,58 @@ export const STEPS: readonly Step[] = [
     },
   },
   {
-    name: 'gathered: the drafts are written, nobody asked to charge them',
-    victims: ['api', 'postgres', 'temporal'],
-    beside: BESIDE,
-    async bring(tools, request, others) {
-      const { link, told } = await gatheredDrafts(tools, request, others);
-      return allAtStep(told, () => link.restore(), FROZEN);
-    },
-  },
-  {
-    name: 'gathered: being charged',
-    victims: EVERYBODY,
-    beside: BESIDE,
-    async bring(tools, request, others) {
-      const { lock, told } = await waitingForTheirCharge(tools, request, others);
-      return allAtStep(told, () => lock.release());
-    },
-  },
-  {
-    name: 'gathered: left to workflows of their own, whose charges wait',
-    victims: EVERYBODY,
-    beside: BESIDE,
-    async bring(tools, request, others) {
-      const { link, told } = await gatheredDrafts(tools, request, others);
-      const lock = await tools.lock('account', tools.account.id);
-      link.restore();
-      await untilSomeAreStarted(tools, others);
-      await lock.untilWaitedFor();
-      return allAtStep(told, () => lock.release());
-    },
-  },
-  {
-    name: 'gathered: charged, and the workflow does not know',
+    name: `some of ${BESIDE} sent at once have their workflow`,
     victims: EVERYBODY,
     beside: BESIDE,
     async bring(tools, request, others) {
       const link = tools.proxies['worker to temporal'];
-      const { lock, told } = await waitingForTheirCharge(tools, request, others);
-      link.freeze();
-      await lock.release();
-      await untilChargedTogether(tools, others[0]!, told);
-      return allAtStep(told, () => link.restore(), FROZEN);
-    },
-  },
-  {
-    name: 'gathered: accepted, and the callers have no answer',
-    victims: EVERYBODY,
-    beside: BESIDE,
-    async bring(tools, request, others) {
-      const links = [tools.proxies['api to temporal'], tools.proxies['api to postgres']];
-      const { lock, told } = await waitingForTheirCharge(tools, request, others);
-      for (const link of links) link.freeze();
-      await lock.release();
-      await untilChargedTogether(tools, others[0]!, told);
-      return allAtStep(told, () => links.forEach((link) => link.restore()), FROZEN);
-    },
-  },
-  {
-    name: `gathered: some of ${BESIDE_MANY} have their workflow`,
-    victims: EVERYBODY,
-    beside: BESIDE_MANY,
-    async bring(tools, request, others) {
-      const link = tools.proxies['worker to temporal'];
-      const { lock, told } = await waitingForTheirCharge(tools, request, others);
-      await lock.release();
-      // Those before them in an earlier call need not wait for the key, nor are they enough.
+      const told = [request, ...others].map((one) => tools.send(one));
+      // Awaited later; until then a failure must not end the process.
+      for (const one of told) one.catch(() => undefined);
+      const tags = others.map(({ tag }) => tag);
       const ids = await eventually(
-        () => tools.sql<{ id: string }[]>`
-          select id from messages where reference = any(${others.map(({ tag }) => tag)})
-             and gathered_in is not null order by id`,
+        () => tools.sql<{ id: string }[]>`select id from messages where reference = any(${tags}) order by id`,
         (some) => some.length > STARTED_BESIDE,
       );
       await eventually(() => isStarted(tools.client, ids[STARTED_BESIDE]!.id), Boolean);
       link.freeze();
-      if (await isStarted(tools.client, ids.at(-1)!.id))
-        throw new MissedStep('all of them have it already', told);
-      return allAtStep(told, () => link.restore(), FROZEN);
+      const [first, ...rest] = told;
+      const step = atStep(first!, () => link.restore(), FROZEN);
+      return { ...step, answers: told, others: rest };
     },
   },
 ];
 
-/** Sends them all: the first one is asked to be charged, in vain, and the others gather; their drafts are written. */
-async function gatheredDrafts(
-  tools: StepTools,
-  request: Planned,
-  others: Planned[],
-): Promise<{ link: Proxy; told: Promise<Told>[] }> {
-  const link = tools.proxies['api to temporal'];
-  link.freeze();
-  const all = [request, ...others];
-  const told = all.map((one) => tools.send(one));
-  // Awaited later; until then a failure must not end the process.
-  for (const one of told) one.catch(() => undefined);
-  await untilRow(
-    () => tools.sql<{ drafts: number }[]>`
-      select count(*)::int as drafts from messages where reference = any(${all.map(({ tag }) => tag)}) and status = 'draft'`,
-    ({ drafts }) => drafts === all.length,
-  );
-  return { link, told };
-}
-
-/** Of one account few have workflows of their own at a time, in the order in which they reached the API. */
-async function untilSomeAreStarted(tools: StepTools, some: readonly Planned[]): Promise<void> {
-  const messages = await Promise.all(some.map((one) => messageWith(tools, one, ['draft'])));
-  await eventually(
-    () => Promise.all(messages.map(({ id }) => isStarted(tools.client, id))),
-    (started) => started.filter(Boolean).length >= 2,
-  );
-}
-
-/** The workflow of those that gathered is in the middle of their charge: it waits for the key of one of them. */
-async function waitingForTheirCharge(
-  tools: StepTools,
-  request: Planned,
-  others: Planned[],
-): Promise<{ lock: RowLock; told: Promise<Told>[] }> {
-  const { link, told } = await gatheredDrafts(tools, request, others);
-  const { id } = await messageWith(tools, others.at(-1)!, ['draft']);
-  const lock = await tools.lock('key', id);
-  link.restore();
-  await lock.untilWaitedFor();
-  return { lock, told };
-}
-
-/**
- * @throws MissedStep where they were not: a charge waits for a key no longer than 150 ms, which is less than a busy machine may take to let
- *   go of it
- */
-async function untilChargedTogether({ sql }: StepTools, one: Planned, told: Promise<Told>[]): Promise<void> {
-  const charged = () => sql<{ charged: boolean }[]>`
-    select coalesce(bool_or(status <> 'draft' and gathered_in is not null), false) as charged
-      from messages where reference = ${one.tag}`;
-  await eventually(charged, ([row]) => row!.charged, CHARGED_MS).catch(() => {
-    throw new MissedStep('their charge did not wait for the key', told);
-  });
-}
-
-function allAtStep([told, ...others]: Promise<Told>[], letGo: () => unknown, frozen = false): AtStep {
-  return { ...atStep(told!, letGo, frozen), answers: [told!, ...others], others };
-}
-
-/** Sends; its workflow runs, and waits for the account's money. */
-async function waitingForItsCharge(
+/** Sends; the API waits for the account's money. */
+async function waitingForMoney(
   tools: StepTools,
   request: Planned,
 ): Promise<{ lock: RowLock; told: Promise<Told> }> {
   const lock = await tools.lock('account', tools.account.id);
   const told = tools.send(request);
-  const { id } = await messageWith(tools, request, ['draft']);
-  // Another message's refund may wait for the lock too.
-  await eventually(() => isStarted(tools.client, id), Boolean);
   await lock.untilWaitedFor();
   return { lock, told };
+}
+
+/** Sends; its workflow runs, and waits for what was reserved. */
+async function waitingForItsCharge(
+  tools: StepTools,
+  request: Planned,
+): Promise<{ lock: RowLock; told: Promise<Told>; id: string }> {
+  const link = tools.proxies['worker to temporal'];
+  link.freeze();
+  const told = tools.send(request);
+  const { id } = (await told).messages[0]!;
+  // A worker has taken it, and starts it as soon as it can.
+  await untilRow(
+    () => tools.sql<{ taken: boolean }[]>`
+      select start_after > now() as taken from reservations where subject_id = ${id}`,
+    ({ taken }) => taken,
+  );
+  const lock = await tools.lock('reservation', id);
+  link.restore();
+  await lock.untilWaitedFor();
+  return { lock, told, id };
 }
 
 function atStep(told: Promise<Told>, letGo: () => unknown, frozen = false): AtStep {
@@ -441,7 +358,7 @@ async function messageWith(
   return await untilRow(
     () =>
       sql<{ id: string; status: string }[]>`select id, status from messages where reference = ${tag}
-       order by status = 'draft' and status <> all(${statuses}), id`,
+       order by status <> all(${statuses}), id`,
     ({ status }) => statuses.includes(status),
   );
 }

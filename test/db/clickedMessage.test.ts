@@ -9,7 +9,7 @@ import { acceptParts } from '../../db/messages/answers.ts';
 import { failSubmission } from '../../db/messages/endings.ts';
 import { claimParts, holdParts } from '../../db/messages/parts.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
-import { MOVES, STORED_STATUSES } from '../../domain/statuses.ts';
+import { MOVES, MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { startDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 import { storeClick } from '../support/storedClick.ts';
@@ -43,13 +43,13 @@ async function newLink(): Promise<string> {
   return token;
 }
 
-/** Drafts with the links, sent an hour ago, the one before that a second before, and so on; their ids, the last one first. */
-async function drafts(tokens: readonly string[], count = 1): Promise<string[]> {
+/** Scheduled messages with the links, of an hour ago, the one before that a second before, and so on; their ids, the last one first. */
+async function scheduled(tokens: readonly string[], count = 1): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('msg'));
   await sql`
     insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route,
                           created_at)
-    select id, ${ACCOUNT}, id, 'draft', 'queued', '+48500100200', 'x', 1, 10, now(), 'r',
+    select id, ${ACCOUNT}, id, 'scheduled', 'scheduled', '+48500100200', 'x', 1, 10, now(), 'r',
            now() - interval '1 hour' - interval '1 second' * nr
       from unnest(${ids}::text[]) with ordinality as d(id, nr)`;
   await sql`
@@ -101,12 +101,12 @@ describe('of links that thousands of cancelled messages carried', () => {
 
   beforeAll(async () => {
     tokens = [await newLink(), await newLink()];
-    [sent] = (await drafts(tokens)) as [string];
+    [sent] = (await scheduled(tokens)) as [string];
     for (const status of ['queued', 'sent', 'delivered']) await move([sent], status);
-    const cancelled = await drafts(tokens, CANCELLED);
+    const cancelled = await scheduled(tokens, CANCELLED);
     last = cancelled.toSorted().at(-1)!;
-    for (const status of ['scheduled', 'cancelled']) await move(cancelled, status);
-    const others = await drafts([await newLink()], SENT);
+    await move(cancelled, 'cancelled');
+    const others = await scheduled([await newLink()], SENT);
     for (const status of ['queued', 'sent', 'delivered']) await move(others, status);
     await sql`analyze messages, message_links`;
   });
@@ -148,7 +148,7 @@ describe('of links that thousands of cancelled messages carried', () => {
 describe('a click belongs to the last message that some network was given, or may have been,', () => {
   test('as its submit goes on', async () => {
     const token = await newLink();
-    const [last, before] = (await drafts([token], 2)) as [string, string];
+    const [last, before] = (await scheduled([token], 2)) as [string, string];
     await move([last, before], 'queued');
     expect(await clickedMessage(token)).toBeNull();
     const claim = async (messageId: string) => await claimParts(sql, { messageId, parts: [1], route: 'r' });
@@ -170,7 +170,7 @@ describe('a click belongs to the last message that some network was given, or ma
 
   test('by its send time, where it has one, else by its acceptance; of the same time, the one with the greater id', async () => {
     const token = await newLink();
-    const [first, second, third] = (await drafts([token], 3)).toSorted() as [string, string, string];
+    const [first, second, third] = (await scheduled([token], 3)).toSorted() as [string, string, string];
     await sql`update messages set send_at = now() - interval '10 minutes' where id = any(${[first, second]})`;
     for (const id of [second, third, first]) {
       await move([id], 'queued');
@@ -184,22 +184,21 @@ describe('a click belongs to the last message that some network was given, or ma
   });
 
   test('whatever becomes of any number of messages, in any order', async () => {
-    const statuses = STORED_STATUSES.filter((status) => status !== 'draft');
     const submissions = ['waiting', 'submitting', 'answered', 'unanswered'];
     const change = fc.record({
       message: fc.nat({ max: 3 }),
-      status: fc.constantFrom(...statuses),
+      status: fc.constantFrom(...MESSAGE_STATUSES),
       submission: fc.constantFrom(...submissions),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 5, maxLength: 25 }), async (changes) => {
         const token = await newLink();
-        const ids = await drafts([token], 4);
+        const ids = await scheduled([token], 4);
         for (const { message, status, submission } of changes) {
           const from = MOVES.filter(({ to }) => to === status).map((allowed) => allowed.from);
           await sql`
             update messages set submission = ${submission}, status = case when status = any(${from}) then ${status} else status end
-             where id = ${ids[message]!} and (status = any(${from}) or status <> 'draft')`;
+             where id = ${ids[message]!}`;
           const [found] = await sql`select message_of_click(${token}, now()) as message`;
           expect(found).toEqual({ message: await lastGiven(token) });
         }
@@ -210,7 +209,7 @@ describe('a click belongs to the last message that some network was given, or ma
 
   test('also where many with one link leave at once', async () => {
     const tokens = await Promise.all(Array.from({ length: 3 }, newLink));
-    const ids = await drafts(tokens, 60);
+    const ids = await scheduled(tokens, 60);
     await move(ids, 'queued');
     const parts = (messageId: string) => ({ messageId, parts: [1] });
     await Promise.all(

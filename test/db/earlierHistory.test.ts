@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { readEarlierHistory } from '../../db/messages/earlierHistory.ts';
 import { migrate } from '../../db/migrate.ts';
-import { chargeRequest } from '../../db/money/billing.ts';
 import { pageOfHistory, secondOf, stretchOf } from '../../domain/earlierHistory.ts';
 import type { LoggedRow } from '../../domain/earlierRecords.ts';
 import { classesShowing, historyClassOf, shownStatus } from '../../domain/earlierStatus.ts';
 import { EARLIER_STATUSES, type EarlierStatus } from '../../domain/earlierInterface.ts';
-import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
+import { type AcceptedStatus, MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { startDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 
@@ -35,10 +34,14 @@ async function add(
   const request = `req_${(requests += 1)}`;
   await sql`
     insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze, give_up_at,
-                          route, interface, sent_key)
+                          route, interface)
     select 'msg_' || ${request} || '_' || k, ${account}, ${request}, ${status}, ${submission}, 'queued', '+48500100200', 'x', 1, 15,
-           now(), 'simulator', 'v1', k
+           now(), 'simulator', 'v1'
       from unnest(${keys as number[]}::bigint[]) k`;
+  // As it is written it gets a place of this second.
+  await sql`
+    update messages m set sent_key = k from unnest(${keys as number[]}::bigint[]) k
+     where m.id = 'msg_' || ${request} || '_' || k`;
 }
 
 const page = async (
@@ -190,12 +193,11 @@ test('each status of the document finds what shows it, and nothing else', () => 
 });
 
 describe('a message', () => {
-  async function draft(id: string, acceptedAs: string): Promise<void> {
+  async function accept(id: string, status: AcceptedStatus): Promise<void> {
     await sql`
-      insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route, send_at)
-      values (${id}, 'cl_6', ${`req_${id}`}, ${acceptedAs}, '+48500100200', 'x', 1, 0, now(), 'simulator',
-              ${acceptedAs === 'scheduled' ? new Date(Date.now() + 3_600_000) : null})`;
-    expect(await chargeRequest(sql, `req_${id}`)).toEqual({ accepted: true });
+      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route, send_at)
+      values (${id}, 'cl_6', ${`req_${id}`}, ${status}, ${status}, '+48500100200', 'x', 1, 0, now(), 'simulator',
+              ${status === 'scheduled' ? new Date(Date.now() + 3_600_000) : null})`;
   }
   const placeOf = async (id: string): Promise<number | null> => {
     const [row] = await sql<{ sentKey: number | null }[]>`select sent_key from messages where id = ${id}`;
@@ -203,9 +205,9 @@ describe('a message', () => {
   };
 
   test('gets its place when it is accepted to be sent at once, or not at all, and keeps it', async () => {
-    for (const acceptedAs of ['queued', 'rejected']) {
+    for (const acceptedAs of ['queued', 'rejected'] as const) {
       const from = Math.floor(Date.now() / 1000);
-      await draft(`msg_${acceptedAs}`, acceptedAs);
+      await accept(`msg_${acceptedAs}`, acceptedAs);
       const until = Math.ceil(Date.now() / 1000);
       const place = await placeOf(`msg_${acceptedAs}`);
       expect(secondOf(place!)).toBeGreaterThanOrEqual(from);
@@ -218,14 +220,14 @@ describe('a message', () => {
   });
 
   test('that waits for its send time has none until then', async () => {
-    await draft('msg_later', 'scheduled');
+    await accept('msg_later', 'scheduled');
     expect(await placeOf('msg_later')).toBeNull();
     await sql`update messages set status = 'queued' where id = 'msg_later'`;
     expect(await placeOf('msg_later')).not.toBeNull();
   });
 
   test.each(['cancelled', 'expired'])('that is %s while it waits for it gets none', async (status) => {
-    await draft(`msg_never_${status}`, 'scheduled');
+    await accept(`msg_never_${status}`, 'scheduled');
     await sql`update messages set status = ${status} where id = ${`msg_never_${status}`}`;
     expect(await placeOf(`msg_never_${status}`)).toBeNull();
   });
@@ -235,7 +237,7 @@ describe('a message', () => {
       ['msg_ended_1', 'queued'],
       ['msg_ended_2', 'scheduled'],
     ] as const) {
-      await draft(id, acceptedAs);
+      await accept(id, acceptedAs);
       await sql`update messages set status = 'queued' where id = ${id} and status = 'scheduled'`;
       const place = await placeOf(id);
       await sql`update messages set status = 'cancelled' where id = ${id}`;

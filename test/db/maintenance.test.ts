@@ -42,59 +42,12 @@ async function link(token: string, days: number): Promise<void> {
             ${new Date(Date.now() - days * DAY)})`;
 }
 
-const links = async (): Promise<string[]> =>
-  (await sql()<{ token: string }[]>`select token from tracked_links order by token`).map(
-    ({ token }) => token,
-  );
-
-const exists = async (id: string): Promise<boolean> =>
-  (await sql()`select from messages where id = ${id}`).count > 0;
-
 const run = (step: 'deleteLeftovers' | 'eraseContents', contentDays?: number): Promise<Removed> => {
   const steps = maintenanceActivities(sql(), { contentDays, logDays: 90 });
   return new MockActivityEnvironment().run(() => steps[step]());
 };
 
 describe('clean-up', () => {
-  test('deletes drafts once nobody can ask for them any more', async () => {
-    const [old, older, young, sent] = [
-      await message('draft', 2),
-      await message('draft', 3),
-      await message('draft', 1),
-      await message('delivered', 2),
-    ];
-    await link('t1', 2);
-    await link('t2', 2);
-    await sql()`
-      insert into message_links (message_id, token) values (${old}, 't1'), (${sent}, 't1'), (${old}, 't2'), (${older}, 't2')`;
-    expect(await run('deleteLeftovers')).toMatchObject({ drafts: 2 });
-    expect(await links()).toEqual(['t1']);
-    for (const [id, there] of [
-      [old, false],
-      [older, false],
-      [young, true],
-      [sent, true],
-    ] as const) {
-      expect(await exists(id)).toBe(there);
-    }
-    expect(await run('deleteLeftovers')).toMatchObject({ drafts: 0 });
-    await sql()`select delete_never_accepted(${[sent]})`;
-    expect(await exists(sent)).toBe(true);
-  });
-
-  test('deletes tracked links that no message carries, unless they are young or were clicked', async () => {
-    const sent = await message('delivered', 2);
-    for (const token of ['carried', 'clicked', 'left']) await link(token, 2);
-    await link('young', 1);
-    await sql()`insert into message_links (message_id, token) values (${sent}, 'carried')`;
-    await sql()`insert into link_clicks (id, token, robot) values (${newId('clk')}, 'clicked', false)`;
-    expect(await run('deleteLeftovers')).toMatchObject({ 'tracked_links without a message': 1 });
-    expect(await links()).toEqual(['carried', 'clicked', 't1', 'young']);
-    const [counted] = await sql()`
-      select used from account_usage where account_id = ${account} and kind = 'links'`;
-    expect(counted).toEqual({ used: 4 });
-  });
-
   test('leaves blacklist entries that somebody is just listing anew, and waits for nobody', async () => {
     const over = new Date(Date.now() - 31 * DAY);
     const numbers = ['+48500100310', '+48500100311', '+48500100312'];
@@ -153,8 +106,8 @@ describe('clean-up', () => {
     for (const days of [0, 1.04, 1.1]) {
       await sql()`
         insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body,
-                                      lease_until, created_at)
-        values (${account}, ${String(days)}, '', ${idOf('req', days)}, 201, '{}', now(), ${at(days)})`;
+                                      created_at)
+        values (${account}, ${String(days)}, '', ${idOf('req', days)}, 201, '{}', ${at(days)})`;
     }
     for (const [received, applied] of [
       [100, true],
@@ -253,6 +206,16 @@ test('clean-up forgets what nobody took when attempts are forgotten, and leaves 
 });
 
 describe('what cannot be done with one kind', () => {
+  /** One that was never charged, two days ago: it is of no use any more. */
+  const refusedLookup = async (): Promise<string> => {
+    const id = idOf('hlr', 2);
+    await sql()`
+      insert into number_lookups (id, account_id, msisdn, state, cost_grosze, created_at)
+      values (${id}, ${account}, '+48500100200', 'refused', 5, now() - interval '2 days')`;
+    return id;
+  };
+  const isThere = async (lookup: string): Promise<boolean> =>
+    (await sql()`select from number_lookups where id = ${lookup}`).count > 0;
   const broken = async (tables: string[], scenario: () => Promise<void>): Promise<void> => {
     for (const table of tables) await sql()`alter table ${sql()(table)} rename to ${sql()(`${table}_away`)}`;
     try {
@@ -264,11 +227,11 @@ describe('what cannot be done with one kind', () => {
   };
 
   test('keeps no other from being cleaned up, and fails in the end', async () => {
-    const draft = await message('draft', 2);
+    const lookup = await refusedLookup();
     await broken(['rate_windows', 'reply_parts'], async () => {
       await expect(run('deleteLeftovers')).rejects.toThrow('"rate_windows" does not exist');
     });
-    expect(await exists(draft)).toBe(false);
+    expect(await isThere(lookup)).toBe(false);
   });
 
   test('keeps no other from being erased, and fails in the end', async () => {
@@ -286,11 +249,11 @@ describe('what cannot be done with one kind', () => {
   test('is not gone on from where the worker is to stop', async () => {
     const environment = new MockActivityEnvironment();
     environment.cancel('WORKER_SHUTDOWN');
-    const draft = await message('draft', 2);
+    const lookup = await refusedLookup();
     const steps = maintenanceActivities(sql(), { contentDays: undefined, logDays: 90 });
     await expect(environment.run(() => steps.deleteLeftovers())).rejects.toThrow('WORKER_SHUTDOWN');
-    expect(await exists(draft)).toBe(true);
-    await sql()`select delete_never_accepted(${[draft]})`;
+    expect(await isThere(lookup)).toBe(true);
+    await sql()`delete from number_lookups where id = ${lookup}`;
   });
 });
 
@@ -309,6 +272,7 @@ describe('retention', () => {
       insert into inbound_messages (id, route, provider_reference, sender, received_text, state, account_id, text,
                                     matched_by, reply_to)
       values (${reply}, 'x', '1', '+48500100200', 'SKLEP Poufne', 'matched', ${account}, 'Poufne', 'prefix', ${ended})`;
+    await link('t1', 50);
     const click = idOf('clk', 50);
     await sql()`
       insert into link_clicks (id, token, user_agent, ip_hash, robot) values (${click}, 't1', 'Poufne', '\\x01', false)`;
@@ -319,11 +283,11 @@ describe('retention', () => {
       values (${lookup}, ${account}, '+48500100200', 'failed', 'failed', 5)`;
     // One request of two messages, of which one is too young.
     const { count } = await sql()`
-      insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
+      insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
       select account_id, 'kept', '', request_id, 201,
              jsonb_build_object('messages', jsonb_build_array(
                jsonb_build_object('id', id, 'to', recipient, 'text', text),
-               jsonb_build_object('id', ${young}::text, 'to', recipient, 'text', text))), now()
+               jsonb_build_object('id', ${young}::text, 'to', recipient, 'text', text)))
         from messages where id = ${ended}`;
     expect(count).toBe(1);
     const effects = () => sql()`select * from message_effects order by 3`;

@@ -1,61 +1,49 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
-import { newId } from '../../db/ids.ts';
 import { migrate } from '../../db/migrate.ts';
-import { BY_ITSELF, statementsOf } from '../../db/migrationScript.ts';
-import { startDatabase, type TestDatabase } from '../support/database.ts';
+import { BY_ITSELF, type LockPatience, statementsOf } from '../../db/migrationScript.ts';
+import { startDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
+import { MIGRATIONS, withMigrations } from '../support/ownMigrations.ts';
 
-/** The schema of the release before this one: 0.5.0. */
-const LAST_RELEASE = '003';
-const BEFORE_AN_INDEX = '014';
-const WITH_AN_INDEX = '015';
-const INDEX = 'messages_rejected_drafts';
+const INDEX = 'messages_noted';
+const BUILDING = `${BY_ITSELF}create index concurrently if not exists ${INDEX} on messages (created_at) where text = 'x';\n`;
 
-const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
 // Longer than any of these tests: a write that waits for what its test holds is seen by that, not by the clock.
 const STUCK_MS = 100_000;
 const PATIENT = { lockMs: 50, pauseMs: 20, tries: 10_000 };
 
-let server: TestDatabase;
-beforeAll(async () => {
-  server = await startDatabase((url) => migrate(url, LAST_RELEASE));
-  await server.sql`insert into accounts (id, name, mode) values ('cl_1', 'Sklep', 'live')`;
-  await write(server.sql, 'msg_1');
-  await server.sql.end();
-});
-afterAll(() => server.stop());
-
 interface Scene {
-  url: string;
-  /** Connections of a service at work. */
+  /** Connections of a service at work, which has one message. */
   sql: Database;
   superuser: Database;
+  /** What it is to be migrated with. */
+  names: string[];
+  run: (patience?: LockPatience) => Promise<string[]>;
 }
 
-/** A database of one test's own, with the schema of the last release or a later one. */
-async function scene(version = LAST_RELEASE): Promise<Scene> {
-  // Of this server's other databases none is called so.
-  const name = newId('req');
-  const owner = new URL(server.url).username;
-  const superuser = openDatabase(server.superuserUrl, 1);
-  const template = decodeURIComponent(new URL(server.url).pathname.slice(1));
-  await superuser`create database ${superuser(name)} template ${superuser(template)} owner ${superuser(owner)}`;
-  const url = Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+/** A database of one test's own, which lacks these migrations. */
+async function scene(scripts: Record<string, string>): Promise<Scene> {
+  const { folder, names } = await withMigrations(scripts);
+  const { url, superuserUrl, stop } = await startDatabase();
+  const superuser = openDatabase(superuserUrl, 1);
   const sql = openDatabase(url, 5, undefined, { lockMs: STUCK_MS });
   onTestFinished(async () => {
     await sql.end({ timeout: 1 });
     await superuser.end({ timeout: 1 });
+    await stop();
   });
-  await migrate(url, version);
-  return { url, sql, superuser };
+  await sql`insert into accounts (id, name, mode) values ('cl_1', 'Sklep', 'live')`;
+  await write(sql, 'msg_1');
+  return { sql, superuser, names, run: (patience) => migrate(url, patience, folder) };
 }
 
 async function write(sql: Sql, id: string): Promise<void> {
   await sql`
     insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
-    values (${id}, 'cl_1', ${id}, 'draft', 'scheduled', '+48500100200', 'x', 1, 15, now(), 'simulator')`;
+    values (${id}, 'cl_1', ${id}, 'scheduled', 'scheduled', '+48500100200', 'x', 1, 15, now(), 'simulator')`;
 }
 
 /** Does something in a transaction that ends when it is let go. */
@@ -91,11 +79,6 @@ async function waitsIn(sql: Database, statement: string): Promise<number> {
   return row!.pid;
 }
 
-async function versionOf(sql: Database): Promise<number> {
-  const [row] = await sql<{ version: number }[]>`select max(version)::int as version from schema_version`;
-  return row!.version;
-}
-
 async function indexStates(sql: Database): Promise<string[]> {
   const rows = await sql<{ state: string }[]>`
     select case when indisvalid then 'valid' else 'invalid' end as state
@@ -103,80 +86,56 @@ async function indexStates(sql: Database): Promise<string[]> {
   return rows.map(({ state }) => state);
 }
 
-const ALL = readdirSync(MIGRATIONS).sort();
-const later = (version: string) =>
-  ALL.filter((file) => file.slice(0, 3) > version).map(
-    (file) => `${Number(file.slice(0, 3))} ${file.split('.')[2]}`,
-  );
-
 describe('while the service is at work', () => {
+  const CHANGES = {
+    notes: 'create table notes (id bigint);',
+    noted: 'alter table messages add column noted text;',
+    index: BUILDING,
+  };
+
   test('a change of a table that waits for a backup keeps nobody from the table', async () => {
-    const { url, sql } = await scene();
+    const { sql, names, run } = await scene(CHANGES);
     const endBackup = await held(sql, (tx) => tx`lock table messages in access share mode`);
-    const migrating = migrate(url, 'max', PATIENT);
-    await waitsIn(sql, 'add column gathered_in');
+    const migrating = run(PATIENT);
+    await waitsIn(sql, 'add column noted');
     await write(sql, 'msg_2');
     expect(await sql`select from messages`).toHaveLength(2);
     // It goes on trying meanwhile.
-    await waitsIn(sql, 'add column gathered_in');
+    await waitsIn(sql, 'add column noted');
     await endBackup();
-    expect(await migrating).toEqual(later(LAST_RELEASE));
+    expect(await migrating).toEqual(names);
   });
 
   test('a backup that takes too long stops it before that change, and it can be gone on with later', async () => {
-    const { url, sql } = await scene();
+    const { sql, names, run } = await scene(CHANGES);
     const endBackup = await held(sql, (tx) => tx`lock table messages in access share mode`);
-    await expect(migrate(url, 'max', { lockMs: 20, pauseMs: 1, tries: 3 })).rejects.toThrow(
-      'Migration 6 gathered got no lock on a table in 3 tries',
+    await expect(run({ lockMs: 20, pauseMs: 1, tries: 3 })).rejects.toThrow(
+      `Migration ${names[1]!} got no lock on a table in 3 tries`,
     );
-    expect(await versionOf(sql)).toBe(5);
+    expect(await sql`select from notes`).toEqual([]);
     await endBackup();
-    expect(await migrate(url)).toEqual(later('005'));
-  });
-
-  test('outcomes that wait get what decides their turn, as do those that are written meanwhile', async () => {
-    const { url, sql } = await scene('039');
-    await write(sql, 'msg_2');
-    await sql`update messages set priority = true where id = 'msg_2'`;
-    const note = (id: string) =>
-      sql`insert into outcome_signals (message_id, status, event_ids) values (${id}, 'sent', '{}')`;
-    await note('msg_1');
-    await note('msg_2');
-    await migrate(url, '040');
-    const release = await held(sql, (tx) => tx`select from outcome_signals for update`);
-    const migrating = migrate(url, 'max', PATIENT);
-    await waitsIn(sql, 'update outcome_signals');
-    await note('msg_2');
-    await release();
-    expect(await migrating).toEqual(later('040'));
-    expect(await sql`select message_id, account_id, priority from outcome_signals order by id`).toEqual([
-      { messageId: 'msg_1', accountId: 'cl_1', priority: false },
-      { messageId: 'msg_2', accountId: 'cl_1', priority: true },
-      { messageId: 'msg_2', accountId: 'cl_1', priority: true },
-    ]);
+    expect(await run()).toEqual(names.slice(1));
   });
 
   test('messages are written while others are put right', async () => {
-    const { url, sql } = await scene('007');
-    await sql`
-      update messages set status = 'scheduled', accepted_as = 'scheduled' where id = 'msg_1'`;
-    await sql`update messages set status = 'cancelled', updated_at = now() - interval '1 second' where id = 'msg_1'`;
+    const { sql, names, run } = await scene({
+      corrected: `${BY_ITSELF}update messages set text = 'y' where text = 'x';\n`,
+    });
     const release = await held(sql, (tx) => tx`select from messages where id = 'msg_1' for update`);
-    const migrating = migrate(url, 'max', { ...PATIENT, lockMs: STUCK_MS });
-    await waitsIn(sql, 'update messages set sent_key = null');
+    const migrating = run({ ...PATIENT, lockMs: STUCK_MS });
+    await waitsIn(sql, 'update messages set text');
     await write(sql, 'msg_2');
     await release();
-    expect(await migrating).toEqual(later('007'));
-    const [place] = await sql`select sent_key from messages where id = 'msg_1'`;
-    expect(place).toEqual({ sentKey: null });
+    expect(await migrating).toEqual(names);
+    expect([...(await sql`select text from messages order by id`)]).toEqual([{ text: 'y' }, { text: 'x' }]);
   });
 
   test('messages are written while an index of them is built, which several processes wait for', async () => {
-    const { url, sql } = await scene(BEFORE_AN_INDEX);
+    const { sql, names, run } = await scene({ index: BUILDING });
     const end = await held(sql, (tx) => write(tx, 'msg_2'));
-    const first = migrate(url, 'max', PATIENT);
+    const first = run(PATIENT);
     await waitsIn(sql, INDEX);
-    const second = migrate(url, 'max', PATIENT);
+    const second = run(PATIENT);
     await eventually(
       async () =>
         await sql`
@@ -186,56 +145,53 @@ describe('while the service is at work', () => {
     );
     await write(sql, 'msg_3');
     await end();
-    expect(await Promise.all([first, second])).toEqual([later(BEFORE_AN_INDEX), []]);
+    expect(await Promise.all([first, second])).toEqual([names, []]);
     expect(await indexStates(sql)).toEqual(['valid']);
   });
 
   test('an index whose building was interrupted is built anew', async () => {
-    const { url, sql, superuser } = await scene(BEFORE_AN_INDEX);
+    const { sql, superuser, names, run } = await scene({ index: BUILDING });
     const end = await held(sql, (tx) => write(tx, 'msg_2'));
-    const interrupted = migrate(url, 'max', PATIENT).catch(() => 'interrupted');
+    const interrupted = run(PATIENT).catch(() => 'interrupted');
     const pid = await waitsIn(sql, INDEX);
     await superuser`select pg_terminate_backend(${pid}::int)`;
     expect(await interrupted).toBe('interrupted');
     expect(await indexStates(sql)).toEqual(['invalid']);
     await end();
-    expect(await migrate(url, WITH_AN_INDEX)).toEqual(['15 unpaid-drafts']);
+    expect(await run()).toEqual(names);
     expect(await indexStates(sql)).toEqual(['valid']);
   });
 });
 
-test('a database that has the migrations in their earlier forms has them, and others must be as they ran', async () => {
-  const { url, sql } = await scene('max');
-  await sql`update schema_version set md5 = '30903b16421d1f8259d62bc0b2812bff' where version = 15`;
-  expect(await migrate(url)).toEqual([]);
-  await sql`update schema_version set md5 = '30903b16421d1f8259d62bc0b2812bff' where version = 16`;
-  await expect(migrate(url)).rejects.toThrow(/MD5 checksum failed for migration \[16\]/);
-});
-
-describe('migrations after the last release', () => {
+describe('migrations after the first let the service write, however much there is', () => {
   // Those that grow with what is sent, received and paid.
   const LARGE =
     'messages|message_parts|delivery_reports|ledger_entries|webhook_events|webhook_attempts|inbound_messages|' +
     'tracked_links|message_links|link_clicks|opt_out_links|idempotency_keys|number_lookups|message_effects|contacts|' +
-    'group_members|audit_log';
-  const scripts = ALL.filter((file) => file.slice(0, 3) > LAST_RELEASE).map(
-    (file) => [file, readFileSync(new URL(file, MIGRATIONS), 'utf8')] as const,
-  );
-  const apart = scripts.filter(([, script]) => script.startsWith(BY_ITSELF));
-  const whole = scripts.filter(([, script]) => !script.startsWith(BY_ITSELF));
+    'group_members|audit_log|emails|email_recipients|email_events|provider_email_events';
+  const LARGE_INDEX = new RegExp(`create (unique )?index (if not exists )?\\w+\\s+on (${LARGE})\\b`, 'i');
+  const AGAIN =
+    /^(create (unique )?index concurrently if not exists|drop index concurrently if exists|create or replace|update) /;
 
-  test.each(whole)('%s builds no index of a large table in a transaction', (_, script) => {
-    expect(script).not.toMatch(
-      new RegExp(`create (unique )?index (if not exists )?\\w+\\s+on (${LARGE})\\b`, 'i'),
-    );
-    expect(script).not.toMatch(/\bconcurrently\b/i);
+  /** An index of a large table is built concurrently, which no transaction may do; what is in none may run again. */
+  const lets = (script: string): boolean =>
+    script.startsWith(BY_ITSELF)
+      ? statementsOf(script).every((statement) => AGAIN.test(statement))
+      : !LARGE_INDEX.test(script) && !/\bconcurrently\b/i.test(script);
+
+  test('each of the product’s', () => {
+    const later = readdirSync(MIGRATIONS).sort().slice(1);
+    expect(later.filter((file) => !lets(readFileSync(join(MIGRATIONS, file), 'utf8')))).toEqual([]);
   });
 
-  test.each(apart)('%s, whose statements run each by itself, may run again', (_, script) => {
-    for (const statement of statementsOf(script)) {
-      expect(statement).toMatch(
-        /^(create (unique )?index concurrently if not exists|drop index concurrently if exists|create or replace|update) /,
-      );
-    }
+  test.each([
+    [true, 'create table notes (id bigint);\ncreate index notes_id on notes (id);'],
+    [false, 'create index messages_noted\n  on messages (text);'],
+    [false, 'create index concurrently if not exists messages_noted on messages (text);'],
+    [true, BUILDING],
+    [false, `${BUILDING}create index concurrently messages_text on messages (text);\n`],
+    [false, `${BUILDING}alter table messages add column noted text;\n`],
+  ])('%s: %j', (expected, script) => {
+    expect(lets(script)).toBe(expected);
   });
 });

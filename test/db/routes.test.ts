@@ -109,16 +109,16 @@ describe('routes', () => {
     await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
     const many = sql()`generate_series(1, 5000) n`;
     await sql()`
-      insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, route, give_up_at)
-      select 'msg_u' || n, ${account}, 'r', 'queued', '+48500100200', 'x', 1, 15, ${busy}, now() from ${many}`;
+      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, route, give_up_at)
+      select 'msg_u' || n, ${account}, 'r', 'delivered', 'queued', '+48500100200', 'x', 1, 15, ${busy}, now() from ${many}`;
     await sql()`
       insert into message_parts (message_id, part, state, route) select 'msg_u' || n, 1, 'submitting', ${busy} from ${many}`;
     await sql()`update message_parts set route = ${rare} where message_id = 'msg_u3000'`;
     await sql()`
       insert into delivery_reports (route, provider_message_id, state) select ${busy}, 'p' || n, 'delivered' from ${many}`;
     await sql()`
-      insert into emails (id, account_id, request_id, interface, route, domain, from_address, subject, cost_grosze, give_up_at)
-      select 'em_u' || n, ${account}, 'r', 'v1', ${busy}, 'a.example', 'a@a.example', 'x', 1, now() from ${many}`;
+      insert into emails (id, account_id, request_id, interface, status, route, domain, from_address, subject, cost_grosze, give_up_at)
+      select 'em_u' || n, ${account}, 'r', 'v1', 'delivered', ${busy}, 'a.example', 'a@a.example', 'x', 1, now() from ${many}`;
     for (const table of ['messages', 'message_parts', 'delivery_reports', 'emails']) {
       await sql()`vacuum analyze ${sql()(table)}`;
       const { answer, rows } = await rowsRead(sql(), table, (tx) => wasUsed(tx, unused));
@@ -134,8 +134,8 @@ describe('routes', () => {
     const id = newId('msg');
     await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
     await sql()`
-      insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, route, give_up_at)
-      values (${id}, ${account}, ${id}, 'queued', '+48500100200', 'x', 1, 15, ${message}, now())`;
+      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, route, give_up_at)
+      values (${id}, ${account}, ${id}, 'delivered', 'queued', '+48500100200', 'x', 1, 15, ${message}, now())`;
     await sql()`
       insert into inbound_messages (id, route, provider_reference, sender, received_text)
       values (${newId('in')}, ${reply}, 'r', '+48500100200', 'x')`;
@@ -241,7 +241,6 @@ describe('routing and overview', () => {
       ['queued', 'unanswered'],
       ['expired', 'unanswered'],
       ['scheduled', 'waiting'],
-      ['draft', 'waiting'],
       ['delivered', 'answered'],
     ] as const;
     for (const [status, submission] of cases) {
@@ -272,7 +271,6 @@ describe('routing and overview', () => {
           from unnest(${Array.from({ length: times }, () => newId('msg'))}::text[]) id`;
     };
     await add('delivered', 'answered', 2_000);
-    await add('draft', 'waiting', 1);
     await add('queued', 'waiting', 2);
     await add('queued', 'submitting', 1);
     await add('queued', 'unanswered', 4);

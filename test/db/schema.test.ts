@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { migrate } from '../../db/migrate.ts';
-import { MOVES, STORED_STATUSES } from '../../domain/statuses.ts';
+import { MOVES, MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { startDatabase } from '../support/database.ts';
 
 let sql: Database;
@@ -38,7 +38,7 @@ async function book(amount: number, kind = 'adjustment', messageId: string | nul
 /** Where the database lets a message in this status go. */
 async function movesFrom(from: string): Promise<string[]> {
   const allowed: string[] = [];
-  for (const to of STORED_STATUSES.filter((status) => status !== from)) {
+  for (const to of MESSAGE_STATUSES.filter((status) => status !== from)) {
     const id = await messageIn(from);
     await sql`update messages set status = ${to} where id = ${id}`.then(
       () => allowed.push(to),
@@ -54,10 +54,10 @@ describe('the database allows the moves of the state machine and no others', () 
       select pg_get_constraintdef(oid) as definition from pg_constraint
        where conrelid = 'messages'::regclass and conname = 'messages_status_check'`;
     const stored = [...constraint!.definition.matchAll(/'(\w+)'/g)].map((match) => match[1]);
-    expect(stored.sort()).toEqual([...STORED_STATUSES].sort());
+    expect(stored.sort()).toEqual([...MESSAGE_STATUSES].sort());
   });
 
-  test.each(STORED_STATUSES)('from %s', async (from) => {
+  test.each(MESSAGE_STATUSES)('from %s', async (from) => {
     const declared = MOVES.filter((move) => move.from === from).map(({ to }) => to);
     expect(await movesFrom(from)).toEqual(declared.sort());
   });
@@ -100,6 +100,7 @@ describe('the ledger', () => {
   });
 
   test('names for a charge a message or look-up of the account, which is not deleted any more', async () => {
+    await expect(book(-15, 'charge')).rejects.toMatchObject({ code: '23514' });
     await expect(book(-15, 'charge', newId('msg'))).rejects.toMatchObject({ code: '23503' });
     const other = newId('cl');
     await sql`insert into accounts (id, name) values (${other}, 'Other')`;

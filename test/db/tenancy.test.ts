@@ -15,7 +15,7 @@ import {
   listSenderDetails,
   listVerifiedNumbers,
 } from '../../db/accounts/staff.ts';
-import type { Database } from '../../db/connection.ts';
+import type { Database, Sql } from '../../db/connection.ts';
 import {
   findDomain,
   giveDefault,
@@ -23,9 +23,9 @@ import {
   readDomain,
   setDefaultDomain,
 } from '../../db/emails/domains.ts';
+import { acceptEmail, countWaitingFileBytes } from '../../db/emails/accept.ts';
 import { emailOfIdx } from '../../db/emails/ownEmails.ts';
 import { countAddressTraces, eraseAddressee } from '../../db/emails/retention.ts';
-import { countWaitingFileBytes, withRoom } from '../../db/emails/room.ts';
 import { readEmailTerms } from '../../db/emails/terms.ts';
 import { listEmailsForStaff } from '../../db/emails/timeline.ts';
 import { newId } from '../../db/ids.ts';
@@ -35,15 +35,16 @@ import { claimLookup, lookupUnderWay, readKnownResult } from '../../db/lookups/l
 import { countTraces, erasePerson, scheduledTo } from '../../db/maintenance/erasure.ts';
 import { listFindings, reportFinding } from '../../db/maintenance/findings.ts';
 import { readEarlierHistory } from '../../db/messages/earlierHistory.ts';
-import { readAcceptedBody, readKeyRecord } from '../../db/messages/idempotency.ts';
-import { keepLists } from '../../db/messages/longAnswers.ts';
-import { inUnpaidTurn } from '../../db/messages/room.ts';
+import { acceptMessages } from '../../db/messages/accept.ts';
+import { readKeyRecord } from '../../db/messages/idempotency.ts';
 import { readScheduled } from '../../db/messages/scheduled.ts';
 import { templateUsage } from '../../db/messages/templates.ts';
 import { book, listLedger, readLedgerStates, readPayment } from '../../db/money/ledger.ts';
 import { sumOn } from '../../db/money/ledgerChecks.ts';
+import { settleReservation, stillReserved } from '../../db/money/reservations.ts';
 import { insertStatement, listStatements, monthlySum } from '../../db/money/statements.ts';
 import { startDatabase } from '../support/database.ts';
+import { newEmail, newMessage } from '../support/messages.ts';
 
 /**
  * What the interface does not show, or shows only by what it refuses: reads and changes of staff, counts, bounds, keys. Two accounts have all
@@ -117,16 +118,18 @@ async function newAccount(): Promise<Account> {
   await sql`insert into tracked_links ${sql({ account_id: id, token: `l${id}`, recipient: NUMBER, url: 'u' })}`;
   await sql`insert into opt_out_links ${sql({ account_id: id, token: `o${id}`, msisdn: NUMBER, sender: 'TEST' })}`;
   await sql`insert into idempotency_keys ${sql({
-    ...{ account_id: id, key: KEY, fingerprint: FINGERPRINT, request_id: request, state: 'accepted' },
-    ...{ accepted_status: 201, accepted_body: { id, messages: [] }, lease_until: new Date() },
+    ...{ account_id: id, key: KEY, fingerprint: FINGERPRINT, request_id: request },
+    ...{ accepted_status: 201, accepted_body: { id, messages: [] } },
   })}`;
-  for (const status of ['scheduled', 'cancelled', 'delivered', 'draft'])
+  for (const status of ['scheduled', 'cancelled', 'delivered', 'rejected'])
     await sql`insert into messages ${sql({
       ...{ id: newId('msg'), account_id: id, request_id: request, status, recipient: NUMBER, sender: 'TEST' },
-      ...{ accepted_as: status === 'draft' ? 'rejected' : 'queued', text: 'tekst', parts: 1, cost_grosze: 7 },
-      ...{ give_up_at: new Date(), route: 'r', sent_key: 1 },
+      ...{ accepted_as: status === 'rejected' ? status : 'queued', text: 'tekst', parts: 1, cost_grosze: 7 },
+      ...{ give_up_at: new Date(), route: 'r' },
     })}`;
-  for (const status of ['queued', 'suppressed', 'draft']) {
+  await sql`update messages set sent_key = 1 where account_id = ${id}`;
+  await sql`insert into reservations ${sql({ subject_id: newId('msg'), kind: 'message', account_id: id, priority: false })}`;
+  for (const status of ['queued', 'suppressed', 'delivered']) {
     const email = newId('em');
     await sql`insert into emails ${sql({
       ...{ id: email, account_id: id, request_id: newId('req'), interface: 'v1', status, route: 'r', domain },
@@ -147,26 +150,49 @@ async function newAccount(): Promise<Account> {
 
 const LIMITS = { unpaid_messages: 100, unpaid_bytes: 1_000, scheduled_messages: 100 };
 
+/** What would have been accepted, and is taken back. */
+class Accepted extends Error {}
+
+/** The database, whose transactions are all taken back at their end. */
+const takingBack = (): Database =>
+  new Proxy(sql, {
+    get: (target, name): unknown =>
+      name === 'begin'
+        ? (work: (tx: Sql) => Promise<unknown>) =>
+            target.begin(async (tx) => {
+              await work(tx);
+              throw new Accepted();
+            })
+        : Reflect.get(target, name),
+  });
+
+/** Whether something would be accepted; it is not. */
+const isAccepted = (accepting: Promise<void>): Promise<boolean> =>
+  accepting.then(
+    () => true,
+    (error: unknown) => error instanceof Accepted,
+  );
+
 /** A request with messages that cost nothing, of which there may be no more than is said. */
 async function hasRoom({ id }: Account, unpaid_messages: number, unpaid_bytes: number): Promise<boolean> {
-  const room = { accountId: id, rejected: { unpaid_messages: 2, unpaid_bytes: 2 }, now: Date.now() };
-  return await inUnpaidTurn(sql, { ...room, limits: { unpaid_messages, unpaid_bytes } }, () =>
-    Promise.resolve(true),
-  ).catch(() => false);
+  const message = { accountId: id, requestId: newId('req'), status: 'rejected' as const };
+  const messages = [newMessage(message), newMessage(message)];
+  const limits = { unpaid_messages, unpaid_bytes };
+  return await isAccepted(acceptMessages(takingBack(), { messages, claims: [], limits, spending: null }));
 }
 
 /** An e-mail to nobody, with a file, where there may be no more than is said. */
-async function hasEmailRoom({ id }: Account, unpaid_messages: number, bytes: number): Promise<boolean> {
-  const email = { accountId: id, costGrosze: 0, recipients: [1], attachments: [{ bytes: 10 }] };
-  return await withRoom(
-    sql,
-    { ...email, createdAt: new Date() },
-    { unpaid_messages, email_file_bytes: bytes },
-    () => Promise.resolve(),
-  ).then(
-    () => true,
-    () => false,
-  );
+async function hasEmailRoom(
+  { id, domain }: Account,
+  unpaid_messages: number,
+  bytes: number,
+): Promise<boolean> {
+  const file = { filename: 'f', contentType: 'a/b', contentId: null, bytes: 10, pieces: [Buffer.alloc(10)] };
+  const email = newEmail({
+    ...{ accountId: id, requestId: newId('req'), domain, attachments: [file] },
+    recipients: [{ kind: 'to', address: ADDRESS, suppressed: true }],
+  });
+  return await isAccepted(acceptEmail(takingBack(), email, [], { unpaid_messages, email_file_bytes: bytes }));
 }
 
 /** What is to be read of an account alone. */
@@ -191,16 +217,16 @@ const READS: Record<string, (account: Account) => Promise<unknown>> = {
   'traces of an address': ({ id }) => countAddressTraces(sql, { address: ADDRESS, accountId: id }),
   'octets of files that wait': ({ id }) => countWaitingFileBytes(sql, id),
   'room for e-mails to nobody': async (account) => [
-    // One is suppressed, and one is a draft.
-    await hasEmailRoom(account, 3, 1_000),
+    // One is suppressed.
     await hasEmailRoom(account, 2, 1_000),
+    await hasEmailRoom(account, 1, 1_000),
   ],
   'room for files': async (account) => [
     await hasEmailRoom(account, 100, 110),
     await hasEmailRoom(account, 100, 109),
   ],
   'counts of messages': ({ id }) => readMessageUsage(sql, id, LIMITS, Date.now()),
-  // One is cancelled, and one is a draft of a rejected one.
+  // One is cancelled, and one rejected.
   'room for messages that cost nothing': async (account) => [
     await hasRoom(account, 4, 1_000),
     await hasRoom(account, 3, 1_000),
@@ -214,7 +240,6 @@ const READS: Record<string, (account: Account) => Promise<unknown>> = {
   'the history of the earlier interface': ({ id }) =>
     readEarlierHistory(sql, id, ['delivered', 'queued'], { from: 0, before: 10 }, 10),
   'the record of a key': ({ id }) => readKeyRecord(sql, id, KEY),
-  'the answer to a key': ({ id }) => readAcceptedBody(sql, id, KEY, FINGERPRINT),
   'opt-out links': async ({ id }) => [...(await knownOptOuts(sql, id, 'TEST', [NUMBER]))],
   'tracked links': async ({ id }) => [...(await knownLinks(sql, id, [{ recipient: NUMBER, url: 'u' }]))],
   'the result of a look-up': ({ id }) => readKnownResult(sql, id, NUMBER),
@@ -240,6 +265,16 @@ async function claimsAnew({ id }: Account): Promise<boolean> {
   const lookup = newId('hlr');
   const claimed = await claimLookup(sql, { id: lookup, accountId: id, msisdn: NUMBER, costGrosze: 5 });
   return claimed?.id === lookup;
+}
+
+/** Accepts a message with a key. @returns what is known of both */
+async function acceptsWithKey({ id }: Account, key: string) {
+  const message = newMessage({ accountId: id, requestId: newId('req'), costGrosze: 3 });
+  const claim = { key, fingerprint: FINGERPRINT, acceptedStatus: 201, acceptedBody: { of: key } };
+  const limits = { unpaid_messages: 0, unpaid_bytes: 0 };
+  await acceptMessages(sql, { messages: [message], claims: [claim], limits, spending: null });
+  const record = await readKeyRecord(sql, id, key);
+  return { body: record?.body, reserved: (await stillReserved(sql, [message.id])).has(message.id) };
 }
 
 interface OwnChange {
@@ -288,12 +323,24 @@ const CHANGES: Record<string, OwnChange> = {
     act: claimsAnew,
     gives: true,
   },
-  'an answer is kept for a key': {
-    async act({ id, request }) {
-      await keepLists(sql, { accountId: id, requestId: request, key: KEY }, { messages: [1] });
-      return (await readAcceptedBody(sql, id, KEY, FINGERPRINT))!['messages'];
+  'messages are accepted, charged and reserved with a key': {
+    act: (account) => acceptsWithKey(account, 'nowy'),
+    gives: { body: { of: 'nowy' }, reserved: true },
+  },
+  'a key of the day before is taken anew': {
+    prepare: ({ id }) => sql`
+      update idempotency_keys set created_at = now() - interval '24 hours' where account_id = ${id}`,
+    act: (account) => acceptsWithKey(account, KEY),
+    gives: { body: { of: KEY }, reserved: true },
+  },
+  'a reservation is settled': {
+    async act({ id }) {
+      const [{ subjectId } = { subjectId: '' }] = await sql<{ subjectId: string }[]>`
+        select subject_id from reservations where account_id = ${id}`;
+      await settleReservation(sql, subjectId);
+      return (await stillReserved(sql, [subjectId])).size;
     },
-    gives: [1],
+    gives: 0,
   },
   'a person is erased': {
     act: ({ id }) => erasePerson(sql, { msisdn: NUMBER, accountId: id }, () => '+48500***777'),

@@ -35,13 +35,7 @@ async function leftOf(key: string): Promise<string[]> {
   return left.map(({ id }) => id);
 }
 
-const request = (keyId: string, costGrosze: number) => ({ id: newId('req'), keyId, costGrosze });
-
-async function messageOf(id: string, status: string): Promise<void> {
-  await sql`
-    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
-    values (${newId('msg')}, ${account}, ${id}, ${status}, 'queued', '+48500100200', 'x', 1, 10, now(), 'r')`;
-}
+const lookup = (keyId: string, costGrosze: number) => ({ id: newId('hlr'), keyId, costGrosze });
 
 async function lookupOf(id: string, state: string): Promise<void> {
   await sql`
@@ -55,15 +49,15 @@ const age = (key: string, seconds: number) =>
 
 test('a key without a budget reserves nothing; one of zero has no room', async () => {
   const [free, closed] = [await keyWith(null), await keyWith(0)];
-  expect(await reserve(sql, request(free, 1))).toBeNull();
-  expect(await reserve(sql, request(closed, 1))).toEqual({ held: false, budgetGrosze: 0 });
+  expect(await reserve(sql, lookup(free, 1))).toBeNull();
+  expect(await reserve(sql, lookup(closed, 1))).toEqual({ held: false, budgetGrosze: 0 });
   expect([await spentOf(free), await spentOf(closed)]).toEqual([[], []]);
 });
 
 test('of any number at once those find room that fit together, whichever they are', async () => {
   const key = await keyWith(100);
   const costs = Array.from({ length: 100 }, (_, index) => (index % 3) + 1);
-  const held = await Promise.all(costs.map((cost) => reserve(sql, request(key, cost))));
+  const held = await Promise.all(costs.map((cost) => reserve(sql, lookup(key, cost))));
   const total = costs.reduce((sum, cost, index) => sum + (held[index]!.held ? cost : 0), 0);
   expect(total).toBe(100);
   expect((await spentOf(key)).map(([, grosze]) => grosze)).toEqual([100]);
@@ -84,9 +78,9 @@ test.each([
   ['after the long day', '2026-10-25T22:59:59.999Z', '2026-10-25', '2026-10-25T23:00:00.000Z', '2026-10-26'],
 ])('a new day has its budget anew, to the millisecond: %s', async (_when, last, day, first, next) => {
   const key = await keyWith(10);
-  expect(await reserve(sql, request(key, 10), new Date(last))).toMatchObject({ held: true });
-  expect(await reserve(sql, request(key, 1), new Date(last))).toMatchObject({ held: false });
-  expect(await reserve(sql, request(key, 4), new Date(first))).toMatchObject({ held: true });
+  expect(await reserve(sql, lookup(key, 10), new Date(last))).toMatchObject({ held: true });
+  expect(await reserve(sql, lookup(key, 1), new Date(last))).toMatchObject({ held: false });
+  expect(await reserve(sql, lookup(key, 4), new Date(first))).toMatchObject({ held: true });
   expect(await spentOf(key)).toEqual([
     [day, 10],
     [next, 4],
@@ -94,19 +88,17 @@ test.each([
 });
 
 test.each([
-  ['a request that was charged', 'req', (id: string) => messageOf(id, 'queued'), 10],
-  ['one that was charged and has failed since', 'req', (id: string) => messageOf(id, 'failed'), 10],
-  ['one of which nothing was written', 'req', () => Promise.resolve(), 0],
-  ['a look-up that found something', 'hlr', (id: string) => lookupOf(id, 'done'), 10],
-  ['one that found nothing', 'hlr', (id: string) => lookupOf(id, 'failed'), 0],
-  ['one that was never charged', 'hlr', (id: string) => lookupOf(id, 'refused'), 0],
+  ['a look-up that found something', (id: string) => lookupOf(id, 'done'), 10],
+  ['one that found nothing', (id: string) => lookupOf(id, 'failed'), 0],
+  ['one that was never charged', (id: string) => lookupOf(id, 'refused'), 0],
+  ['one of which nothing was written', () => Promise.resolve(), 0],
 ] as const)(
   'settling counts what was charged and gives back the rest, once: %s',
-  async (_what, kind, write, left) => {
+  async (_what, write, left) => {
     const key = await keyWith(100);
-    const id = newId(kind);
+    const id = newId('hlr');
     await reserve(sql, { id, keyId: key, costGrosze: 10 });
-    await reserve(sql, request(key, 1));
+    await reserve(sql, lookup(key, 1));
     await write(id);
     await Promise.all([settle(sql, id), settle(sql, id), settle(sql, id)]);
     expect((await spentOf(key)).map(([, grosze]) => grosze)).toEqual([left + 1]);
@@ -114,14 +106,11 @@ test.each([
   },
 );
 
-test.each([
-  ['req', (id: string) => messageOf(id, 'draft')],
-  ['hlr', (id: string) => lookupOf(id, 'open')],
-] as const)('what is undecided stays until it cannot be charged any more: %s', async (kind, write) => {
+test('an open look-up stays reserved until it cannot be charged any more', async () => {
   const key = await keyWith(100);
-  const id = newId(kind);
+  const id = newId('hlr');
   await reserve(sql, { id, keyId: key, costGrosze: 10 });
-  await write(id);
+  await lookupOf(id, 'open');
   await settle(sql, id);
   await age(key, 55);
   expect([await settleLeft(sql, key), await leftOf(key)]).toEqual([0, [id]]);

@@ -37,7 +37,7 @@ test('a message may be scheduled 60 days ahead (v1.2.0, Limits)', () => {
 
 /**
  * docs/decisions.md, “Its history”: `status` is `sent` for what has left, else what the message ended as without leaving;
- * `dlr_status` is what came of it, also where no report came in time. Last, the class in the index (migration 002).
+ * `dlr_status` is what came of it, also where no report came in time. Last, the class in the index (`history_class`).
  */
 interface Case {
   status: MessageStatus;

@@ -33,13 +33,6 @@ test('final are the statuses nothing leads out of', () => {
   );
 });
 
-test('a draft is accepted, and nothing becomes one', () => {
-  const unseen = MOVES.filter(({ from, to }) => [from, to].some((status) => status === 'draft')).map(
-    ({ from, to }) => `${from} → ${to}`,
-  );
-  expect(unseen.sort()).toEqual(['draft → queued', 'draft → rejected', 'draft → scheduled']);
-});
-
 // v2.3.0: States and transitions (rejected costs 0, a cancelled message is refunded), Events.
 test('an account does not pay for what was never submitted, or was refused at its submission', () => {
   const refunded = MOVES.filter(({ refund }) => refund !== 'never').map(

@@ -126,14 +126,6 @@ describe('the timeline that staff see', () => {
     ]);
   });
 
-  test('names the workflow that charged it together with others', () => {
-    const [requested] = linesOf(factsOf({ gatheredIn: 'acc_1', acceptedAs: 'scheduled', parts: 3 }));
-    expect(requested).toEqual([
-      ...[1, 'requested'],
-      { request_id: 'req_1', accepted_by: 'acc_1', as: 'scheduled', parts: 3 },
-    ]);
-  });
-
   test.each([
     ['submitting', null, { answer: 'awaited' }],
     ['submitting', '0x58', { answer: 'awaited', code: '0x58' }],

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { messageActivities } from '../../activities/messages.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { writeDrafts } from '../../db/messages/drafts.ts';
+import { acceptMessages } from '../../db/messages/accept.ts';
 import { readMessage } from '../../db/messages/history.ts';
-import { chargeRequest } from '../../db/money/billing.ts';
 import { declareChannel } from '../../domain/channels.ts';
 import { messageRecord } from '../../domain/records.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
-import { draftMessages } from '../../operations/sending/draftMessages.ts';
 import type { SendInput } from '../../operations/sending/input.ts';
+import { newMessages } from '../../operations/sending/newMessages.ts';
 import { planMessages } from '../../operations/sending/plan.ts';
+import { acceptingOf } from '../../operations/sending/send.ts';
 import { startDatabase } from '../support/database.ts';
 import { askedSend, submitBy } from '../support/submitting.ts';
 
@@ -93,21 +93,20 @@ test('a channel that the core does not know is counted, priced, routed, charged,
     [2, 80],
     [2, 140],
   ]);
-  const drafts = await draftMessages(request, plan);
-  await writeDrafts(sql, drafts);
-  expect(await chargeRequest(sql, request.requestId)).toEqual({ accepted: true });
+  const messages = await newMessages(request, plan);
+  await acceptMessages(sql, acceptingOf(request, plan, messages, []));
   const [{ balance } = { balance: 0 }] = await sql<{ balance: number }[]>`
     select balance_grosze as balance from accounts where id = ${ACCOUNT}`;
   expect(balance).toBe(780);
 
-  const { id } = drafts[0]!;
+  const { id } = messages[0]!;
   expect(await submitted(id)).toMatchObject([
     { channel: 'vms', part: 1, parts: 2, text: 'jeden dwa trzy cztery pięć' },
     { channel: 'vms', part: 2, parts: 2, text: 'sześć siedem' },
   ]);
   const row = await readMessage(sql, ACCOUNT, id);
   expect(messageRecord(row!)).toMatchObject({ type: 'vms', parts: 2, text: TEXT, subject: '7 words' });
-  expect(drafts.map(({ route }) => route)).toEqual(['voice', 'voice']);
+  expect(messages.map(({ route }) => route)).toEqual(['voice', 'voice']);
 });
 
 test('what is too long for it is refused by its own measure', async () => {
@@ -120,31 +119,32 @@ test('what is too long for it is refused by its own measure', async () => {
 test('its scheduled message asks for a route of its own when its time comes', async () => {
   const inAnHour = Date.now() + 3_600_000;
   const request = sending({ channel: 'vms', to: '+48500100200', text: 'raz', send_at: inAnHour });
-  const drafts = await draftMessages(request, await planMessages(request));
-  await writeDrafts(sql, drafts);
-  await chargeRequest(sql, request.requestId);
-  await sql`update messages set route = 'texts' where id = ${drafts[0]!.id}`;
+  const plan = await planMessages(request);
+  const messages = await newMessages(request, plan);
+  await acceptMessages(sql, acceptingOf(request, plan, messages, []));
+  await sql`update messages set route = 'texts' where id = ${messages[0]!.id}`;
   const activities = messageActivities(sql, () => Promise.resolve(ROUTING));
-  expect(await activities.release(drafts[0]!.id)).toEqual({ route: 'voice' });
+  expect(await activities.release(messages[0]!.id)).toEqual({ route: 'voice' });
 });
 
 test('a message is submitted as it was cut and billed when it was accepted, though it would be cut in another way now', async () => {
   const text = 'Zażółć gęślą jaźń';
   const request = sending({ to: '+48500100200', text });
-  const [draft] = await draftMessages(request, await planMessages(request));
-  expect(draft).toMatchObject({ channel: 'sms', parts: 1, cut: 'ucs2', costGrosze: 15 });
+  const plan = await planMessages(request);
+  const [message] = await newMessages(request, plan);
+  expect(message).toMatchObject({ channel: 'sms', parts: 1, cut: 'ucs2', costGrosze: 15 });
   // As a release would have done it that put six characters into a part.
-  await writeDrafts(sql, [{ ...draft!, parts: 3, cut: 'ucs2:6,12', costGrosze: 45 }]);
-  await chargeRequest(sql, request.requestId);
-  const parts = await submitted(draft!.id, 'texts');
+  const written = { ...message!, parts: 3, cut: 'ucs2:6,12', costGrosze: 45 };
+  await acceptMessages(sql, acceptingOf(request, plan, [written], []));
+  const parts = await submitted(message!.id, 'texts');
   expect(parts.map((part) => [part.text, part.encoding, part.part, part.parts])).toEqual([
     ['Zażółć', 'ucs2', 1, 3],
     [' gęślą', 'ucs2', 2, 3],
     [' jaźń', 'ucs2', 3, 3],
   ]);
-  const [entry] = await sql`select amount_grosze from ledger_entries where subject_id = ${draft!.id}`;
+  const [entry] = await sql`select amount_grosze from ledger_entries where subject_id = ${message!.id}`;
   expect(entry).toEqual({ amountGrosze: -45 });
-  expect(await readMessage(sql, ACCOUNT, draft!.id)).toMatchObject({
+  expect(await readMessage(sql, ACCOUNT, message!.id)).toMatchObject({
     status: 'sent',
     parts: 3,
     costGrosze: 45,

@@ -1,14 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
+import { type Accepting, acceptMessages } from '../../db/messages/accept.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
+import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { chargeRequest } from '../../db/money/billing.ts';
-import { OutOfPatienceError, withPatience } from '../../db/patience.ts';
+import { withPatience } from '../../db/patience.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Routing } from '../../domain/routing.ts';
-import type { Asked } from '../../operations/asked.ts';
-import type { Pace } from '../../operations/pace.ts';
 import { type Item, type ItemAnswers, sendItems } from '../../operations/sending/sendItems.ts';
 import { startDatabase } from '../support/database.ts';
 import { askedSend } from '../support/submitting.ts';
@@ -22,9 +19,10 @@ const ROUTING: Routing = {
 };
 
 let sql: Database;
+let url: string;
 let stop: () => Promise<void>;
 beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
+  ({ sql, url, stop } = await startDatabase());
   await sql`insert into routes (name, kind) values ('way', 'simulator')`;
 });
 afterAll(() => stop());
@@ -49,28 +47,13 @@ const ANSWERS: ItemAnswers<string> = {
   blamed: ({ refusal, param }, index) => new Refused(refusal, `${index}.${param}`),
 };
 
-/** Charges at once, as a workflow does. */
-const temporal = {
-  connection: { withDeadline: (_: number, work: () => unknown) => work() },
-  workflow: {
-    executeUpdateWithStart: (_: unknown, { updateId }: { updateId: string }) => chargeRequest(sql, updateId),
-  },
-};
-
-function ask(
-  account: string,
-  items: readonly Item[],
-  through = sql,
-  otherwise: { pace?: Pick<Pace, 'due' | 'rest'>; temporal?: typeof temporal } = {},
-): Promise<string[]> {
-  const asked = { ...askedSend(sql, account, ROUTING, items[0]!.input), ...otherwise };
+function ask(account: string, items: readonly Item[], through = sql): Promise<string[]> {
+  const asked = askedSend(sql, account, ROUTING, items[0]!.input);
   const services = {
-    ...asked.services,
-    sql: through,
-    temporal: otherwise.temporal ?? temporal,
-    log: pino({ level: 'silent' }),
+    ...{ ...asked.services, sql: through, log: pino({ level: 'silent' }) },
+    acceptMessages: (accepting: Accepting) => acceptMessages(through, accepting),
   };
-  return sendItems({ ...asked, services, input: items } as unknown as Asked<readonly Item[]>, ANSWERS);
+  return sendItems({ ...asked, services, input: items }, ANSWERS);
 }
 
 /** The database, where something else happens before the first statement that holds these words, or a later one. */
@@ -92,8 +75,7 @@ function beforeFirst(
 }
 
 const stored = async (account: string): Promise<string[]> => {
-  const rows = await sql<{ id: string }[]>`
-    select id from messages where account_id = ${account} and status <> 'draft' order by id`;
+  const rows = await sql<{ id: string }[]>`select id from messages where account_id = ${account} order by id`;
   return rows.map(({ id }) => id);
 };
 
@@ -132,23 +114,50 @@ test('where others took some of the items meanwhile, the rest is sent', async ()
   expect(await stored(account)).toHaveLength(4);
 });
 
-test.each([
-  ['is still under way', false],
-  ['gave it up by then', true],
-])('an item whose idx another request took meanwhile is named, also where that %s', async (_, gaveUp) => {
+/** Another request that has the key of the third item. @param fingerprint of what it sent */
+const taking = (account: string, fingerprint: string, tx: Sql = sql) => tx`
+  insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
+  values (${account}, 'sms:3', ${Buffer.from(fingerprint)}, ${newId('req')}, 200, '{"shown": "msg_another"}')`;
+
+test('an item that another request sent under its idx meanwhile is answered as that was, and the rest is sent', async () => {
   const account = await newAccount(100);
-  const take = () => sql`
-    insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
-    values (${account}, 'sms:3', ${Buffer.from('3')}, ${newId('req')}, 200, '{}', now() + interval '15 s')`;
-  const giveUp = () => sql`delete from idempotency_keys where account_id = ${account}`;
-  let through = beforeFirst('as opted_out', take);
-  // Each item is looked for once before anything is planned.
-  if (gaveUp) through = beforeFirst('as lease_expired', giveUp, { through, later: 3 });
-  const asking = ask(account, [item(1), item(2), item(3)], through);
-  await expect(asking).rejects.toMatchObject({
-    refusal: { reason: 'idempotency_in_progress' },
-    param: '2.idx',
-  });
+  const through = beforeFirst('as opted_out', () => taking(account, '3'));
+  const shown = await ask(account, [item(1), item(2), item(3)], through);
+  expect(shown[2]).toBe('msg_another');
+  expect(await stored(account)).toEqual(shown.slice(0, 2).sort());
+});
+
+test.each([
+  ['for another item', 'another', false, 'idempotency_other_content'],
+  ['and was cleaned up by then', '3', true, 'idempotency_in_progress'],
+])(
+  'an item whose idx another request took meanwhile %s is named, and nothing is sent',
+  async (_, fingerprint, isGone, reason) => {
+    const account = await newAccount(100);
+    let through = beforeFirst('as opted_out', () => taking(account, fingerprint));
+    const forget = () => sql`delete from idempotency_keys where account_id = ${account}`;
+    // Each item is looked for once before anything is planned.
+    if (isGone) through = beforeFirst('from idempotency_keys', forget, { through, later: 3 });
+    const asking = ask(account, [item(1), item(2), item(3)], through);
+    await expect(asking).rejects.toMatchObject({ refusal: { reason }, param: '2.idx' });
+    expect(await stored(account)).toEqual([]);
+  },
+);
+
+test('items whose idx another request is about to take are refused as being in progress once no more is waited for it', async () => {
+  const account = await newAccount(100);
+  const impatient = openDatabase(url, 2, undefined, { lockMs: 100 });
+  try {
+    await sql.begin(async (tx) => {
+      await taking(account, '3', tx);
+      for (const items of [[item(3)], [item(1), item(3)]])
+        await expect(ask(account, items, impatient)).rejects.toMatchObject({
+          refusal: { reason: 'idempotency_in_progress' },
+        });
+    });
+  } finally {
+    await impatient.end({ timeout: 1 });
+  }
   expect(await stored(account)).toEqual([]);
 });
 
@@ -163,52 +172,22 @@ test('what cannot be paid is refused, whoever else was paid', async () => {
   expect(await stored(account)).toHaveLength(1);
 });
 
-test.each([
-  ['in time', 20, 2],
-  ['at the last moment of some', 30, 0],
-])('charged %s, items that took long to plan are charged all, or none', async (_, seconds, charged) => {
+test('items that could not be accepted in the time that their caller has are not sent later either', async () => {
   const account = await newAccount(100);
-  const pace = { due: () => true, rest: () => delay(500) };
-  const late = {
-    ...temporal.workflow,
-    async executeUpdateWithStart(_: unknown, { updateId }: { updateId: string }) {
-      await sql`
-        update messages m set created_at = created_at - (l.middle - now()) - make_interval(secs => ${seconds})
-          from (select min(created_at) + (max(created_at) - min(created_at)) / 2 as middle
-                  from messages where request_id = ${updateId}) l
-         where request_id = ${updateId}`;
-      return await chargeRequest(sql, updateId);
-    },
-  };
-  const asking = ask(account, [item(1), item(2)], sql, { pace, temporal: { ...temporal, workflow: late } });
-  await (charged > 0 ? asking : expect(asking).rejects.toThrow());
-  expect(await stored(account)).toHaveLength(charged);
-});
-
-test.each([null, 'idx'])(
-  'whose caller has gone when they are written is charged nothing (key: %s)',
-  async (idx) => {
-    const account = await newAccount(100);
-    const gone = new AbortController();
-    const through = new Proxy(sql, {
-      apply: (target, self, args: unknown[]): unknown => {
-        const [strings] = args as [readonly string[]];
-        const asked: unknown = Reflect.apply(target, self, args);
-        const writes = Array.isArray(strings) && strings.join('').includes('select from drafted');
-        return writes ? Promise.resolve(asked).finally(() => gone.abort()) : asked;
-      },
-      get: (target, name) =>
-        name === 'begin'
-          ? (work: never) => target.begin(work).finally(() => gone.abort())
-          : (Reflect.get(target, name) as unknown),
+  await sql.begin(async (tx) => {
+    await tx`select from accounts where id = ${account} for no key update`;
+    const patience = { owner: account, until: Date.now() + 600, signal: new AbortController().signal };
+    const asking = withPatience(patience, () => ask(account, [item(1), item(2)]));
+    await expect(asking).rejects.toMatchObject({
+      refusal: { reason: 'send_abandoned', outage: 'timed_out' },
     });
-    const patience = { owner: account, until: Date.now() + 600_000, signal: gone.signal };
-    const asking = withPatience(patience, () => ask(account, [item(1, idx)], through));
-    await expect(asking).rejects.toThrow(OutOfPatienceError);
-    const [left] = await sql`
-    select (select count(*)::int from messages where account_id = ${account}) as messages,
-           (select count(*)::int from idempotency_keys where account_id = ${account}) as keys,
-           (select balance_grosze from accounts where id = ${account}) as balance`;
-    expect(left).toEqual({ messages: 0, keys: 0, balance: 100 });
-  },
-);
+  });
+  // In turn behind whatever the first one left behind.
+  expect(await ask(account, [item(1), item(2)])).toHaveLength(2);
+  expect(await stored(account)).toHaveLength(2);
+  const [left] = await sql`
+    select balance_grosze as balance,
+           (select count(*)::int from idempotency_keys where account_id = a.id) as keys
+      from accounts a where id = ${account}`;
+  expect(left).toEqual({ keys: 2, balance: 80 });
+});

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { type Draft, writeDrafts } from '../../db/messages/drafts.ts';
-import { chargeRequest } from '../../db/money/billing.ts';
+import { acceptMessages, type NewMessage } from '../../db/messages/accept.ts';
 import { isGsm7 } from '../../domain/gsm7.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
-import { draftMessages } from '../../operations/sending/draftMessages.ts';
 import type { SendInput } from '../../operations/sending/input.ts';
+import { newMessages } from '../../operations/sending/newMessages.ts';
 import { planMessages } from '../../operations/sending/plan.ts';
+import { acceptingOf } from '../../operations/sending/send.ts';
 import { startDatabase } from '../support/database.ts';
 import { askedSend, submitBy } from '../support/submitting.ts';
 
@@ -35,18 +35,18 @@ afterAll(() => stop());
 
 const sending = (input: Omit<SendInput, 'to'>) => askedSend(sql, ACCOUNT, ROUTING, { to: TO, ...input });
 
-/** Accepts and charges a send, and submits it: what was billed, and what left. */
-async function sent(input: Omit<SendInput, 'to'>): Promise<{ draft: Draft; parts: SubmitPart[] }> {
+/** Accepts a send, and submits it: what was billed, and what left. */
+async function sent(input: Omit<SendInput, 'to'>): Promise<{ message: NewMessage; parts: SubmitPart[] }> {
   const request = sending(input);
-  const drafts = await draftMessages(request, await planMessages(request));
-  await writeDrafts(sql, drafts);
-  expect(await chargeRequest(sql, request.requestId)).toEqual({ accepted: true });
-  const draft = drafts[0]!;
-  const { parts } = await submitBy(sql, 'texts', draft.id);
-  expect(parts).toHaveLength(draft.parts);
-  expect(parts.map(({ text }) => text).join('')).toBe(draft.text);
-  expect(draft.costGrosze).toBe(10 * draft.parts);
-  return { draft, parts };
+  const plan = await planMessages(request);
+  const messages = await newMessages(request, plan);
+  await acceptMessages(sql, acceptingOf(request, plan, messages, []));
+  const message = messages[0]!;
+  const { parts } = await submitBy(sql, 'texts', message.id);
+  expect(parts).toHaveLength(message.parts);
+  expect(parts.map(({ text }) => text).join('')).toBe(message.text);
+  expect(message.costGrosze).toBe(10 * message.parts);
+  return { message, parts };
 }
 
 test.each([
@@ -56,8 +56,8 @@ test.each([
   ['gsm7', 'a'.repeat(160), 1],
   ['gsm7', 'a'.repeat(161), 2],
 ] as const)('what has to go as %s is billed so and leaves so', async (encoding, text, count) => {
-  const { draft, parts } = await sent({ text, encoding });
-  expect(draft.parts).toBe(count);
+  const { message, parts } = await sent({ text, encoding });
+  expect(message.parts).toBe(count);
   expect(parts.map((part) => part.encoding)).toEqual(parts.map(() => encoding));
 });
 
@@ -81,16 +81,16 @@ test.each([
 test('a normalized text is GSM-7 as a whole, with what contacts and links put into it', async () => {
   const text = '„Cześć” {{imie}} {{link:https://example.com/ż}} {{opt_out}}'.padEnd(150, 'ż');
   for (const encoding of [undefined, 'ucs2', 'gsm7'] as const) {
-    const { draft, parts } = await sent({ text, encoding, normalize: true });
-    expect(draft.text).toMatch(/^"Czesc" Swietopelk \S+\/l\/\w+ \S+\/o\/\w+z+$/);
-    expect(isGsm7(draft.text)).toBe(true);
+    const { message, parts } = await sent({ text, encoding, normalize: true });
+    expect(message.text).toMatch(/^"Czesc" Swietopelk \S+\/l\/\w+ \S+\/o\/\w+z+$/);
+    expect(isGsm7(message.text)).toBe(true);
     expect(parts.every((part) => part.encoding === 'gsm7')).toBe(true);
   }
 });
 
 test('what becomes longer by it is counted as long as it is', async () => {
-  const { draft } = await sent({ text: '…'.repeat(60), normalize: true });
-  expect([draft.text, draft.parts]).toEqual(['...'.repeat(60), 2]);
+  const { message } = await sent({ text: '…'.repeat(60), normalize: true });
+  expect([message.text, message.parts]).toEqual(['...'.repeat(60), 2]);
 });
 
 test('what normalizing leaves nothing of is refused as empty', async () => {
@@ -100,8 +100,8 @@ test('what normalizing leaves nothing of is refused as empty', async () => {
 });
 
 test('a literal text goes as it is written', async () => {
-  const { draft } = await sent({ text: 'Kod {{imie}} {{ {{link:x}}', literal: true });
-  expect(draft.text).toBe('Kod {{imie}} {{ {{link:x}}');
+  const { message } = await sent({ text: 'Kod {{imie}} {{ {{link:x}}', literal: true });
+  expect(message.text).toBe('Kod {{imie}} {{ {{link:x}}');
 });
 
 test('a flash message says so in each of its parts', async () => {

@@ -18,15 +18,7 @@ import { type DomainSnapshot, writeDomainEvent } from '../../db/emails/domains.t
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { clickStart, domainStart, resendStart } from '../../workflows/startOptions.ts';
 import { deliveryReportsOf, reportDelivered } from '../workflows/deliveryReports.ts';
-import {
-  acceptEmailDraft,
-  emailDraft,
-  type EmailWish,
-  mailAccount,
-  notifiedOf,
-  reportEmail,
-  sendEmailOf,
-} from '../workflows/emails.ts';
+import { type EmailWish, mailAccount, notifiedOf, reportEmail, sendEmailOf } from '../workflows/emails.ts';
 import { holdSubmits } from '../workflows/heldSubmits.ts';
 import { lookUp, writtenLookup } from '../workflows/lookups.ts';
 import { submitsOf } from '../workflows/markers.ts';
@@ -69,18 +61,12 @@ try {
 /** Each makes one workflow and returns its id once the history holds what the name says. */
 function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
   const sendFrom = async (account: string, options: object = {}): Promise<string> => {
-    const message = await at.draft(account, options);
-    await at.accept(message);
+    const message = await at.message(account, options);
+    await at.start(message);
     return message.id;
   };
   const send = async (options: object, account: object = {}): Promise<string> =>
     sendFrom(await at.account(account), options);
-  /** One whose caller has its answer before its workflow begins. */
-  const sendGathered = async (account: string, options: object = {}): Promise<string> => {
-    const message = await at.draft(account, options);
-    await at.acceptTogether(newId('acc'), [message]);
-    return message.id;
-  };
   const sendUntil = (status: string, options: object, account?: object) => async () => {
     const id = await send(options, account);
     await at.untilStatus(id, status);
@@ -89,17 +75,9 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
   };
   const closed = (id: string) =>
     until(`${id} closes`, async () => {
-      // One that was charged with others is started after that.
-      const found = await handle(id)
-        .describe()
-        .catch(() => null);
-      return found !== null && found.status.name !== 'RUNNING';
+      return (await handle(id).describe()).status.name !== 'RUNNING';
     });
-  const scheduled = async () => {
-    const message = await at.draft(await at.account(), { sendAt: Date.now() + 80 * 24 * HOUR });
-    await at.accept(message);
-    return message.id;
-  };
+  const scheduled = () => send({ sendAt: Date.now() + 80 * 24 * HOUR });
   const answers = (id: string, submits: number) =>
     until(`${id} is unanswered`, async () => {
       const history = await at.client.workflow.getHandle(id).fetchHistory();
@@ -109,20 +87,6 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     const id = await send({ ending: '905' });
     await answers(id, 1);
     return id;
-  };
-  // A route and a receiver get work within workflow tasks once they were quick: the second one of these does.
-  const routeKnown = async (options: { webhookUrl?: string }) => {
-    const account = await at.account(options);
-    const ids: string[] = [];
-    for (let i = 0; i < 2; i += 1) {
-      const first = await at.draft(account);
-      await at.draft(account, { requestId: first.requestId });
-      await at.acceptBatch(account, first.requestId, 2);
-      await closed(first.requestId);
-      await closed(first.id);
-      ids.push(first.id);
-    }
-    return ids as [string, string];
   };
   const handle = (id: string) => at.client.workflow.getHandle(id);
   // What its report comes to is told before the workflow hears of it, by a receiver that was quick until then.
@@ -161,13 +125,10 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
 
   // A message that failed has one event, which its workflow has told of when it closes.
   const toldAgain = async (webhook: string, then: string) => {
-    const message = await at.draft(await at.account({ webhookUrl: address + webhook }), { ending: '902' });
-    await at.accept(message);
-    await settled(message.id);
-    await at.sql`update accounts set webhook_url = ${address + then} where id = ${message.accountId}`;
-    const [event] = await at.sql<
-      { id: string }[]
-    >`select id from webhook_events where subject_id = ${message.id}`;
+    const account = await at.account({ webhookUrl: address + webhook });
+    const id = await settled(await sendFrom(account, { ending: '902' }));
+    await at.sql`update accounts set webhook_url = ${address + then} where id = ${account}`;
+    const [event] = await at.sql<{ id: string }[]>`select id from webhook_events where subject_id = ${id}`;
     const again = await requestResend(at.sql, event!.id, null, 'staff');
     if (typeof again === 'string') throw new Error(again);
     const started = await at.client.workflow.start('resend', resendStart(again));
@@ -192,7 +153,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     await handle(id).executeUpdate(giveUpUpdate);
     return await settled(id);
   };
-  // Of one account: its route, and its receiver, were quick with the one before.
+  // A route and a receiver get work within workflow tasks once they were quick, as with the one before of the same account.
   const afterAnother = (run: (account: string) => Promise<string>, webhook?: string) => async () => {
     const account = await at.account(webhook === undefined ? {} : { webhookUrl: address + webhook });
     await settled(await sendFrom(account));
@@ -258,27 +219,14 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'message-refused-by-route': sendUntil('failed', { ending: '902' }, { webhookUrl: `${address}/take` }),
     'message-throttled': sendUntil('delivered', { ending: '904' }),
     'message-reported-early': sendUntil('delivered', { ending: '907' }),
-    'message-insufficient-funds': async () => {
-      const id = await send({}, { balance: 1 });
-      await closed(id);
-      return id;
-    },
     'message-expired': () => sendUntil('expired', { ending: '903', giveUpAt: Date.now() + 2_000 })(),
     'message-unanswered-expired': () =>
       sendUntil('expired', { ending: '905', giveUpAt: Date.now() + 6_000 })(),
-    'message-sent-after-its-time': async () => {
-      const message = await at.draft(await at.account(), { sendAt: Date.now() + 2_000 });
-      await at.accept(message);
-      await closed(message.id);
-      return message.id;
-    },
+    'message-sent-at-its-time': async () => settled(await send({ sendAt: Date.now() + 2_000 })),
     'message-opted-out': async () => {
-      const account = await at.account();
-      const message = await at.draft(account, { sendAt: Date.now() + 2_000 });
-      await at.accept(message);
-      await at.sql`insert into blacklist (account_id, msisdn) select account_id, recipient from messages where id = ${message.id}`;
-      await closed(message.id);
-      return message.id;
+      const id = await send({ sendAt: Date.now() + 2_000 });
+      await at.sql`insert into blacklist (account_id, msisdn) select account_id, recipient from messages where id = ${id}`;
+      return await settled(id);
     },
     'message-sleeping': scheduled,
     'message-cancelled': async () => {
@@ -304,19 +252,13 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       await at.sql`
         insert into routes (name, kind) values ('gone', 'smpp'), ('reserve', 'simulator') on conflict do nothing`;
       await at.sql`insert into route_rules (route, account_id) values ('gone', ${account}), ('reserve', ${account})`;
-      const message = await at.draft(account, { route: 'gone' });
-      await at.accept(message);
-      await closed(message.id);
-      return message.id;
+      return await settled(await sendFrom(account, { route: 'gone' }));
     },
     'message-rerouted-at-its-time': async () => {
       const account = await at.account();
       await at.sql`insert into routes (name, kind) values ('own', 'simulator') on conflict do nothing`;
       await at.sql`insert into route_rules (route, account_id) values ('own', ${account})`;
-      const message = await at.draft(account, { sendAt: Date.now() + 2_000 });
-      await at.accept(message);
-      await closed(message.id);
-      return message.id;
+      return await settled(await sendFrom(account, { sendAt: Date.now() + 2_000 }));
     },
     'message-resubmitted-then-given-up': resubmittedThenGivenUp,
     'message-answered-late': async () => {
@@ -344,35 +286,27 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       await closed(id);
       return id;
     },
-    'message-batched-at-once': async () => {
-      const [, id] = await routeKnown({});
-      return await settled(id);
-    },
-    'message-told-at-once': async () => {
-      const [, id] = await routeKnown({ webhookUrl: `${address}/take` });
-      return await settled(id);
-    },
+    'message-at-once': afterAnother((account) => sendFrom(account)),
+    'message-told-at-once': afterAnother((account) => sendFrom(account), '/take'),
     'message-told-at-once-refused': async () => {
       const account = await at.account({ webhookUrl: `${address}/take` });
       await settled(await sendFrom(account));
       await at.sql`update accounts set webhook_url = ${`${address}/refuse`} where id = ${account}`;
       return await settled(await sendFrom(account));
     },
-    'message-told-with-its-submit': async () => {
-      const [, id] = await routeKnown({ webhookUrl: `${address}/take` });
-      return await settled(id);
-    },
-    'message-gathered': afterAnother((account) => sendGathered(account)),
-    'message-gathered-told': afterAnother((account) => sendGathered(account), '/take'),
-    'message-gathered-refused': afterAnother((account) => sendGathered(account, { ending: '902' })),
+    'message-at-once-refused': afterAnother((account) => sendFrom(account, { ending: '902' })),
+    'message-at-once-throttled': afterAnother((account) => sendFrom(account, { ending: '904' })),
     // It takes longer than a workflow task may, which is split in two so.
-    'message-gathered-slowly': afterAnother(async (account) => {
+    'message-at-once-slowly': afterAnother(async (account) => {
       const letGo = await holdSubmits(at.sql);
-      const id = await sendGathered(account);
+      const id = await sendFrom(account);
+      await until(`${id} is split`, async () => {
+        const { events } = await handle(id).fetchHistory();
+        return events!.filter((event) => event.workflowTaskScheduledEventAttributes).length > 1;
+      });
       await letGo();
       return id;
     }),
-    'message-gathered-throttled': afterAnother((account) => sendGathered(account, { ending: '904' })),
     'message-heard-by-update': async () => await reportedLater('/take'),
     'message-heard-by-update-refused': async () => await reportedLater('/refuse'),
     'message-paused-then-sent': pausedUntil('active', () => ({})),
@@ -445,11 +379,6 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       );
       return id;
     },
-    'email-insufficient-funds': async () => {
-      const draft = await emailDraft(at, await mailAccount(at, { balance: 0 }));
-      await acceptEmailDraft(at, draft);
-      return await settled(draft.id);
-    },
     'email-late': async () => {
       const account = await mailAccount(at, { webhookUrl: `${address}/take` });
       const id = await settled(await sendEmailOf(at, account, { giveUpAt: Date.now() + 6_000 }));
@@ -471,43 +400,6 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     retention: () => regular('retention'),
     'resend-taken': () => toldAgain('/take', '/take'),
     'resend-refused': () => toldAgain('/take', '/refuse'),
-    'batch-accepted': async () => {
-      const account = await at.account();
-      const first = await at.draft(account);
-      await at.draft(account, { requestId: first.requestId });
-      await at.acceptBatch(account, first.requestId, 2);
-      await closed(first.requestId);
-      return first.requestId;
-    },
-    'gathered-accepted': async () => {
-      const messages = [await at.draft(await at.account()), await at.draft(await at.account())];
-      const id = newId('acc');
-      await at.acceptTogether(id, messages);
-      await closed(id);
-      return id;
-    },
-    'gathered-some-refused': async () => {
-      const account = await at.account({ balance: 20 });
-      const id = newId('acc');
-      await at.acceptTogether(id, [await at.draft(account), await at.draft(account)]);
-      await closed(id);
-      return id;
-    },
-    'gathered-none-accepted': async () => {
-      const account = await at.account({ balance: 1 });
-      const id = newId('acc');
-      await at.acceptTogether(id, [await at.draft(account), await at.draft(account)]);
-      await closed(id);
-      return id;
-    },
-    'batch-insufficient-funds': async () => {
-      const account = await at.account({ balance: 20 });
-      const first = await at.draft(account);
-      await at.draft(account, { requestId: first.requestId });
-      await at.acceptBatch(account, first.requestId, 2);
-      await closed(first.requestId);
-      return first.requestId;
-    },
   };
 }
 

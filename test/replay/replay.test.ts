@@ -35,7 +35,7 @@ beforeAll(async () => {
   withExtras = await replayAll({ traced: true, callStacks: false });
 });
 
-describe('histories recorded since 0.5.0 replay', () => {
+describe('histories recorded since 0.7.0 replay', () => {
   test.each(histories)('$file', ({ workflowId }) => {
     expect(plain.get(workflowId)).toBeNull();
   });

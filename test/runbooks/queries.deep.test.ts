@@ -18,8 +18,8 @@ beforeAll(async () => {
   pipeline = await startPipeline('real');
   const account = await pipeline.account();
   const send = async (name: string, options: object) => {
-    const message = await pipeline.draft(account, options);
-    await pipeline.accept(message);
+    const message = await pipeline.message(account, options);
+    await pipeline.start(message);
     ids[name] = message.id;
     ids[`${name} request`] = message.requestId;
   };

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
 
-/** Makes messages carry links, whatever their status, as if these had been written with their drafts. */
+/** Makes messages carry links, whatever their status, as if they had been accepted with them. */
 export async function carryLinks(
   sql: Sql,
   messages: readonly string[],

@@ -97,7 +97,7 @@ export async function books(
   return row!;
 }
 
-/** All messages of an account in the database, drafts and refused ones too. */
+/** All messages of an account in the database, rejected ones too. */
 export async function storedMessages(accountId: string): Promise<{ id: string; status: string }[]> {
   return await database()<{ id: string; status: string }[]>`
     select id, status from messages where account_id = ${accountId} order by id`;
@@ -109,14 +109,3 @@ export const untilStatus = ({ api }: Pick<TestAccount, 'api'>, id: string, statu
     async () => (await api.get(`/v1/messages/${id}`)).body as AnswerBody & Record<string, unknown>,
     (message) => message.status === status,
   );
-
-/** A message that was written and not charged. @returns its id */
-export async function addDraft({ id: account }: TestAccount): Promise<string> {
-  const id = newId('msg');
-  await database()`
-    insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
-                          cost_grosze, give_up_at, route)
-    values (${id}, ${account}, ${newId('req')}, 'draft', 'queued', '+48500100200', 'TEST', 'x', 1, 1,
-            now(), 'simulator')`;
-  return id;
-}

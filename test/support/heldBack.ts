@@ -4,7 +4,7 @@ import { eventually } from './eventually.ts';
 import { database } from './factories.ts';
 
 /**
- * Keeps whatever writes for an account waiting: its estimate goes through, its drafts do not.
+ * Keeps whatever writes for an account waiting: its estimate goes through, its acceptance does not.
  * @param work is given what waits until somebody has come so far, and tells which processes of the server wait for them
  */
 export async function heldBack(

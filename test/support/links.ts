@@ -34,7 +34,7 @@ export async function sendLink(account: TestAccount, url = 'https://example.com/
   return link!;
 }
 
-/** Makes a message carry links, as its draft would; returns their tokens. */
+/** Makes a message carry links, as if it had been accepted with them; returns their tokens. */
 export async function carry(
   accountId: string,
   message: string,

@@ -165,7 +165,7 @@ export async function outcomes(sql: Database, accountId: string): Promise<Outcom
     select m.id, m.recipient, m.status, m.submission, m.error_code as reason, m.parts, m.cost_grosze as cost,
            (select count(*)::int from ledger_entries l where l.subject_id = m.id and l.kind = 'charge') as charges,
            (select count(*)::int from ledger_entries l where l.subject_id = m.id and l.kind = 'refund') as refunds
-      from messages m where m.account_id = ${accountId} and m.status <> 'draft' order by m.id`;
+      from messages m where m.account_id = ${accountId} order by m.id`;
 }
 
 /** The balance, what the ledger sums up to, and what both must be by the messages' costs and ends. */
@@ -177,7 +177,7 @@ export async function accounts(
     select a.balance_grosze as balance,
            (select sum(amount_grosze)::int from ledger_entries where account_id = a.id) as ledger,
            ${OPENING_BALANCE} - (select coalesce(sum(cost_grosze), 0)::int from messages m
-              where m.account_id = a.id and m.status not in ('draft', 'rejected', 'cancelled')
+              where m.account_id = a.id and m.status not in ('rejected', 'cancelled')
                and (m.status <> 'failed' or m.error_code = 'rejected_on_report'))
              as expected
       from accounts a where a.id = ${accountId}`;

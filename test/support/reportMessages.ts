@@ -7,7 +7,7 @@ import { HOUR, NOON } from './reports.ts';
 /** A message as a report sees it, written past the pipeline so that it can lie in the past. */
 export interface PastMessage {
   at: number;
-  status?: MessageStatus | 'draft';
+  status?: MessageStatus;
   sender?: string | null;
   country?: string | null;
   reference?: string | null;
@@ -52,7 +52,7 @@ export async function writePast({ id: account }: TestAccount, messages: PastMess
   });
   if (rows.length > 0) await sql`insert into messages ${sql(rows)}`;
   const entries = rows.flatMap((row, i) => {
-    if (row.status === 'draft' || row.cost_grosze === 0) return [];
+    if (row.cost_grosze === 0) return [];
     const amount = row.test_credits > 0 ? 0 : row.cost_grosze;
     const entry = {
       account_id: account,
@@ -73,7 +73,7 @@ export async function writePast({ id: account }: TestAccount, messages: PastMess
 
 /** An e-mail as a report sees it; money in grosze. */
 export interface PastEmail {
-  status: EmailStatus | 'draft';
+  status: EmailStatus;
   cost: number;
   /** Of the cost, grosze or, of one that test credits paid, credits. */
   refunded?: number;
@@ -102,7 +102,7 @@ export async function writeEmails({ id: account }: TestAccount, emails: PastEmai
         ? { amount_grosze: 0, test_credits: refunded }
         : { amount_grosze: refunded, test_credits: 0 };
     const entries = [
-      ...(status === 'draft' || cost === 0 ? [] : [{ ...entry, ...charged, created_at: new Date(at) }]),
+      ...(cost === 0 ? [] : [{ ...entry, ...charged, created_at: new Date(at) }]),
       ...(refunded === 0
         ? []
         : [{ ...entry, kind: 'refund', ...back, created_at: new Date(at + 40 * 24 * HOUR) }]),

@@ -7,7 +7,7 @@ import { createEmailEvents } from '../../pipeline/emailEvents.ts';
 import { registry } from '../../telemetry/registry.ts';
 import { ownDatabase } from '../admin/support.ts';
 import { insertDomain } from '../support/email.ts';
-import { emailDraft } from '../workflows/emails.ts';
+import { writtenEmail } from '../workflows/emails.ts';
 
 const database = ownDatabase();
 const NAME = 'goniec_email_events_total';
@@ -23,9 +23,10 @@ test('events of e-mails are counted by route and kind, each once, and only once 
   const sql = database.sql();
   const account = newId('cl');
   await sql`insert into accounts (id, name, mode) values (${account}, 'Test', 'live')`;
+  await sql`insert into ledger_entries (account_id, kind, amount_grosze) values (${account}, 'opening', 100)`;
   await sql`insert into routes (name, kind) values ('simulator', 'simulator') on conflict do nothing`;
   await insertDomain(sql, Buffer.alloc(32, 1), account);
-  const { id } = await emailDraft({ sql, now: () => Promise.resolve(Date.now()) }, account);
+  const { id } = await writtenEmail({ sql, now: () => Promise.resolve(Date.now()) }, account);
   await sql`update emails set status = 'sent', submission = 'answered' where id = ${id}`;
   const event = (kind: ProviderEmailEvent['kind'], emailId = id): ProviderEmailEvent => ({
     ...{ eventId: newId('evt'), emailId, providerEmailId: null, kind, permanent: null },

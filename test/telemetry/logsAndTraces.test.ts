@@ -41,7 +41,7 @@ beforeAll(async () => {
     receiver.url.split('/').pop()!,
     observed.started.service.secretsKey,
   );
-  await observed.sql`alter table messages add constraint trial_draft check (status <> 'draft' or reference is distinct from 'trial') not valid`;
+  await observed.sql`alter table messages add constraint trial_accepted check (reference is distinct from 'trial') not valid`;
 });
 afterAll(async () => {
   await receiver?.close();
@@ -113,11 +113,10 @@ describe('one message', () => {
     }
     const parentOf = (span: CollectedSpan): string | undefined =>
       trace.find(({ spanId }) => spanId === span.parentSpanId)?.name;
-    expect(parentOf(one('accept with start of message'))).toBe('POST /v1/messages');
-    expect(parentOf(one('workflow message'))).toBe('accept with start of message');
-    expect(parentOf(one('activity charge'))).toBe('workflow message');
+    expect(parentOf(one('start message'))).toBe('POST /v1/messages');
+    expect(parentOf(one('workflow message'))).toBe('start message');
     // By the route's queue in the end: the first one of a route finds it not known to be quick.
-    for (const name of ['activity submitAtOnce', 'activity submit'])
+    for (const name of ['activity charge', 'activity submitInTask', 'activity submit'])
       expect(parentOf(one(name))).toBe('workflow message');
     expect(parentOf(one('submit'))).toBe('activity submit');
     expect(parentOf(one('update outcome'))).toBe('workflow message');
@@ -125,7 +124,7 @@ describe('one message', () => {
     const tellers = trace.filter(({ name }) => name === 'webhook attempt').map(parentOf);
     expect(tellers).toHaveLength(3);
     for (const teller of tellers)
-      expect(teller).toMatch(/^activity (notifyInTask|deliverWebhook|submitAtOnce)$/);
+      expect(teller).toMatch(/^activity (notifyInTask|deliverWebhook|submitInTask)$/);
   });
 
   test('says by which process, for whom, on what route, and how it went', () => {

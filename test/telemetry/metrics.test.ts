@@ -112,9 +112,9 @@ describe('what the API serves', () => {
     expect(requested('rejected')).toBe(1);
     expect(requested('scheduled')).toBe(1);
     expect(requested('insufficient_funds')).toBe(2);
-    // Told of the charge, a caller may be answered before its call of Temporal has ended.
+    // A worker starts what was accepted.
     const calls = 'goniec_temporal_call_duration_seconds_count';
-    await figure(observed.scrapeApi, [calls, { operation: 'update_with_start' }], 2);
+    await figure(observed.scrapeWorker, [calls, { operation: 'start', outcome: 'ok' }], 2);
   });
 
   test('its pool, its process, and the clicks it took', async () => {

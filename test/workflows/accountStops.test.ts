@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { reportDelivered } from './deliveryReports.ts';
-import { acceptEmailDraft, emailDraft, mailAccount, storedEmail, triesOf, untilEmailIs } from './emails.ts';
+import { startEmail, writtenEmail, mailAccount, storedEmail, triesOf, untilEmailIs } from './emails.ts';
 import { holdSubmits } from './heldSubmits.ts';
 import { DAY, HOUR, type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
@@ -15,14 +15,14 @@ const setStatus = (account: string, status: string) =>
   pipeline.sql`update accounts set status = ${status} where id = ${account}`;
 
 async function scheduled(account: string, inMs = HOUR, options = {}): Promise<StartableMessage> {
-  const message = await pipeline.draft(account, { sendAt: (await pipeline.now()) + inMs, ...options });
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  const message = await pipeline.message(account, { sendAt: (await pipeline.now()) + inMs, ...options });
+  await pipeline.start(message);
   return message;
 }
 
 async function atOnce(account: string, options = {}): Promise<StartableMessage> {
-  const message = await pipeline.draft(account, options);
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  const message = await pipeline.message(account, options);
+  await pipeline.start(message);
   return message;
 }
 
@@ -77,9 +77,9 @@ describe('a suspended account', () => {
     const account = await pipeline.account();
     // The first goes through its route's queue, the second is tried within the workflow task.
     for (let i = 0; i < 2; i += 1) {
-      const message = await pipeline.draft(account);
+      const message = await pipeline.message(account);
       await setStatus(account, 'suspended');
-      expect(await pipeline.accept(message)).toEqual({ accepted: true });
+      await pipeline.start(message);
       await untilPaused(message.id);
       expect(await statusOf(message.id)).toBe('queued');
       expect(await pipeline.submits(message.id)).toBe(0);
@@ -107,9 +107,9 @@ describe('a suspended account', () => {
   test('suspended for longer than the message may take: it expires, and is refunded', async () => {
     const account = await pipeline.account();
     const message = await scheduled(account);
-    const queued = await pipeline.draft(account);
+    const queued = await pipeline.message(account);
     await setStatus(account, 'suspended');
-    await pipeline.accept(queued);
+    await pipeline.start(queued);
     await untilPaused(queued.id);
     await pipeline.sleep(HOUR + 1000);
     await untilPaused(message.id);
@@ -186,9 +186,9 @@ describe('a closed account', () => {
   test('so are those that waited while it was suspended, queued ones too', async () => {
     const account = await pipeline.account();
     const message = await scheduled(account, 1000);
-    const queued = await pipeline.draft(account);
+    const queued = await pipeline.message(account);
     await setStatus(account, 'suspended');
-    await pipeline.accept(queued);
+    await pipeline.start(queued);
     await pipeline.sleep(2000);
     for (const { id } of [message, queued]) await untilPaused(id);
     await setStatus(account, 'closed');
@@ -220,12 +220,12 @@ describe('a closed account', () => {
   test('closing against submits: each message is submitted or refunded, never both', async () => {
     const account = await pipeline.account();
     const messages = await Promise.all(
-      Array.from({ length: 30 }, async () => pipeline.draft(account, { ending: '200' })),
+      Array.from({ length: 30 }, async () => pipeline.message(account, { ending: '200' })),
     );
     const accepting = messages.map(async (message, index) => {
       if (index === 15) await setStatus(account, 'closed');
       // A busy server may lose the answer; what became of the message is looked at below.
-      await pipeline.accept(message).catch(() => undefined);
+      await pipeline.start(message).catch(() => undefined);
     });
     await Promise.all(accepting);
     const counts: Record<string, number> = { delivered: 0, cancelled: 0 };
@@ -244,9 +244,9 @@ describe('a closed account', () => {
 describe('an e-mail that waits to be handed over', () => {
   async function waiting(): Promise<{ account: string; id: string }> {
     const account = await mailAccount(pipeline);
-    const email = await emailDraft(pipeline, account);
+    const email = await writtenEmail(pipeline, account);
     await setStatus(account, 'suspended');
-    expect(await acceptEmailDraft(pipeline, email)).toEqual({ accepted: true });
+    await startEmail(pipeline, email);
     await pipeline.sleep(HOUR);
     expect(await storedEmail(pipeline, email.id)).toMatchObject({ status: 'queued', submission: 'waiting' });
     return { account, id: email.id };

@@ -1,12 +1,9 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../../db/ids.ts';
-import type { StartableMessage } from '../../domain/startable.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { decideOn } from './decisions.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { localSteps } from './markers.ts';
-import { type Pipeline, startPipeline } from './pipeline.ts';
+import { type MessageOptions, type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
 
 // Steps made within the workflow task, where the route or the receiver has been quick.
@@ -31,27 +28,15 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-/** Sends one that was gathered: its caller has its answer before its workflow begins. */
-async function send(account: string): Promise<string> {
-  const message = await pipeline.draft(account);
-  await acceptGathered(message);
+async function send(account: string, options: MessageOptions = {}): Promise<string> {
+  const message = await pipeline.message(account, options);
+  await pipeline.start(message);
   return message.id;
 }
 
-async function acceptGathered(message: StartableMessage): Promise<void> {
-  const decided = await pipeline.acceptTogether(newId('acc'), [message]);
-  expect(decided).toEqual({ accepted: [message.requestId], refused: {}, left: [] });
-}
-
-/** Sends one request to several recipients, with these endings of their numbers. */
-async function sendBatch(account: string, endings: string[]): Promise<string[]> {
-  const first = await pipeline.draft(account, { ending: endings[0]! });
-  const ids = [first.id];
-  for (const ending of endings.slice(1)) {
-    ids.push((await pipeline.draft(account, { requestId: first.requestId, ending })).id);
-  }
-  expect(await pipeline.acceptBatch(account, first.requestId, endings.length)).toEqual({ accepted: true });
-  return ids;
+/** Sends one message to each of several recipients, with these endings of their numbers. */
+async function sendAll(account: string, endings: string[]): Promise<string[]> {
+  return await Promise.all(endings.map((ending) => send(account, { ending })));
 }
 
 async function delivered(id: string): Promise<void> {
@@ -60,17 +45,8 @@ async function delivered(id: string): Promise<void> {
 }
 
 async function closed(id: string): Promise<void> {
-  // One that was charged with others is started after that.
-  await until(`${id} closes`, async () => !['RUNNING', 'missing'].includes(await stateOf(id)));
-}
-
-async function stateOf(id: string): Promise<string> {
-  try {
-    return (await pipeline.client.workflow.getHandle(id).describe()).status.name;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'missing';
-    throw error;
-  }
+  const handle = pipeline.client.workflow.getHandle(id);
+  await until(`${id} closes`, async () => (await handle.describe()).status.name !== 'RUNNING');
 }
 
 /** Waits until so many events of the message have been taken. */
@@ -113,9 +89,9 @@ function expectThreeAttempts(event: Awaited<ReturnType<typeof attemptsOf>>[numbe
 }
 
 describe('submits', () => {
-  test('of messages nobody waits for are made at once, each one once', async () => {
+  test('of several messages are made at once, each one once', async () => {
     const account = await pipeline.account();
-    const ids = await sendBatch(account, ['000', '001', '002', '003', '004']);
+    const ids = await sendAll(account, ['000', '001', '002', '003', '004']);
     for (const id of ids) {
       await delivered(id);
       expect(await activitiesOf(id)).toEqual([]);
@@ -124,48 +100,29 @@ describe('submits', () => {
     expect(await pipeline.balance(account)).toBe(1000 - 5 * 15);
   });
 
-  test('of a message that was charged together with others are made in its first task', async () => {
+  test('are made in the first task, right after the charge', async () => {
     const id = await send(await pipeline.account());
     await delivered(id);
-    expect(await stepsOf(id)).toEqual(['submitInTask']);
+    expect(await stepsOf(id)).toEqual(['charge', 'submitInTask']);
     expect(await activitiesOf(id)).toEqual([]);
   });
 
-  test('of a message whose caller waits for its charge are made after the answer, without waiting in a queue', async () => {
-    const message = await pipeline.draft(await pipeline.account());
-    expect(await pipeline.accept(message)).toEqual({ accepted: true });
-    await delivered(message.id);
-    expect(await stepsOf(message.id)).toEqual(['charge']);
-    expect(await activitiesOf(message.id)).toEqual(['submitAtOnce']);
-    const { events } = await pipeline.client.workflow.getHandle(message.id).fetchHistory();
-    const scheduled = events!.find((event) => event.activityTaskScheduledEventAttributes)!;
-    const began = events!.find((event) => event.activityTaskStartedEventAttributes)!;
-    // Handed over with the answer to the workflow task that schedules it.
-    expect(began.eventId).toEqual(scheduled.eventId!.add(1));
-    const waited = [began, scheduled].map(
-      ({ eventTime }) => Number(eventTime!.seconds) * 1e9 + eventTime!.nanos!,
-    );
-    expect(waited[0]! - waited[1]!).toBeLessThan(1e7);
-  });
-
   test('of one whose route has to be waited for go through its queue after that, once', async () => {
-    const message = await pipeline.draft(await pipeline.account(), { ending: '904' });
-    expect(await pipeline.accept(message)).toEqual({ accepted: true });
-    await delivered(message.id);
-    expect(await activitiesOf(message.id)).toEqual(['submitAtOnce', 'submit']);
-    expect(await pipeline.submits(message.id)).toBe(1);
+    const id = await send(await pipeline.account(), { ending: '904' });
+    await delivered(id);
+    expect(await activitiesOf(id)).toEqual(['submit']);
+    expect(await pipeline.submits(id)).toBe(1);
   });
 
   test('of a scheduled message are made at its time', async () => {
-    const message = await pipeline.draft(await pipeline.account(), { sendAt: Date.now() + 1_500 });
-    await pipeline.accept(message);
-    await delivered(message.id);
-    expect(await activitiesOf(message.id)).toEqual([]);
+    const id = await send(await pipeline.account(), { sendAt: Date.now() + 1_500 });
+    await delivered(id);
+    expect(await activitiesOf(id)).toEqual([]);
   });
 
   test('that are throttled, refused or unanswered end as they would through the queue', async () => {
     const account = await pipeline.account();
-    const [throttled, refused, unanswered] = await sendBatch(account, ['904', '902', '905']);
+    const [throttled, refused, unanswered] = await sendAll(account, ['904', '902', '905']);
     await pipeline.untilStatus(refused!, 'failed');
     await until('the submit counts as unanswered', async () => {
       const [row] = await pipeline.sql`select submission from messages where id = ${unanswered!}`;
@@ -210,11 +167,13 @@ describe('webhooks', () => {
   test('about a submit that is made at once are told in the same step, each once', async () => {
     const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
     await delivered(await send(account));
-    const ids = await sendBatch(account, ['000', '001', '002']);
+    const ids = await sendAll(account, ['000', '001', '002']);
     for (const id of ids) {
       await delivered(id);
       // The report comes with the answer: its event is told by the workflow where it would overtake the other.
-      expect(['submitInTask', 'submitInTask notifyInTask']).toContain((await stepsOf(id)).join(' '));
+      expect(['charge submitInTask', 'charge submitInTask notifyInTask']).toContain(
+        (await stepsOf(id)).join(' '),
+      );
       expect(await activitiesOf(id)).toEqual([]);
       expect(await attemptsOf(id)).toEqual([
         expect.objectContaining({ type: 'message.sent', state: 'delivered', attempts: [1] }),
@@ -226,16 +185,16 @@ describe('webhooks', () => {
   test('about a report are told before the workflow hears of it, which then has nothing to do but end', async () => {
     const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
     await delivered(await send(account));
-    const [id] = await sendBatch(account, ['903', '000']);
-    await told(id!, 1);
-    await reportDelivered(pipeline.sql, id!);
-    await delivered(id!);
-    expect(await stepsOf(id!)).toEqual(['submitInTask']);
-    expect((await attemptsOf(id!)).map(({ type, attempts }) => [type, attempts])).toEqual([
+    const id = await send(account, { ending: '903' });
+    await told(id, 1);
+    await reportDelivered(pipeline.sql, id);
+    await delivered(id);
+    expect(await stepsOf(id)).toEqual(['charge', 'submitInTask']);
+    expect((await attemptsOf(id)).map(({ type, attempts }) => [type, attempts])).toEqual([
       ['message.sent', [1]],
       ['message.delivered', [1]],
     ]);
-    const { events } = await pipeline.client.workflow.getHandle(id!).fetchHistory();
+    const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
     const asked = events!.map(
       (e) => e.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input,
     );
@@ -246,22 +205,22 @@ describe('webhooks', () => {
   test('about a report that are refused then are tried again after 2 s and 8 s more', async () => {
     const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
     await delivered(await send(account));
-    const [id] = await sendBatch(account, ['903', '000']);
-    await told(id!, 1);
+    const id = await send(account, { ending: '903' });
+    await told(id, 1);
     await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
-    await reportDelivered(pipeline.sql, id!);
-    await delivered(id!);
-    expectThreeAttempts((await attemptsOf(id!))[1]!);
-    expect(await stepsOf(id!)).toEqual(['submitInTask', 'closeWebhook']);
+    await reportDelivered(pipeline.sql, id);
+    await delivered(id);
+    expectThreeAttempts((await attemptsOf(id))[1]!);
+    expect(await stepsOf(id)).toEqual(['charge', 'submitInTask', 'closeWebhook']);
   });
 
   test('that are refused there are tried again after 2 s and 8 s more, before the next one', async () => {
     const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
     await delivered(await send(account));
     await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
-    const [id] = await sendBatch(account, ['000', '001']);
-    await delivered(id!);
-    const [sent, ended] = await attemptsOf(id!);
+    const id = await send(account);
+    await delivered(id);
+    const [sent, ended] = await attemptsOf(id);
     for (const event of [sent!, ended!]) expectThreeAttempts(event);
     expect(sent!.gaps[0]).toBeLessThanOrEqual(1);
     expect(ended!.gaps[0]).toBeGreaterThanOrEqual(7);
@@ -273,7 +232,7 @@ describe('webhooks', () => {
     const account = await pipeline.account({ webhookUrl: `${receiver.url}/take`, balance: 100_000 });
     await delivered(await send(account));
     await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/hang`} where id = ${account}`;
-    await sendBatch(
+    await sendAll(
       account,
       Array.from({ length: 60 }, () => '000'),
     );

@@ -10,8 +10,8 @@ afterEach(async () => {
 async function callStackOfSleeping(settings: { WORKFLOW_CALL_STACKS?: boolean }): Promise<string> {
   pipeline = await startPipeline('time-skipping', settings);
   const sendAt = (await pipeline.now()) + HOUR;
-  const message = await pipeline.draft(await pipeline.account(), { sendAt });
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  const message = await pipeline.message(await pipeline.account(), { sendAt });
+  await pipeline.start(message);
   return await pipeline.client.workflow.getHandle(message.id).query<string>('__stack_trace');
 }
 

@@ -38,13 +38,13 @@ async function order({ tries = 1, window }: { tries?: number; window?: string })
   const calling = { hours: CALLING_HOURS, tries };
   const timing = findTiming({ sendAt: null, windows, calling, expiresAt: null }, now);
   const sendAt = timing.sendAt?.getTime() ?? null;
-  const message = await pipeline.draft(await pipeline.account(), {
+  const message = await pipeline.message(await pipeline.account(), {
     sendAt,
     giveUpAt: timing.giveUpAt.getTime(),
     channel: 'vms',
     content: { voice: 'ewa', tries },
   });
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  await pipeline.start(message);
   return { id: message.id, sendAt };
 }
 

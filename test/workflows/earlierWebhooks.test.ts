@@ -8,7 +8,7 @@ import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { cancelSignal } from '../../workflows/contracts.ts';
 import { resendStart } from '../../workflows/startOptions.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
-import { type DraftOptions, HOUR, type Pipeline, startPipeline, WEBHOOK_SECRET } from './pipeline.ts';
+import { type MessageOptions, HOUR, type Pipeline, startPipeline, WEBHOOK_SECRET } from './pipeline.ts';
 import { startReply } from './replies.ts';
 import { until } from '../support/eventually.ts';
 
@@ -65,10 +65,10 @@ async function accountWith(urls: { present?: string; earlier?: string }): Promis
   return id;
 }
 
-async function send(account: string, of: 'v1' | 'v2', options: DraftOptions = {}): Promise<string> {
-  const message = await pipeline.draft(account, { ending: '000', ...options });
+async function send(account: string, of: 'v1' | 'v2', options: MessageOptions = {}): Promise<string> {
+  const message = await pipeline.message(account, { ending: '000', ...options });
   await pipeline.sql`update messages set interface = ${of}, idx = ${of === 'v1' ? 'zam-1042' : null} where id = ${message.id}`;
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  await pipeline.start(message);
   return message.id;
 }
 

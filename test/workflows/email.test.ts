@@ -3,12 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endEmail } from '../../db/emails/handOver.ts';
 import { startableEmails } from '../../db/emails/startable.ts';
-import { emailEventsSignal } from '../../workflows/contracts.ts';
-import { emailStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import {
-  acceptEmailDraft,
-  emailDraft,
+  startEmail,
+  writtenEmail,
   mailAccount,
   notifiedOf,
   reportEmail,
@@ -86,8 +84,8 @@ describe('waiting for events', () => {
 
   // As in budget.test.ts, to the end of its wait.
   test.each([
-    ['without a webhook', {}, [], 25],
-    ['with a webhook', { webhookUrl: true }, ['sent', 'delivered'], 45],
+    ['without a webhook', {}, [], 22],
+    ['with a webhook', { webhookUrl: true }, ['sent', 'delivered'], 42],
   ])('takes few events of history, %s', async (_, webhook, kinds, budget) => {
     const url = 'webhookUrl' in webhook ? { webhookUrl: receiver.url } : {};
     const id = await sendEmailOf(pipeline, await mailAccount(pipeline, url));
@@ -124,34 +122,16 @@ describe('waiting for events', () => {
     expect(await handOversOf(id)).toBe(0);
     expect(await triesOf(pipeline, id)).toBe(1);
   });
-
-  test('after many events it goes on as a new run, which delivers what comes and ends at the same time', async () => {
-    const account = await mailAccount(pipeline, { webhookUrl: receiver.url });
-    const id = await sendEmailOf(pipeline, account);
-    await untilNotified(id, ['sent', 'delivered']);
-    const first = (await handle(id).describe()).runId;
-    for (let i = 0; i < 41; i += 1)
-      await Promise.all(Array.from({ length: 100 }, () => handle(id).signal(emailEventsSignal, [])));
-    await reportEmail(pipeline, id, { kind: 'opened' });
-    await until('it is a new run', async () => (await handle(id).describe()).runId !== first);
-    await reportEmail(pipeline, id, { kind: 'clicked' });
-    await untilNotified(id, ['sent', 'delivered', 'opened', 'clicked']);
-    expect(await handOversOf(id)).toBe(0);
-    await pipeline.sleep(73 * HOUR);
-    expect(await untilClosed(id)).toBe('COMPLETED');
-    expect(await triesOf(pipeline, id)).toBe(1);
-    expect(await pipeline.balance(account)).toBe(999);
-  });
 });
 
 describe('events while a hand-over goes on', () => {
   test('are told of as they come: a provider that has it may not answer for hours', async () => {
     const account = await mailAccount(pipeline, { webhookUrl: receiver.url });
-    const email = await emailDraft(pipeline, account, { to: ['unanswered@klient.example'] });
+    const email = await writtenEmail(pipeline, account, { to: ['unanswered@klient.example'] });
     // Tried for 20 minutes: after another try without an answer the next one is minutes away.
     await pipeline.sql`
       update emails set submission = 'unanswered', first_submitted_at = now() - interval '20 minutes' where id = ${email.id}`;
-    await acceptEmailDraft(pipeline, email);
+    await startEmail(pipeline, email);
     await reportEmail(pipeline, email.id, { kind: 'delivered', addresses: ['jan@klient.example'] });
     await untilNotified(email.id, ['delivered']);
     for (const kind of ['opened', 'clicked'] as const) await reportEmail(pipeline, email.id, { kind });
@@ -202,9 +182,9 @@ describe('an e-mail that no provider took', () => {
     const account = await mailAccount(pipeline);
     const giveUpAt = (await pipeline.now()) + 8_000;
     const to = ['a@b.example', 'c@d.example'];
-    const email = await emailDraft(pipeline, account, { route, to, giveUpAt, file: 'a' });
+    const email = await writtenEmail(pipeline, account, { route, to, giveUpAt, file: 'a' });
     await pipeline.sql`update sender_domains set confirmed_at = null where account_id = ${account}`;
-    expect(await acceptEmailDraft(pipeline, email)).toEqual({ accepted: true });
+    await startEmail(pipeline, email);
     await untilEmailIs(pipeline, email.id, 'failed');
     // It waits no more once there is no time for another try.
     expect(await pipeline.now()).toBeGreaterThan(giveUpAt - 5_000);
@@ -221,32 +201,12 @@ describe('an e-mail that no provider took', () => {
     expect(await triesOf(pipeline, email.id)).toBe(0);
   });
 
-  test('without money it is refused, and nothing is left of it', async () => {
-    const account = await mailAccount(pipeline, { balance: 1 });
-    const email = await emailDraft(pipeline, account, { to: ['a@b.example', 'c@d.example'], file: 'a' });
-    expect(await acceptEmailDraft(pipeline, email)).toEqual({
-      accepted: false,
-      reason: 'insufficient_funds',
-    });
-    await untilClosed(email.id);
-    expect(await pipeline.sql`select from emails where id = ${email.id}`).toHaveLength(0);
-    expect(await pipeline.balance(account)).toBe(1);
-  });
-
   test('refused by the provider: failed at once, refunded once, its file gone', async () => {
     const account = await mailAccount(pipeline);
     const id = await sendEmailOf(pipeline, account, { to: ['refused@klient.example'], file: 'a' });
     expect(await untilClosed(id)).toBe('COMPLETED');
     expect(await stored(id)).toMatchObject({ status: 'failed', pieces: 0, refunds: 1 });
     expect(await pipeline.balance(account)).toBe(1000);
-  });
-
-  test('it runs by itself where the update is lost', async () => {
-    const account = await mailAccount(pipeline);
-    const email = await emailDraft(pipeline, account);
-    await pipeline.client.workflow.start('email', emailStart(email, false));
-    await untilEmailIs(pipeline, email.id, 'delivered');
-    expect(await pipeline.balance(account)).toBe(999);
   });
 });
 
@@ -263,11 +223,11 @@ describe('an e-mail that a provider may have', () => {
 
   test('unanswered where no key settles it: never repeated, unknown after 72 hours, and paid', async () => {
     const account = await mailAccount(pipeline);
-    const email = await emailDraft(pipeline, account, { file: 'a' });
+    const email = await writtenEmail(pipeline, account, { file: 'a' });
     // As a worker leaves it that is killed in the middle of the hand-over; the provider's key is past its time.
     await pipeline.sql`
       update emails set submission = 'submitting', first_submitted_at = now() - interval '24 hours' where id = ${email.id}`;
-    await acceptEmailDraft(pipeline, email);
+    await startEmail(pipeline, email);
     await until('it is unanswered', async () => (await stored(email.id)).submission === 'unanswered');
     await pipeline.sleep(71 * HOUR);
     expect(await stored(email.id)).toMatchObject({ status: 'queued', pieces: 1 });
@@ -284,10 +244,10 @@ describe('an e-mail that a provider may have', () => {
 
   test('refused for what it says itself, after a worker was lost in a try: no try was taken, it is refunded', async () => {
     const account = await mailAccount(pipeline);
-    const email = await emailDraft(pipeline, account, { to: ['refused@klient.example'] });
+    const email = await writtenEmail(pipeline, account, { to: ['refused@klient.example'] });
     await pipeline.sql`
       update emails set submission = 'submitting', first_submitted_at = now(), claims = 1 where id = ${email.id}`;
-    await acceptEmailDraft(pipeline, email);
+    await startEmail(pipeline, email);
     await untilEmailIs(pipeline, email.id, 'failed');
     expect(await stored(email.id)).toMatchObject({ refunds: 1 });
     expect(await pipeline.balance(account)).toBe(1_000);
@@ -295,10 +255,10 @@ describe('an e-mail that a provider may have', () => {
 
   test('an event proves that it was taken, whatever its answer', async () => {
     const account = await mailAccount(pipeline);
-    const email = await emailDraft(pipeline, account, { route: 'simulator' });
+    const email = await writtenEmail(pipeline, account, { route: 'simulator' });
     await pipeline.sql`
       update emails set submission = 'submitting', first_submitted_at = now() - interval '24 hours' where id = ${email.id}`;
-    await acceptEmailDraft(pipeline, email);
+    await startEmail(pipeline, email);
     await until('it is unanswered', async () => (await stored(email.id)).submission === 'unanswered');
     await reportEmail(pipeline, email.id, {
       kind: 'bounced',
@@ -324,8 +284,8 @@ test('a cancel in Temporal interrupts nothing', async () => {
 
 test('what was started twice is one workflow, charged once', async () => {
   const account = await mailAccount(pipeline);
-  const email = await emailDraft(pipeline, account);
-  await Promise.all(Array.from({ length: 5 }, () => acceptEmailDraft(pipeline, email)));
+  const email = await writtenEmail(pipeline, account);
+  await Promise.all(Array.from({ length: 5 }, () => startEmail(pipeline, email)));
   await untilEmailIs(pipeline, email.id, 'delivered');
   expect(await startableEmails(pipeline.sql, [email.id])).toEqual([email]);
   expect(await triesOf(pipeline, email.id)).toBe(1);

@@ -1,18 +1,16 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { chargeEmail } from '../../db/emails/charge.ts';
-import { idFloor } from '../../db/ids.ts';
 import { reportFinding } from '../../db/maintenance/findings.ts';
 import { emailRestart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { ageEvents } from '../support/lateEvents.ts';
+import { letBeTaken, reserve } from '../support/reservations.ts';
 import {
-  emailDraft,
+  writtenEmail,
   mailAccount,
   notifiedOf,
   reportEmail,
   sendEmailOf,
-  storedEmail,
   triesOf,
   untilEmailIs,
 } from './emails.ts';
@@ -88,10 +86,22 @@ describe('an e-mail whose workflow was lost', () => {
     expect(await pipeline.balance(account)).toBe(999);
   });
 
-  test('charged, and never started: started', async () => {
+  test('one that a worker is still to start is left to it, however long that takes', async () => {
     const account = await mailAccount(pipeline);
-    const email = await emailDraft(pipeline, account);
-    expect(await chargeEmail(pipeline.sql, email.requestId)).toEqual({ accepted: true });
+    const { id } = await writtenEmail(pipeline, account);
+    await aged(id);
+    await reserve(pipeline.sql, { id, accountId: account, kind: 'email', waits: true });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    await expect(stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
+    await letBeTaken(pipeline.sql, id);
+    await untilEmailIs(pipeline, id, 'delivered');
+    expect(await findings(id)).toEqual([]);
+    expect(await pipeline.balance(account)).toBe(999);
+  });
+
+  test('neither reserved nor started: started', async () => {
+    const account = await mailAccount(pipeline);
+    const email = await writtenEmail(pipeline, account);
     await aged(email.id);
     expect((await reconcile()).repaired).toBe(1);
     await untilEmailIs(pipeline, email.id, 'delivered');
@@ -143,8 +153,7 @@ describe('an e-mail whose workflow was lost', () => {
 
   test('one that was found ended, and that Temporal has forgotten since: still reported, not repeated', async () => {
     const account = await mailAccount(pipeline);
-    const { id, requestId } = await emailDraft(pipeline, account);
-    expect(await chargeEmail(pipeline.sql, requestId)).toEqual({ accepted: true });
+    const { id } = await writtenEmail(pipeline, account);
     await aged(id);
     const ended = { kind: 'workflow_ended', subject: id, accountId: account, details: {} } as const;
     await reportFinding(pipeline.sql, ended);
@@ -204,30 +213,6 @@ describe('events of an e-mail', () => {
 });
 
 describe('what is left of e-mails', () => {
-  test('drafts that nobody decided on are ended, with their files and key; no younger ones', async () => {
-    const account = await mailAccount(pipeline);
-    const old = await emailDraft(pipeline, account, { file: 'a' });
-    const young = await emailDraft(pipeline, account, { file: 'a' });
-    // Ids tell when something was made.
-    const id = `${idFloor('em', Date.now() - 6 * 60_000)}${old.id.slice(-16)}`;
-    await pipeline.sql`delete from maintenance_positions where name = 'e-mail drafts'`;
-    await pipeline.sql`delete from emails where id = ${old.id} and status = 'draft'`;
-    await pipeline.sql`
-      insert into emails (id, account_id, request_id, interface, route, domain, from_address, subject, cost_grosze, give_up_at, created_at)
-      values (${id}, ${account}, ${old.requestId}, 'v1', 'simulator', 'd.example', 'a@d.example', 'x', 1, now(),
-              now() - interval '6 minutes')`;
-    await pipeline.sql`
-      insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
-      values (${account}, 'k', '', ${old.requestId}, 200, '{}', now())`;
-    expect((await reconcile()).repaired).toBe(1);
-    expect(await findings(old.requestId)).toEqual([{ kind: 'draft_left', state: 'repaired', repairs: 1 }]);
-    expect(await pipeline.sql`select id from emails where account_id = ${account}`).toEqual([
-      { id: young.id },
-    ]);
-    expect(await pipeline.sql`select from idempotency_keys where account_id = ${account}`).toHaveLength(0);
-    expect((await storedEmail(pipeline, young.id)).pieces).toBe(1);
-  });
-
   test('a refund that is missing is posted, once', async () => {
     const account = await mailAccount(pipeline);
     const id = await sendEmailOf(pipeline, account, { route: 'nowhere', giveUpAt: Date.now() + HOUR });

@@ -1,16 +1,12 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
-import { writeEmailDraft } from '../../db/emails/drafts.ts';
+import { acceptEmail } from '../../db/emails/accept.ts';
 import { storeEmailEvents } from '../../db/emails/events.ts';
 import { newId } from '../../db/ids.ts';
-import type { Acceptance } from '../../domain/acceptance.ts';
 import type { ProviderEmailEvent } from '../../domain/email/events.ts';
 import { GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
 import { quotasOf } from '../../domain/quotas.ts';
-import { acceptUpdate } from '../../workflows/contracts.ts';
 import { emailStart, type StartableEmail } from '../../workflows/startOptions.ts';
 import { insertDomain } from '../support/email.ts';
 import { DAY, type Pipeline } from './pipeline.ts';
-import { updateWithStart } from './updateWithStart.ts';
 import { until } from '../support/eventually.ts';
 
 /** What an e-mail of a test is like. */
@@ -22,6 +18,8 @@ export interface EmailWish {
   file?: string | null;
   text?: string;
   unsubscribeToken?: string | null;
+  /** What it costs instead of money. */
+  testCredits?: number;
   createdAt?: Date;
 }
 
@@ -38,8 +36,8 @@ export async function mailAccount(
   return account;
 }
 
-/** Writes an e-mail of an account that has a sender domain; it is not charged yet. */
-export async function emailDraft(
+/** Writes an accepted e-mail of an account that has a sender domain; its workflow starts with `startEmail`. */
+export async function writtenEmail(
   pipeline: Pick<Pipeline, 'sql' | 'now'>,
   accountId: string,
   wish: EmailWish = {},
@@ -51,13 +49,13 @@ export async function emailDraft(
     select name from sender_domains where account_id = ${accountId} limit 1`;
   const email: StartableEmail = { id: newId('em'), accountId, requestId: newId('req'), route, giveUpAt };
   const content = Buffer.from(file ?? '');
-  await writeEmailDraft(
+  await acceptEmail(
     sql,
     {
       ...{ ...email, interface: 'v1', domain: domain!.name, giveUpAt: new Date(giveUpAt) },
       ...{ fromAddress: `sklep@${domain!.name}`, fromName: 'Sklep', replyTo: null, subject: 'Temat' },
       ...{ headers: [], idx: null, unsubscribeToken: wish.unsubscribeToken ?? null, html: null, text },
-      ...{ costGrosze: to.length * GROSZE_AN_ADDRESS, testCredits: 0 },
+      ...{ costGrosze: to.length * GROSZE_AN_ADDRESS, testCredits: wish.testCredits ?? 0 },
       recipients: to.map((address) => ({ kind: 'to', address, suppressed: false })),
       attachments:
         file === null
@@ -70,29 +68,26 @@ export async function emailDraft(
             ],
       createdAt: wish.createdAt ?? new Date(),
     },
-    null,
+    [],
     quotasOf({}),
   );
+  await sql`delete from reservations where subject_id = ${email.id}`;
   return email;
 }
 
-/** Has the workflow of an e-mail charge it. */
-export function acceptEmailDraft({ client }: Pipeline, email: StartableEmail): Promise<Acceptance> {
-  return updateWithStart(client, acceptUpdate, {
-    startWorkflowOperation: new WithStartWorkflowOperation('email', emailStart(email, false)),
-    updateId: email.requestId,
-  });
+/** Starts the workflow of an e-mail. */
+export async function startEmail({ client }: Pipeline, email: StartableEmail): Promise<void> {
+  await client.workflow.start('email', emailStart(email));
 }
 
-/** Writes and accepts one. @returns its id */
+/** Writes one and starts its workflow. @returns its id */
 export async function sendEmailOf(
   pipeline: Pipeline,
   account: string,
   wish: EmailWish = {},
 ): Promise<string> {
-  const email = await emailDraft(pipeline, account, wish);
-  const acceptance = await acceptEmailDraft(pipeline, email);
-  if (!acceptance.accepted) throw new Error(`${email.id} was refused: ${acceptance.reason}`);
+  const email = await writtenEmail(pipeline, account, wish);
+  await startEmail(pipeline, email);
   return email.id;
 }
 

@@ -1,15 +1,14 @@
-import { chargeRequest } from '../../db/money/billing.ts';
 import type { Database } from '../../db/connection.ts';
 import { reportFinding } from '../../db/maintenance/findings.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { messageRestart } from '../../workflows/startOptions.ts';
-import type { DraftOptions, Pipeline } from './pipeline.ts';
+import type { MessageOptions, Pipeline } from './pipeline.ts';
 
 type Open = 'scheduled' | 'queued' | 'sent';
-type Options = DraftOptions & { webhookUrl?: string };
+type Options = MessageOptions & { webhookUrl?: string };
 
 /**
- * A charged message that the database has as open while its workflow has completed, as where PostgreSQL alone was restored. What
+ * An accepted message that the database has as open while its workflow has completed, as where PostgreSQL alone was restored. What
  * became of it since the backup, the database does not know.
  */
 export async function endedBefore(
@@ -18,7 +17,7 @@ export async function endedBefore(
   options: Options = {},
 ): Promise<{ id: string; account: string }> {
   const { sql, client } = pipeline;
-  const message = await charged(pipeline, options);
+  const message = await accepted(pipeline, options);
   const { id, accountId: account } = message;
   await forceStatus(sql, id, 'delivered');
   // It finds the message at its end, and ends.
@@ -34,20 +33,15 @@ export async function endedAndForgotten(
   status: Open,
   options: Options = {},
 ): Promise<{ id: string; account: string }> {
-  const { id, accountId } = await charged(pipeline, options);
+  const { id, accountId } = await accepted(pipeline, options);
   await forceStatus(pipeline.sql, id, status);
   await reportFinding(pipeline.sql, { kind: 'workflow_ended', subject: id, accountId, details: {} });
   return { id, account: accountId };
 }
 
-async function charged(
-  { sql, ...pipeline }: Pipeline,
-  { webhookUrl, ...options }: Options,
-): Promise<StartableMessage> {
+async function accepted(pipeline: Pipeline, { webhookUrl, ...options }: Options): Promise<StartableMessage> {
   const account = await pipeline.account(webhookUrl === undefined ? {} : { webhookUrl });
-  const message = await pipeline.draft(account, options);
-  await chargeRequest(sql, message.requestId);
-  return message;
+  return await pipeline.message(account, options);
 }
 
 async function forceStatus(sql: Database, id: string, status: string): Promise<void> {

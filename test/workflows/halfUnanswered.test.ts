@@ -16,11 +16,11 @@ async function halfLeft(): Promise<{ id: string; account: string }> {
   const account = await pipeline.account();
   await pipeline.sql`
     insert into route_rules (route, account_id) values ('gone', ${account}), ('reserve', ${account})`;
-  const { id, ...message } = await pipeline.draft(account, { route: 'gone', text: 'ą'.repeat(100) });
+  const { id, ...message } = await pipeline.message(account, { route: 'gone', text: 'ą'.repeat(100) });
   await pipeline.sql`update messages set submission = 'submitting' where id = ${id}`;
   await pipeline.sql`
     insert into message_parts (message_id, part, state, route) values (${id}, 1, 'submitting', 'gone')`;
-  expect(await pipeline.accept({ id, ...message })).toEqual({ accepted: true });
+  await pipeline.start({ id, ...message });
   await until('seen as unanswered', async () => {
     const [row] = await pipeline.sql<{ submission: string }[]>`
       select submission from messages where id = ${id}`;

@@ -198,7 +198,7 @@ describe('by the last message', () => {
   test('what was never given to the network cannot', async () => {
     const account = await receiving();
     const phone = newPhone();
-    for (const status of ['draft', 'rejected', 'failed', 'cancelled', 'scheduled']) {
+    for (const status of ['rejected', 'failed', 'cancelled', 'scheduled']) {
       await wrote(account, phone, '1 hour', { status, submission: 'waiting' });
     }
     await wrote(account, phone, '1 hour', { status: 'expired', submission: 'waiting' });

@@ -149,7 +149,7 @@ describe('success of regular work', () => {
 
   test('is not noted while something is left: it shows where more comes than is done', async () => {
     await age();
-    const answers = [{ drafts: 1, left: 1 }, { drafts: 1 }];
+    const answers = [{ keys: 1, left: 1 }, { keys: 1 }];
     const steps = notingSuccess(pipeline.sql, { deleteLeftovers: () => Promise.resolve(answers.shift()) });
     const since = async () => (await states()).get('deleteLeftovers')?.secondsSinceSuccess;
     await steps.deleteLeftovers();
@@ -161,7 +161,7 @@ describe('success of regular work', () => {
   test('stays a success where it cannot be noted', async () => {
     const closed = openDatabase(pipeline.databaseUrl, 1);
     await closed.end();
-    const steps = notingSuccess(closed, { deleteLeftovers: () => Promise.resolve({ drafts: 1 }) });
-    expect(await runWith('cleanUp', steps)).toEqual({ drafts: 1 });
+    const steps = notingSuccess(closed, { deleteLeftovers: () => Promise.resolve({ keys: 1 }) });
+    expect(await runWith('cleanUp', steps)).toEqual({ keys: 1 });
   });
 });

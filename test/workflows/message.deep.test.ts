@@ -10,8 +10,8 @@ afterAll(() => pipeline?.close());
 test('a scheduled message is cancelled still 31 s before its time', async () => {
   const account = await pipeline.account();
   const sendAt = (await pipeline.now()) + HOUR;
-  const { id, ...message } = await pipeline.draft(account, { sendAt });
-  expect(await pipeline.accept({ id, ...message })).toEqual({ accepted: true });
+  const { id, ...message } = await pipeline.message(account, { sendAt });
+  await pipeline.start({ id, ...message });
   await pipeline.sleep(sendAt - 31_000 - (await pipeline.now()));
   await pipeline.client.workflow.getHandle(id).executeUpdate(cancelUpdate);
   await pipeline.untilStatus(id, 'cancelled');

@@ -8,7 +8,6 @@ import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { expireMessage } from '../../db/messages/endings.ts';
-import { abandonRequest } from '../../db/messages/undecided.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
@@ -27,8 +26,8 @@ async function scheduled(
   options = {},
 ): Promise<{ message: StartableMessage; account: string }> {
   const account = await pipeline.account();
-  const message = await pipeline.draft(account, { sendAt: (await pipeline.now()) + inMs, ...options });
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  const message = await pipeline.message(account, { sendAt: (await pipeline.now()) + inMs, ...options });
+  await pipeline.start(message);
   return { message, account };
 }
 
@@ -88,7 +87,7 @@ describe('waiting for the send time', () => {
     await pipeline.sleep(message.sendAt! - 29_900 - (await pipeline.now()));
     expect(await failureType(cancel(message.id))).toBe(FAILURE.notCancellable);
     const { events } = await pipeline.client.workflow.getHandle(message.id).fetchHistory();
-    expect(events!.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(1);
+    expect(events!.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(0);
     await pipeline.sleep(31_000);
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await pipeline.balance(account)).toBe(985);
@@ -96,20 +95,18 @@ describe('waiting for the send time', () => {
 
   test('one that the database does not know, as after a restore, is not submitted and ends as failed', async () => {
     const sendAt = (await pipeline.now()) + HOUR;
-    const known = await pipeline.draft(await pipeline.account(), { sendAt });
-    for (const id of [newId('msg'), known.id]) {
-      const workflow = await pipeline.client.workflow.start('message', messageStart({ ...known, id }, true));
-      await pipeline.sleep(HOUR + 1000);
-      await expect(workflow.result()).rejects.toMatchObject({ cause: { type: FAILURE.unknownMessage } });
-      expect(await pipeline.submits(id)).toBe(0);
-    }
-    expect((await row(known.id)).status).toBe('draft');
+    const known = await pipeline.message(await pipeline.account(), { sendAt });
+    const id = newId('msg');
+    const workflow = await pipeline.client.workflow.start('message', messageStart({ ...known, id }));
+    await pipeline.sleep(HOUR + 1000);
+    await expect(workflow.result()).rejects.toMatchObject({ cause: { type: FAILURE.unknownMessage } });
+    expect(await pipeline.submits(id)).toBe(0);
   });
 
   test('a message sent at once cannot be cancelled', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, { ending: '903' });
-    await pipeline.accept(message);
+    const message = await pipeline.message(account, { ending: '903' });
+    await pipeline.start(message);
     await pipeline.untilStatus(message.id, 'sent');
     expect(await failureType(cancel(message.id))).toBe(FAILURE.notCancellable);
   });
@@ -142,8 +139,8 @@ describe('waiting for the send time', () => {
 
   test("Temporal's own cancel of a message already sent changes nothing", async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, { ending: '906' });
-    await pipeline.accept(message);
+    const message = await pipeline.message(account, { ending: '906' });
+    await pipeline.start(message);
     await pipeline.untilStatus(message.id, 'sent');
     await pipeline.client.workflow.getHandle(message.id).cancel();
     await reportDelivered(pipeline.sql, message.id);
@@ -155,8 +152,10 @@ describe('waiting for the send time', () => {
   test('cancels against dispatch: each message is either cancelled and refunded, or sent and paid', async () => {
     const account = await pipeline.account();
     const sendAt = (await pipeline.now()) + HOUR;
-    const messages = await Promise.all(Array.from({ length: 30 }, () => pipeline.draft(account, { sendAt })));
-    await Promise.all(messages.map((message) => pipeline.accept(message)));
+    const messages = await Promise.all(
+      Array.from({ length: 30 }, () => pipeline.message(account, { sendAt })),
+    );
+    await Promise.all(messages.map((message) => pipeline.start(message)));
     // Around the send time, while the messages are being submitted; the first surely before, the last surely after.
     await pipeline.client.workflow.getHandle(messages[0]!.id).signal(cancelSignal);
     await pipeline.untilStatus(messages[0]!.id, 'cancelled');
@@ -188,14 +187,11 @@ describe('waiting for the send time', () => {
     expect(await pipeline.balance(account)).toBe(1000 - 15 * (messages.length - cancelled));
   });
 
-  test('a cancel that comes before batch has started the message starts its workflow itself', async () => {
+  test('a cancel that comes before the worker has started the message starts its workflow itself', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, { sendAt: (await pipeline.now()) + HOUR });
-    await pipeline.sql`update messages set status = 'scheduled' where id = ${message.id}`;
-    await pipeline.sql`
-      insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id) values (${account}, 'charge', -15, 'message', ${message.id})`;
+    const message = await pipeline.message(account, { sendAt: (await pipeline.now()) + HOUR });
     await updateWithStart(pipeline.client, cancelUpdate, {
-      startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, true)),
+      startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message)),
       updateId: `cancel-${message.id}`,
     });
     expect((await row(message.id)).status).toBe('cancelled');
@@ -206,8 +202,8 @@ describe('waiting for the send time', () => {
 describe('the endings of the simulated route', () => {
   async function sent(ending: string, options = {}): Promise<{ message: StartableMessage; account: string }> {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, { ending, ...options });
-    expect(await pipeline.accept(message)).toEqual({ accepted: true });
+    const message = await pipeline.message(account, { ending, ...options });
+    await pipeline.start(message);
     return { message, account };
   }
 
@@ -304,8 +300,8 @@ describe('a message whose time is over before its submission', () => {
   test('expires without being sent, and is refunded', async () => {
     const account = await pipeline.account();
     const sendAt = (await pipeline.now()) + 500;
-    const message = await pipeline.draft(account, { sendAt, giveUpAt: sendAt + 1 });
-    await pipeline.accept(message);
+    const message = await pipeline.message(account, { sendAt, giveUpAt: sendAt + 1 });
+    await pipeline.start(message);
     await pipeline.untilStatus(message.id, 'expired');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.submits(message.id)).toBe(0);
@@ -314,11 +310,11 @@ describe('a message whose time is over before its submission', () => {
 
   test('which no worker of its route takes, expires too', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, {
+    const message = await pipeline.message(account, {
       route: 'nobody',
       giveUpAt: (await pipeline.now()) + 3_000,
     });
-    await pipeline.accept(message);
+    await pipeline.start(message);
     await pipeline.untilStatus(message.id, 'expired');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.balance(account)).toBe(1000);
@@ -326,13 +322,13 @@ describe('a message whose time is over before its submission', () => {
 
   test('which the SMSC answers "not now" after that, is refunded then', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, { ending: '904' });
+    const message = await pipeline.message(account, { ending: '904' });
     // The SMSC takes its time.
     const smsc = await pipeline.sql.reserve();
     await smsc`begin`;
     try {
       await smsc`lock table simulator_throttles in share mode`;
-      await pipeline.accept(message);
+      await pipeline.start(message);
       await until('it is on its way', async () => (await row(message.id)).submission === 'submitting');
       // As its workflow does when the time is over.
       expect(await expireMessage(pipeline.sql, message.id)).toMatchObject({ status: 'expired' });
@@ -350,10 +346,10 @@ describe('a message whose time is over before its submission', () => {
 
   test('throttled to its end expires and is refunded; a submit left open is not', async () => {
     const account = await pipeline.account();
-    const throttled = await pipeline.draft(account, { ending: '904' });
-    const unanswered = await pipeline.draft(account, { ending: '905' });
+    const throttled = await pipeline.message(account, { ending: '904' });
+    const unanswered = await pipeline.message(account, { ending: '905' });
     await pipeline.sql`update messages set give_up_at = clock_timestamp() + interval '1500 ms' where id = ${throttled.id}`;
-    await Promise.all([pipeline.accept(throttled), pipeline.accept(unanswered)]);
+    await Promise.all([pipeline.start(throttled), pipeline.start(unanswered)]);
     await pipeline.untilStatus(throttled.id, 'expired');
     expect(await pipeline.submits(throttled.id)).toBe(0);
     await until('unanswered', async () => (await row(unanswered.id)).submission === 'unanswered');
@@ -366,8 +362,8 @@ describe('a message whose time is over before its submission', () => {
 describe('reports at the wrong time', () => {
   test('a report after the end, a second one and an unknown one change nothing', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, { ending: '903' });
-    await pipeline.accept(message);
+    const message = await pipeline.message(account, { ending: '903' });
+    await pipeline.start(message);
     await pipeline.untilStatus(message.id, 'sent');
     await pipeline.sleep(73 * HOUR);
     await pipeline.untilStatus(message.id, 'expired');
@@ -393,8 +389,8 @@ describe('reports at the wrong time', () => {
 
   test('intermediate states do not end a message', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account, { ending: '903' });
-    await pipeline.accept(message);
+    const message = await pipeline.message(account, { ending: '903' });
+    await pipeline.start(message);
     await pipeline.untilStatus(message.id, 'sent');
     const providerMessageId = await providerId(pipeline.sql, message.id);
     const report = (state: 'enroute' | 'unknown' | 'undelivered') => ({
@@ -416,68 +412,16 @@ describe('reports at the wrong time', () => {
 });
 
 describe('the charge', () => {
-  test('without the money nothing is sent and the workflow ends', async () => {
-    const account = await pipeline.account({ balance: 14 });
-    const message = await pipeline.draft(account);
-    expect(await pipeline.accept(message)).toEqual({ accepted: false, reason: 'insufficient_funds' });
-    expect(await pipeline.sql`select from messages where id = ${message.id}`).toHaveLength(0);
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect(await pipeline.balance(account)).toBe(14);
-  });
-
-  test('an abandoned draft is neither charged nor sent', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.draft(account);
-    expect(await abandonRequest(pipeline.sql, message.requestId)).toBe('abandoned');
-    expect(await pipeline.accept(message)).toEqual({ accepted: false, reason: 'abandoned' });
-    expect(await pipeline.balance(account)).toBe(1000);
-  });
-
-  test('a draft whose caller has long gone is refused', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.draft(account);
-    await pipeline.sql`update messages set created_at = now() - interval '31 s' where id = ${message.id}`;
-    expect(await pipeline.accept(message)).toEqual({ accepted: false, reason: 'too_late' });
-    expect(await pipeline.balance(account)).toBe(1000);
-  });
-
   test('test accounts pay with test credits, and get them back', async () => {
     const account = await pipeline.account({ balance: 0, testCredits: 1 });
-    const message = await pipeline.draft(account, { sendAt: (await pipeline.now()) + HOUR, testCredits: 1 });
-    expect(await pipeline.accept(message)).toEqual({ accepted: true });
-    const second = await pipeline.draft(account, { testCredits: 1 });
-    expect(await pipeline.accept(second)).toEqual({ accepted: false, reason: 'insufficient_funds' });
+    const message = await pipeline.message(account, {
+      sendAt: (await pipeline.now()) + HOUR,
+      testCredits: 1,
+    });
+    await pipeline.start(message);
     await cancel(message.id);
     const [after] =
       await pipeline.sql`select test_credits, balance_grosze from accounts where id = ${account}`;
     expect(after).toMatchObject({ testCredits: 1, balanceGrosze: 0 });
-  });
-});
-
-describe('a batch', () => {
-  test('charges all recipients together and sends to each once', async () => {
-    const account = await pipeline.account({ balance: 10_000 });
-    const first = await pipeline.draft(account);
-    const rest = [];
-    for (let i = 0; i < 39; i++) rest.push(await pipeline.draft(account, { requestId: first.requestId }));
-    expect(await pipeline.acceptBatch(account, first.requestId, 40)).toEqual({ accepted: true });
-    expect(await pipeline.balance(account)).toBe(10_000 - 40 * 15);
-    for (const message of [first, ...rest]) await pipeline.untilStatus(message.id, 'delivered');
-    const [{ n } = { n: 0 }] = await pipeline.sql<{ n: number }[]>`
-      select count(*)::int as n from simulator_submits s join messages m on s.reference = m.id || '/1'
-       where m.request_id = ${first.requestId}`;
-    expect(n).toBe(40);
-    const result: unknown = await pipeline.client.workflow.getHandle(first.requestId).result();
-    expect(result).toEqual({ accepted: true });
-  });
-
-  test('is refused as a whole when the balance covers only a part', async () => {
-    const account = await pipeline.account({ balance: 44 });
-    const first = await pipeline.draft(account);
-    await pipeline.draft(account, { requestId: first.requestId });
-    await pipeline.draft(account, { requestId: first.requestId });
-    expect(await pipeline.acceptBatch(account, first.requestId, 3)).toMatchObject({ accepted: false });
-    expect(await pipeline.sql`select from messages where request_id = ${first.requestId}`).toHaveLength(0);
-    expect(await pipeline.balance(account)).toBe(44);
   });
 });

@@ -10,8 +10,8 @@ afterAll(() => pipeline?.close());
 const MSISDN = '+48500100000';
 
 async function scheduled(account: string, options = {}): Promise<StartableMessage> {
-  const message = await pipeline.draft(account, { sendAt: (await pipeline.now()) + HOUR, ...options });
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  const message = await pipeline.message(account, { sendAt: (await pipeline.now()) + HOUR, ...options });
+  await pipeline.start(message);
   return message;
 }
 
@@ -71,8 +71,8 @@ describe('a number that opts out while its message is scheduled', () => {
 
   test('does not get what an SMSC keeps waiting either', async () => {
     const account = await pipeline.account({ balance: 100 });
-    const message = await pipeline.draft(account, { ending: '904' });
-    await pipeline.accept(message);
+    const message = await pipeline.message(account, { ending: '904' });
+    await pipeline.start(message);
     await until('the first try was throttled', async () => {
       const [found] =
         await pipeline.sql`select from simulator_throttles where reference = ${message.id + '/1'}`;

@@ -28,7 +28,7 @@ test('a workflow of an older worker, which knows no such update, is signalled', 
     workflowsPath: fileURLToPath(new URL('deafWorkflow.ts', import.meta.url)),
   });
   await worker.runUntil(async () => {
-    const { id } = await pipeline.draft(await pipeline.account());
+    const { id } = await pipeline.message(await pipeline.account());
     const options = { workflowId: id, taskQueue: 'deaf' };
     const workflow = await pipeline.client.workflow.start('deaf', options);
     await pipeline.sql`
@@ -161,8 +161,8 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
 });
 
 test('a report that misses its answer by a moment is looked at again', async () => {
-  const message = await pipeline.draft(await pipeline.account(), { ending: '903' });
-  await pipeline.accept(message);
+  const message = await pipeline.message(await pipeline.account(), { ending: '903' });
+  await pipeline.start(message);
   await pipeline.untilStatus(message.id, 'sent');
   const [part] = await pipeline.sql<{ id: string }[]>`
     update message_parts set provider_message_id = 'later' from message_parts before

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import pino, { type Logger } from 'pino';
 import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
@@ -11,14 +11,12 @@ import { rulesOf } from '../../domain/channels.ts';
 import { installRuntime } from '../../worker/runtime.ts';
 import type { WorkerOptions } from '../../worker/servers.ts';
 import { startWorker } from '../../worker/worker.ts';
-import type { Acceptance, Acceptances } from '../../domain/acceptance.ts';
-import { acceptTogetherUpdate, acceptUpdate, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
-import { batchStart, gatheredStart, messageStart } from '../../workflows/startOptions.ts';
+import { messageStart } from '../../workflows/startOptions.ts';
 import { createTestNamespace } from '../support/namespace.ts';
 import { createTestDatabase, type Servers } from '../support/servers.ts';
 import { startTimeSkippingServer } from '../support/timeSkippingServer.ts';
-import { updateWithStart } from './updateWithStart.ts';
 import { until } from '../support/eventually.ts';
 
 export const HOUR = 3_600_000;
@@ -39,11 +37,9 @@ export interface Pipeline {
   /** The server's time, epoch milliseconds. */
   now(): Promise<number>;
   account(options?: { balance?: number; webhookUrl?: string; testCredits?: number }): Promise<string>;
-  draft(account: string, options?: DraftOptions): Promise<StartableMessage>;
-  accept(message: StartableMessage): Promise<Acceptance>;
-  /** Charges messages of a request each together. @param id of the workflow that does */
-  acceptTogether(id: string, messages: readonly StartableMessage[]): Promise<Acceptances>;
-  acceptBatch(account: string, requestId: string, recipients: number): Promise<Acceptance>;
+  /** Writes an accepted message, charged; its workflow starts with `start`. */
+  message(account: string, options?: MessageOptions): Promise<StartableMessage>;
+  start(message: StartableMessage): Promise<void>;
   /** The account's balance in grosze; fails where the ledger sums up to something else. */
   balance(account: string): Promise<number>;
   /** How many submits of the message's parts the simulated network took. */
@@ -53,7 +49,7 @@ export interface Pipeline {
   close(): Promise<void>;
 }
 
-export interface DraftOptions {
+export interface MessageOptions {
   ending?: string;
   sendAt?: number | null;
   giveUpAt?: number;
@@ -164,7 +160,7 @@ export async function startPipeline(
       return id;
     },
 
-    async draft(account, options = {}) {
+    async message(account, options = {}) {
       const { ending = '000', sendAt = null, text = 'Dzień dobry', cost = 15, testCredits = 0 } = options;
       const { route = 'simulator', channel = 'sms', content = null } = options;
       const giveUpAt = options.giveUpAt ?? (sendAt ?? (await temporal.now())) + 3 * DAY;
@@ -180,36 +176,24 @@ export async function startPipeline(
         priority: false,
       };
       const { parts, cut } = rulesOf(channel).measure({ text, content });
+      const status = sendAt === null ? 'queued' : 'scheduled';
       await sql`
-        insert into messages (id, account_id, request_id, accepted_as, recipient, sender, text, parts, cut,
+        insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts, cut,
                               cost_grosze, test_credits, send_at, give_up_at, route, channel, content)
-        values (${message.id}, ${account}, ${message.requestId}, ${sendAt === null ? 'queued' : 'scheduled'},
+        values (${message.id}, ${account}, ${message.requestId}, ${status}, ${status},
                 ${'+48500100' + ending}, 'TEST', ${text}, ${parts}, ${cut}, ${cost}, ${testCredits},
                 ${sendAt === null ? null : new Date(sendAt)}, ${new Date(giveUpAt)}, ${route}, ${channel},
                 ${content === null ? null : JSON.stringify(content)}::text::jsonb)`;
+      if (cost > 0 || testCredits > 0)
+        await sql`
+          insert into ledger_entries (account_id, kind, amount_grosze, test_credits, subject_kind, subject_id)
+          values (${account}, 'charge', ${testCredits > 0 ? 0 : -cost}, ${-testCredits}, 'message', ${message.id})`;
       return message;
     },
 
-    accept: (message) =>
-      updateWithStart(client, acceptUpdate, {
-        startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, false)),
-        updateId: message.requestId,
-      }),
-
-    acceptTogether: (id, messages) =>
-      updateWithStart(client, acceptTogetherUpdate, {
-        startWorkflowOperation: new WithStartWorkflowOperation('gathered', gatheredStart(id, messages, null)),
-        updateId: id,
-      }),
-
-    acceptBatch: (accountId, requestId, recipients) =>
-      updateWithStart(client, acceptUpdate, {
-        startWorkflowOperation: new WithStartWorkflowOperation(
-          'batch',
-          batchStart({ accountId, requestId, recipients, priority: false }),
-        ),
-        updateId: requestId,
-      }),
+    async start(message) {
+      await client.workflow.start('message', messageStart(message));
+    },
 
     async balance(account) {
       const [found] = await sql<{ balance: number; ledger: number }[]>`

@@ -4,17 +4,16 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reconciliationActivities } from '../../activities/reconciliation/reconciliation.ts';
 import type { Database } from '../../db/connection.ts';
-import { chargeRequest } from '../../db/money/billing.ts';
-import { idFloor, newId } from '../../db/ids.ts';
 import { dismissFinding, listFindings, mayRestart, recordRepair } from '../../db/maintenance/findings.ts';
 import { settleUnsent } from '../../db/messages/settled.ts';
 import { chargeLookup } from '../../db/lookups/lookups.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate, type Tally } from '../../workflows/contracts.ts';
-import { batchRestart, batchStart } from '../../workflows/startOptions.ts';
+import { messageRestart } from '../../workflows/startOptions.ts';
 import { STORED } from '../support/channelContents.ts';
 import { eventually, until } from '../support/eventually.ts';
 import { startProxy } from '../support/proxy.ts';
+import { letBeTaken, reserve, reservedOf } from '../support/reservations.ts';
 import { writtenLookup } from './lookups.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { endedAndForgotten, endedBefore } from './endedEarly.ts';
@@ -48,8 +47,8 @@ const aged = (id: string) =>
 
 async function accepted(options: object, account: object = {}) {
   const owner = await pipeline.account(account);
-  const message = await pipeline.draft(owner, options);
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  const message = await pipeline.message(owner, options);
+  await pipeline.start(message);
   return { id: message.id, account: owner };
 }
 
@@ -66,9 +65,9 @@ describe('a message that waited for its suspended account', () => {
 
   test('is told again that this is active, where its workflow has lost that; not before, and no other', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.draft(account);
+    const message = await pipeline.message(account);
     await setStatus(account, 'suspended');
-    await pipeline.accept(message);
+    await pipeline.start(message);
     const paused = () =>
       pipeline.sql`select resumed_at from paused_messages where message_id = ${message.id}`;
     await until('it is paused', async () => (await paused()).count === 1);
@@ -256,80 +255,28 @@ describe('a message whose workflow was lost', () => {
     expect(await pipeline.balance(account)).toBe(985);
   });
 
-  test('recipients whose batch never came to them get their workflows', async () => {
+  test('one that a worker is still to start is left to it, however long that takes', async () => {
     const account = await pipeline.account();
-    const first = await pipeline.draft(account, { requestId: newId('req'), sendAt: Date.now() + HOUR });
-    const second = await pipeline.draft(account, { requestId: first.requestId, sendAt: Date.now() + HOUR });
-    expect(await chargeRequest(pipeline.sql, first.requestId)).toEqual({ accepted: true });
-    for (const { id } of [first, second]) await aged(id);
-    expect((await reconcile()).repaired).toBe(2);
-    for (const { id } of [first, second]) expect(await stateOf(id)).toBe('RUNNING');
-    expect(await pipeline.balance(account)).toBe(970);
+    const { id } = await pipeline.message(account, { sendAt: Date.now() + HOUR });
+    await aged(id);
+    await reserve(pipeline.sql, { id, accountId: account, waits: true });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    await expect(stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
+    await letBeTaken(pipeline.sql, id);
+    await until('it is charged', async () => (await reservedOf(pipeline.sql, account)).length === 0);
+    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await findings(id)).toEqual([]);
   });
 
-  describe('with the others of its request, whose batch was terminated', () => {
-    /** Charged, and lost before one of its messages was started. */
-    async function lostBatch(options: object) {
-      const accountId = await pipeline.account();
-      const { requestId, ...first } = await pipeline.draft(accountId, {
-        ...options,
-        requestId: newId('req'),
-      });
-      const second = await pipeline.draft(accountId, { ...options, requestId });
-      expect(await chargeRequest(pipeline.sql, requestId)).toEqual({ accepted: true });
-      const batch = { accountId, requestId, recipients: 2, priority: false };
-      await pipeline.client.workflow.start('batch', { ...batchStart(batch), taskQueue: 'nowhere' });
-      await terminate(requestId);
-      return { batch, ids: [first.id, second.id] };
-    }
-
-    const kept = (repairs: number, state: string) => [{ kind: 'batch_lost', state, repairs }];
-
-    async function lostTooOften(options: object) {
-      const lost = await lostBatch(options);
-      const { requestId: subject, accountId } = lost.batch;
-      const finding = { kind: 'batch_lost', subject, accountId, details: {} } as const;
-      for (let times = 1; times <= 3; times += 1) await recordRepair(pipeline.sql, 'repair', finding);
-      expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
-      return lost;
-    }
-
-    test('started again, it starts each of them, and all are charged once', async () => {
-      const { batch, ids } = await lostBatch({ sendAt: Date.now() + HOUR });
-      expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-      await until('it has started them', async () => (await stateOf(batch.requestId)) === 'COMPLETED');
-      for (const id of ids) expect(await stateOf(id)).toBe('RUNNING');
-      expect(await findings(batch.requestId)).toEqual(kept(1, 'repaired'));
-      expect(await repairs(batch.requestId)).toEqual(['batch workflow started again']);
-      expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-      expect(await pipeline.balance(batch.accountId)).toBe(970);
-    });
-
-    test.each([
-      { now: 'asleep', options: { sendAt: Date.now() + HOUR }, status: 'scheduled' },
-      { now: 'delivered', options: {}, status: 'delivered' },
-    ])('lost too often it is reported, until its messages are $now', async ({ options, status }) => {
-      const { batch, ids } = await lostTooOften(options);
-      expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-      expect(await findings(batch.requestId)).toEqual(kept(3, 'open'));
-
-      await pipeline.client.workflow.start('batch', batchRestart(batch));
-      await until('it has started them', async () => (await stateOf(batch.requestId)) === 'COMPLETED');
-      for (const id of ids) await pipeline.untilStatus(id, status);
-      expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-      expect(await findings(batch.requestId)).toEqual(kept(3, 'gone'));
-    });
-
-    test('a finding that was dismissed has it started again', async () => {
-      const { batch } = await lostTooOften({ sendAt: Date.now() + HOUR });
-      // The list of ended workflows is read from a moment, and this one is from long ago.
-      const later = new Date(Date.now() + HOUR).toISOString();
-      await pipeline.sql`update maintenance_positions set position = ${later} where name = 'ended workflows'`;
-      const [row] = await listFindings(pipeline.sql, { account: batch.accountId, state: 'open' }, 1);
-      await dismissFinding(pipeline.sql, row!.id);
-      expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-      await until('it has started them', async () => (await stateOf(batch.requestId)) === 'COMPLETED');
-    });
+  test('neither reserved nor started: it gets its workflow, and was charged when it was accepted', async () => {
+    const account = await pipeline.account();
+    const { id } = await pipeline.message(account, { sendAt: Date.now() + HOUR });
+    expect(await reconcile(), 'may still be on its way').toEqual({ repaired: 0, reported: 0 });
+    await aged(id);
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await findings(id)).toEqual(REPAIRED);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('lost for the fourth time it is left to a person, until that one says otherwise', async () => {
@@ -345,6 +292,31 @@ describe('a message whose workflow was lost', () => {
     expect(await stateOf(id)).toBe('TERMINATED');
     await pipeline.sql`update findings set state = 'gone', repairs = 0 where subject = ${id}`;
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+  });
+
+  test('lost too often, it is reported until somebody has started it', async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.message(account, { sendAt: Date.now() + HOUR });
+    const lost = { kind: 'workflow_lost', subject: message.id, accountId: account, details: {} } as const;
+    for (let times = 1; times <= 3; times += 1) await recordRepair(pipeline.sql, 'repair', lost);
+    await aged(message.id);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await findings(message.id)).toEqual([{ kind: 'workflow_lost', state: 'open', repairs: 3 }]);
+    await pipeline.client.workflow.start('message', messageRestart(message));
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(message.id)).toEqual([{ kind: 'workflow_lost', state: 'gone', repairs: 3 }]);
+  });
+
+  test('lost too often, it is started again once that finding was dismissed', async () => {
+    const account = await pipeline.account();
+    const { id: subject } = await pipeline.message(account, { sendAt: Date.now() + HOUR });
+    const lost = { kind: 'workflow_lost', subject, accountId: account, details: {} } as const;
+    for (let times = 1; times <= 3; times += 1) await recordRepair(pipeline.sql, 'repair', lost);
+    await aged(subject);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    await dismiss(account);
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    expect(await stateOf(subject)).toBe('RUNNING');
   });
 
   const ended = (state: string) => [{ kind: 'workflow_ended', state, repairs: 0 }];
@@ -473,19 +445,6 @@ describe('what was left over', () => {
     const [lookup] = await pipeline.sql`select state, reason from number_lookups where id = ${id}`;
     expect(lookup).toEqual({ state: 'failed', reason: 'timed_out' });
     expect(await pipeline.balance(account)).toBe(100);
-  });
-
-  test('a draft that nobody decided on is ended', async () => {
-    const account = await pipeline.account();
-    const { id: made, requestId } = await pipeline.draft(account);
-    const id = `${idFloor('msg', Date.now() - 6 * 60_000)}0000000000000000`;
-    await pipeline.sql`update maintenance_positions set position = '' where name = 'drafts'`;
-    await pipeline.sql`update messages set id = ${id} where id = ${made}`;
-    const { id: fresh } = await pipeline.draft(account);
-    expect((await reconcile()).repaired).toBe(1);
-    expect(await pipeline.sql`select from messages where id = ${id}`).toHaveLength(0);
-    expect(await row(fresh)).toMatchObject({ status: 'draft' });
-    expect(await repairs(requestId)).toEqual(['request without a decision ended']);
   });
 });
 

@@ -19,8 +19,8 @@ afterAll(() => pipeline?.close());
 const reconcile = () => reconcileOnce(pipeline);
 
 async function accepted(options: object, account: object = {}): Promise<string> {
-  const message = await pipeline.draft(await pipeline.account(account), options);
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  const message = await pipeline.message(await pipeline.account(account), options);
+  await pipeline.start(message);
   return message.id;
 }
 

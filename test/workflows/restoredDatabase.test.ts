@@ -94,8 +94,8 @@ test('a click that the restored database has not counted is', async () => {
 
 test('further deliveries that are under way in the restored database end, and leave room for others', async () => {
   const account = await pipeline.account({ webhookUrl: receiver.url });
-  const message = await pipeline.draft(account);
-  await pipeline.accept(message);
+  const message = await pipeline.message(account);
+  await pipeline.start(message);
   await completed(message.id);
   const ids = Array.from({ length: RESENDS_AT_ONCE + 1 }, () => newId('evt'));
   await pipeline.sql`

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { outcomeSignal } from '../../workflows/contracts.ts';
 import { decideOn } from './decisions.ts';
-import { type DraftOptions, HOUR, type Pipeline, startPipeline } from './pipeline.ts';
+import { type MessageOptions, HOUR, type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
@@ -20,11 +20,11 @@ interface Unanswered {
 let routes = 0;
 
 /** On a route of its own, which gave no answer. */
-async function unanswered(options: DraftOptions = {}): Promise<Unanswered> {
+async function unanswered(options: MessageOptions = {}): Promise<Unanswered> {
   const [account, route] = [await pipeline.account(), `own${(routes += 1)}`];
   await pipeline.sql`insert into routes (name, kind) values (${route}, 'simulator')`;
-  const message = await pipeline.draft(account, { ending: '905', route, ...options });
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  const message = await pipeline.message(account, { ending: '905', route, ...options });
+  await pipeline.start(message);
   await until('unanswered', async () => (await submissionOf(message.id)) === 'unanswered');
   const [row] = await pipeline.sql<{ recipient: string }[]>`
     select recipient from messages where id = ${message.id}`;

@@ -6,7 +6,7 @@ import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts
 import { decideOn } from './decisions.ts';
 import { deliveryReportsOf } from './deliveryReports.ts';
 import { submitsOf } from './markers.ts';
-import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
+import { HOUR, type MessageOptions, type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
@@ -28,10 +28,10 @@ async function now(id: string): Promise<MessageNow> {
   return row!;
 }
 
-async function accepted(options: Parameters<Pipeline['draft']>[1] = {}, account?: string) {
+async function accepted(options: MessageOptions = {}, account?: string) {
   const owner = account ?? (await pipeline.account());
-  const message = await pipeline.draft(owner, options);
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  const message = await pipeline.message(owner, options);
+  await pipeline.start(message);
   return { message, account: owner };
 }
 

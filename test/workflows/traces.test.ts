@@ -1,5 +1,5 @@
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTelemetry } from '../../telemetry/openTelemetry.ts';
@@ -7,12 +7,10 @@ import { clientTraces } from '../../telemetry/temporalTraces.ts';
 import { type Tracing, useTracing } from '../../telemetry/tracing.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { bundleWorkflows } from '../../worker/bundle.ts';
-import { acceptUpdate } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { type CollectedSpan, type Collector, startCollector } from '../support/collector.ts';
 import { eventually } from '../support/eventually.ts';
 import { DAY, type Pipeline, startPipeline } from './pipeline.ts';
-import { updateWithStart } from './updateWithStart.ts';
 
 let collector: Collector;
 let pipeline: Pipeline;
@@ -27,7 +25,7 @@ beforeAll(async () => {
   useTracing(traces);
   pipeline = await startPipeline();
   const { connection } = pipeline.client;
-  client = new Client({ connection, interceptors: { workflow: clientTraces({ apart: false }) } });
+  client = new Client({ connection, interceptors: { workflow: clientTraces() } });
 });
 afterAll(async () => {
   await pipeline.close();
@@ -36,12 +34,9 @@ afterAll(async () => {
   await collector.close();
 });
 
-const accept = (message: StartableMessage): Promise<unknown> =>
+const startTraced = (message: StartableMessage): Promise<unknown> =>
   traces.within({ name: 'POST /v1/messages', kind: 'server', parent: null }, () =>
-    updateWithStart(client, acceptUpdate, {
-      startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, false)),
-      updateId: message.requestId,
-    }),
+    client.workflow.start('message', messageStart(message)),
   );
 
 const spansOf = (id: string): CollectedSpan[] =>
@@ -55,8 +50,8 @@ const untilEnded = (id: string): Promise<CollectedSpan[]> =>
 
 test('a message that slept for 90 days goes on in a trace of its own, linked to the first', async () => {
   const sendAt = (await pipeline.now()) + 90 * DAY;
-  const message = await pipeline.draft(await pipeline.account(), { sendAt });
-  await accept(message);
+  const message = await pipeline.message(await pipeline.account(), { sendAt });
+  await startTraced(message);
   await pipeline.sleep(90 * DAY + 1000);
   await pipeline.untilStatus(message.id, 'delivered');
   const spans = await untilEnded(message.id);
@@ -76,11 +71,11 @@ test('a message that slept for 90 days goes on in a trace of its own, linked to 
 });
 
 test('a workflow that nobody traced stays untraced', async () => {
-  const message = await pipeline.draft(await pipeline.account());
-  await pipeline.accept(message);
+  const message = await pipeline.message(await pipeline.account());
+  await pipeline.start(message);
   await pipeline.untilStatus(message.id, 'delivered');
-  const traced = await pipeline.draft(await pipeline.account());
-  await accept(traced);
+  const traced = await pipeline.message(await pipeline.account());
+  await startTraced(traced);
   await pipeline.untilStatus(traced.id, 'delivered');
   await untilEnded(traced.id);
   expect(spansOf(message.id)).toEqual([]);
@@ -88,8 +83,8 @@ test('a workflow that nobody traced stays untraced', async () => {
 
 test('whatever moment traces are switched on or off at, what was recorded before replays', async () => {
   const sendAt = (await pipeline.now()) + DAY;
-  const message = await pipeline.draft(await pipeline.account(), { sendAt });
-  await accept(message);
+  const message = await pipeline.message(await pipeline.account(), { sendAt });
+  await startTraced(message);
   await pipeline.sleep(DAY + 1000);
   await pipeline.untilStatus(message.id, 'delivered');
   await untilEnded(message.id);
@@ -111,16 +106,16 @@ test('whatever moment traces are switched on or off at, what was recorded before
 });
 
 test('a header that is none of ours does no harm', async () => {
-  const message = await pipeline.draft(await pipeline.account());
+  const message = await pipeline.message(await pipeline.account());
   const hostile = new Client({
     connection: pipeline.client.connection,
     interceptors: {
       workflow: [
         {
-          startUpdateWithStart: (input, next) =>
+          startWithDetails: (input, next) =>
             next({
               ...input,
-              workflowStartHeaders: {
+              headers: {
                 'goniec-trace': {
                   metadata: { encoding: Buffer.from('json/plain') },
                   data: Buffer.from('{"parent":7}'),
@@ -131,10 +126,7 @@ test('a header that is none of ours does no harm', async () => {
       ],
     },
   });
-  await hostile.workflow.executeUpdateWithStart(acceptUpdate, {
-    startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, false)),
-    updateId: message.requestId,
-  });
+  await hostile.workflow.start('message', messageStart(message));
   await pipeline.untilStatus(message.id, 'delivered');
   expect(spansOf(message.id)).toEqual([]);
 });

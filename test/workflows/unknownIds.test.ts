@@ -9,7 +9,7 @@ let known: { accountId: string; messageId: string; requestId: string };
 beforeAll(async () => {
   pipeline = await startPipeline('real');
   const accountId = await pipeline.account();
-  const message = await pipeline.draft(accountId);
+  const message = await pipeline.message(accountId);
   known = { accountId, messageId: message.id, requestId: message.requestId };
 });
 afterAll(() => pipeline.close());
@@ -29,12 +29,10 @@ function causeOf(error: Error): string {
   return last instanceof Error && 'type' in last ? String(last.type) : String(last);
 }
 
-const messageInput = (accepted: boolean, sendAt: number | null = null) => ({
-  ...{ accountId: known.accountId, requestId: newId('req'), route: 'simulator', sendAt, accepted },
+const messageInput = (sendAt: number | null = null) => ({
+  ...{ accountId: known.accountId, requestId: newId('req'), route: 'simulator', sendAt },
   ...{ giveUpAt: Date.now() + 3_600_000, priority: false },
 });
-
-const abandoned = '{"accepted":false,"reason":"abandoned"}';
 
 /** Each workflow that loads something by its id, started by hand, and how it ends where there is no such thing. */
 const WORKFLOWS: Record<
@@ -44,20 +42,9 @@ const WORKFLOWS: Record<
   inbound: { prefix: 'in', args: () => [], end: 'failed UnknownReply' },
   click: { prefix: 'clk', args: () => [], end: 'failed UnknownClick' },
   resend: { prefix: 'evt', args: (id) => [{ eventId: id, round: 1 }], end: 'failed UnknownResend' },
-  'message, charged': { prefix: 'msg', args: () => [messageInput(true)], end: 'failed UnknownMessage' },
+  message: { prefix: 'msg', args: () => [messageInput()], end: 'failed UnknownMessage' },
   'message, scheduled': {
-    ...{ prefix: 'msg', args: () => [messageInput(true, Date.now() + 500)], end: 'failed UnknownMessage' },
-  },
-  // Nothing is charged, nothing sent: as for a request that its caller has given up.
-  'message, not charged': {
-    prefix: 'msg',
-    args: () => [messageInput(false)],
-    end: 'completed {"status":"refused"}',
-  },
-  batch: {
-    prefix: 'req',
-    args: (id) => [{ accountId: known.accountId, requestId: id, recipients: 2 }],
-    end: `completed ${abandoned}`,
+    ...{ prefix: 'msg', args: () => [messageInput(Date.now() + 500)], end: 'failed UnknownMessage' },
   },
   lookup: {
     prefix: 'hlr',
@@ -88,7 +75,7 @@ describe.each(Object.entries(WORKFLOWS))('%s, started with an id', (name, { pref
     const id = prefix === 'msg' ? newId('req') : known.messageId;
     expect(await endOf(type, id, args(id))).toBe(end);
     const [row] = await pipeline.sql`select status from messages where id = ${known.messageId}`;
-    expect(row).toEqual({ status: 'draft' });
+    expect(row).toEqual({ status: 'queued' });
   });
 });
 

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { batchStart, clickStart, inboundStart } from '../../workflows/startOptions.ts';
+import { clickStart, inboundStart } from '../../workflows/startOptions.ts';
 import { countClick } from '../../db/links/clicks.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
-import { chargeRequest } from '../../db/money/billing.ts';
 import { newId } from '../../db/ids.ts';
 import { keepReplies } from '../../pipeline/replies.ts';
 import { reportDelivered } from './deliveryReports.ts';
@@ -47,8 +46,8 @@ const age = () => ageEvents(pipeline.sql);
 
 async function accepted(ending: string, webhookUrl = receiver.url): Promise<string> {
   const account = await pipeline.account({ webhookUrl });
-  const { id, ...message } = await pipeline.draft(account, { ending });
-  expect(await pipeline.accept({ id, ...message })).toEqual({ accepted: true });
+  const { id, ...message } = await pipeline.message(account, { ending });
+  await pipeline.start({ id, ...message });
   return id;
 }
 
@@ -206,29 +205,6 @@ describe('events of a message that is over', () => {
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     await untilTold(id);
     await untilEnded(id);
-  });
-
-  test('of a batch that is under way, which comes to open messages only: told', async () => {
-    const account = await pipeline.account({ webhookUrl: receiver.url });
-    const requestId = newId('req');
-    const { id } = await pipeline.draft(account, { requestId, ending: '902' });
-    expect(await chargeRequest(pipeline.sql, requestId)).toEqual({ accepted: true });
-    const batch = await pipeline.client.workflow.start('batch', {
-      ...batchStart({ accountId: account, requestId, recipients: 1, priority: false }),
-      taskQueue: 'nobody-works-here',
-    });
-    await pipeline.sql`update messages set status = 'sent', batched = true where id = ${id}`;
-    await pipeline.sql`update messages set status = 'undelivered' where id = ${id}`;
-    await pipeline.sql`
-      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
-      values (${newId('evt')}, ${account}, 'message', ${id}, 'message.undelivered',
-              '{"status":"undelivered","delivered_at":null,"error_code":null,"updated_at":"2026-01-01T00:00:00Z"}')`;
-    await age();
-    receiver.taking = true;
-    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    await untilTold(id);
-    expect(receiver.received).toEqual(['message.undelivered']);
-    await batch.terminate();
   });
 
   test('the fourth time it is left to a person, and closes once all is told', async () => {

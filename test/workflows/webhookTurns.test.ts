@@ -26,9 +26,9 @@ async function turnOf(workflowId: string): Promise<unknown> {
 test('the webhooks of a priority message go before nobody else’s', async () => {
   const receiver = await startReceiver();
   const account = await pipeline.account({ webhookUrl: receiver.url });
-  const message = await pipeline.draft(account);
+  const message = await pipeline.message(account);
   await pipeline.sql`update messages set status = accepted_as where id = ${message.id}`;
-  await pipeline.client.workflow.start('message', messageStart({ ...message, priority: true }, true));
+  await pipeline.client.workflow.start('message', messageStart({ ...message, priority: true }));
   expect(await turnOf(message.id)).toMatchObject({ priorityKey: 3 });
   await receiver.close();
 });

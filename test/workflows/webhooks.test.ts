@@ -74,8 +74,8 @@ afterAll(() => pipeline?.close());
 
 /** Sends a message of an account that has the webhook; '902' causes one event, message.failed, and no other. */
 async function send(webhookUrl: string, ending: string): Promise<string> {
-  const message = await pipeline.draft(await pipeline.account({ webhookUrl }), { ending });
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  const message = await pipeline.message(await pipeline.account({ webhookUrl }), { ending });
+  await pipeline.start(message);
   return message.id;
 }
 
@@ -148,8 +148,8 @@ describe('the events of a message', () => {
     const receiver = await receive(status(200));
     const account = await pipeline.account({ webhookUrl: receiver.url });
     const giveUpAt = (await pipeline.now()) + 5_000;
-    const message = await pipeline.draft(account, { ending: '903', giveUpAt });
-    expect(await pipeline.accept(message)).toEqual({ accepted: true });
+    const message = await pipeline.message(account, { ending: '903', giveUpAt });
+    await pipeline.start(message);
     await untilClosed(message.id);
     const last = (await untilState(message.id, 'delivered')).at(-1)!;
     expect(last.type).toBe('message.expired');
@@ -174,11 +174,11 @@ describe('the events of a message', () => {
       // The answer to the first attempt of `message.sent` is that it failed, once the message is delivered.
       void until('it is delivered', delivered).then(() => response.writeHead(503).end());
     });
-    const message = await pipeline.draft(await pipeline.account({ webhookUrl: receiver.url }), {
+    const message = await pipeline.message(await pipeline.account({ webhookUrl: receiver.url }), {
       ending: '000',
     });
     id = message.id;
-    expect(await pipeline.accept(message)).toEqual({ accepted: true });
+    await pipeline.start(message);
     const events = await untilState(message.id, 'delivered');
     const sent = receiver.calls.filter(({ event }) => event.type === 'message.sent');
     expect(sent.length).toBeGreaterThanOrEqual(2);
@@ -330,7 +330,7 @@ describe('what changes between two attempts', () => {
   ): Promise<{ account: string; message: string; event: string }> {
     const account = await pipeline.account({ webhookUrl });
     await useSecret(account, 'whsec_first');
-    const { id } = await pipeline.draft(account);
+    const { id } = await pipeline.message(account);
     const event = newId('evt');
     await pipeline.sql`
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)

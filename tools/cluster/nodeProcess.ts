@@ -10,10 +10,8 @@ export type NodeProcessOptions = {
   /** Logs and the process are called by it: `api-1`. */
   name: string;
   dataDir: string;
-  /** The program, from the root of its repository. */
+  /** The program, from the root of the repository. */
   program: string;
-  /** Where that is; this one by default. */
-  root?: string;
   args?: string[];
   env: NodeJS.ProcessEnv;
   /** What its output has once it is ready. */
@@ -34,7 +32,7 @@ const READY_PATIENCE_MS = 90_000;
  * @throws StartProblem with its last words when it does not
  */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<EmbeddedServer> {
-  const { name, dataDir, program, root = ROOT, args = [], env, saying, port } = options;
+  const { name, dataDir, program, args = [], env, saying, port } = options;
   const { patienceMs = STOP_PATIENCE_MS } = options;
   const logFile = join(dataDir, 'logs', `${name}.log`);
   const pidFile = join(dataDir, `${name}.pid`);
@@ -42,7 +40,7 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Emb
   const child = await startChild({
     command: process.execPath,
     args: ['--import', 'tsx', program, ...args],
-    cwd: root,
+    cwd: ROOT,
     env,
     logFile,
     pidFile,

@@ -100,14 +100,6 @@ describe('GET /v1/email', () => {
       body: { error: { param: field } },
     });
   });
-
-  it('shows neither drafts nor what was refused', async () => {
-    const account = await newMailAccount();
-    const [id] = await addEmails(account, 1);
-    await database()`update emails set status = 'draft' where id = ${id!}`;
-    expect(await page(account)).toEqual({ count: 0, next_cursor: null, emails: [] });
-    expect((await account.v1.get(`/v1/email/${id}`)).status).toBe(404);
-  });
 });
 
 describe('GET /v1/email/{id}', () => {
