@@ -7,13 +7,16 @@ import {
   openLookup,
   settleLookup,
 } from '../../db/lookups/lookups.ts';
-import { type ApiAnswer, apiClient } from '../support/client.ts';
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/client.ts';
+import { decided } from '../support/decided.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
 import { type CutOffApi, startCutOffApi } from '../support/cutOffApi.ts';
 
 const PRICE = 5;
 const pathOf = (msisdn: string) => `/v1/numbers/${msisdn}/lookup`;
+/** The machine may be slow: a look-up without an answer in time is refunded, and asked for again. */
+const lookUp = (api: Pick<ApiClient, 'get'>, msisdn: string) => decided(() => api.get(pathOf(msisdn)));
 const ACTIVE = { status: 'active', network: 'Orange', mcc: '260', mnc: '03', ported: false };
 
 interface StoredLookup {
@@ -60,7 +63,7 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
   it('answers the whole result, and takes its price from the balance', async () => {
     const account = await newAccount({ balance: 100, scopes: ['send'] });
     const started = Date.now();
-    const { status, body } = await account.api.get(pathOf('500100200'));
+    const { status, body } = await lookUp(account.api, '500100200');
     expect(status).toBe(200);
     expect(body).toEqual({
       msisdn: '+48500100200',
@@ -86,15 +89,15 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
     ['221234567', { status: 'active', network: null, mcc: null, mnc: null, ported: false }],
   ])('every status and ported: %s', async (number, expected) => {
     const account = await newAccount();
-    const answer = await account.api.get(pathOf(number));
+    const answer = await lookUp(account.api, number);
     expect(answer).toMatchObject({ status: 200, body: { ...expected, cost_grosze: PRICE, cached: false } });
-    expect((await account.api.get(pathOf(number))).body).toMatchObject({ ...expected, cached: true });
+    expect((await lookUp(account.api, number)).body).toMatchObject({ ...expected, cached: true });
   });
 
   it('takes all formats of a number for the same one', async () => {
     const account = await newAccount();
     for (const [index, number] of ['%2B48500100200', '+48500100200', '48500100200', '500100200'].entries()) {
-      const { status, body } = await account.api.get(pathOf(number));
+      const { status, body } = await lookUp(account.api, number);
       expect([status, body]).toMatchObject([200, { msisdn: '+48500100200', cached: index > 0 }]);
     }
     expect(await entriesOf(account)).toHaveLength(1);
@@ -112,7 +115,7 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
     '++48500100200',
   ])('the malformed number %s gives 400', async (number) => {
     const account = await newAccount();
-    const answer = await account.api.get(pathOf(number));
+    const answer = await lookUp(account.api, number);
     expect(answer).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_request', param: 'msisdn' } },
@@ -122,7 +125,7 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
 
   it('a very long one too, and unknown parameters', async () => {
     const { api } = await newAccount();
-    expect((await api.get(pathOf('5'.repeat(4_000)))).body.error.param).toBe('msisdn');
+    expect((await lookUp(api, '5'.repeat(4_000))).body.error.param).toBe('msisdn');
     expect(await api.get(`${pathOf('500100200')}?fresh=true`)).toMatchObject({
       status: 400,
       body: { error: { param: 'fresh' } },
@@ -131,7 +134,7 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
 
   it('needs the scope send', async () => {
     const { api } = await newAccount({ scopes: ['read', 'manage'] });
-    const answer = await api.get(pathOf('500100200'));
+    const answer = await lookUp(api, '500100200');
     expect(answer).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
     expect(answer.body.error.message).toContain('send');
   });
@@ -139,7 +142,7 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
   it('costs what the account pays; a price of nothing leaves no entry', async () => {
     const account = await newAccount({ balance: 0 });
     await database()`update accounts set price_per_hlr_grosze = 0 where id = ${account.id}`;
-    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({
+    expect((await lookUp(account.api, '500100200')).body).toMatchObject({
       cost_grosze: 0,
       cached: false,
     });
@@ -150,8 +153,8 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
 describe('the cache of 24 hours', () => {
   it('answers a repeat at no cost, with the time of the first', async () => {
     const account = await newAccount();
-    const { body } = await account.api.get(pathOf('500100200'));
-    expect((await account.api.get(pathOf('500100200'))).body).toEqual({
+    const { body } = await lookUp(account.api, '500100200');
+    expect((await lookUp(account.api, '500100200')).body).toEqual({
       ...body,
       cost_grosze: 0,
       cached: true,
@@ -164,22 +167,22 @@ describe('the cache of 24 hours', () => {
     const account = await newAccount();
     const age = (hours: string) => database()`
       update number_lookups set checked_at = now() - ${hours}::interval where account_id = ${account.id}`;
-    await account.api.get(pathOf('500100200'));
+    await lookUp(account.api, '500100200');
     await age('23 hours 59 minutes 50 seconds');
-    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({ cached: true });
+    expect((await lookUp(account.api, '500100200')).body).toMatchObject({ cached: true });
     await age('24 hours 1 second');
-    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({
+    expect((await lookUp(account.api, '500100200')).body).toMatchObject({
       cached: false,
       cost_grosze: PRICE,
     });
     expect(await entriesOf(account)).toHaveLength(2);
-    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({ cached: true });
+    expect((await lookUp(account.api, '500100200')).body).toMatchObject({ cached: true });
   });
 
   it('is each account’s own', async () => {
     const [one, other] = await Promise.all([newAccount(), newAccount()]);
-    await one.api.get(pathOf('500100200'));
-    expect((await other.api.get(pathOf('500100200'))).body).toMatchObject({
+    await lookUp(one.api, '500100200');
+    expect((await lookUp(other.api, '500100200')).body).toMatchObject({
       cached: false,
       cost_grosze: PRICE,
     });
@@ -187,10 +190,10 @@ describe('the cache of 24 hours', () => {
 
   it('serves an account without money, and one with an overdue statement', async () => {
     const account = await newAccount({ balance: PRICE });
-    await account.api.get(pathOf('500100200'));
-    expect((await account.api.get(pathOf('500100201'))).status).toBe(402);
+    await lookUp(account.api, '500100200');
+    expect((await lookUp(account.api, '500100201')).status).toBe(402);
     await overdue(account);
-    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({ cached: true, cost_grosze: 0 });
+    expect((await lookUp(account.api, '500100200')).body).toMatchObject({ cached: true, cost_grosze: 0 });
   });
 });
 
@@ -204,32 +207,32 @@ async function overdue({ id }: TestAccount): Promise<void> {
 describe('who may not pay', () => {
   it('too little balance gives 402 and charges nothing; with money it works at once', async () => {
     const account = await newAccount({ balance: PRICE - 1 });
-    const answer = await account.api.get(pathOf('500100200'));
+    const answer = await lookUp(account.api, '500100200');
     expect(answer).toMatchObject({ status: 402, body: { error: { code: 'insufficient_funds' } } });
     expect(await books(account.id)).toMatchObject({ balance: PRICE - 1, ledger: PRICE - 1 });
     expect(await entriesOf(account)).toEqual([]);
     expect(await lookupsOf(account)).toEqual([]);
     await database()`
       insert into ledger_entries (account_id, kind, amount_grosze) values (${account.id}, 'topup', 1)`;
-    expect((await account.api.get(pathOf('500100200'))).status).toBe(200);
+    expect((await lookUp(account.api, '500100200')).status).toBe(200);
     expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
   });
 
   it('a postpaid account pays down to its credit limit', async () => {
     const account = await newAccount({ balance: 0, billing: 'postpaid', creditLimit: PRICE });
-    expect((await account.api.get(pathOf('500100200'))).status).toBe(200);
-    expect((await account.api.get(pathOf('500100201'))).status).toBe(402);
+    expect((await lookUp(account.api, '500100200')).status).toBe(200);
+    expect((await lookUp(account.api, '500100201')).status).toBe(402);
     expect(await books(account.id)).toMatchObject({ balance: -PRICE, ledger: -PRICE });
   });
 
   it('an overdue statement gives 402 until it is paid', async () => {
     const account = await newAccount();
     await overdue(account);
-    const answer = await account.api.get(pathOf('500100200'));
+    const answer = await lookUp(account.api, '500100200');
     expect(answer).toMatchObject({ status: 402, body: { error: { code: 'insufficient_funds' } } });
     expect(await lookupsOf(account)).toEqual([]);
     await database()`update statements set paid_at = now() where account_id = ${account.id}`;
-    expect((await account.api.get(pathOf('500100200'))).status).toBe(200);
+    expect((await lookUp(account.api, '500100200')).status).toBe(200);
   });
 
   it('a test key on a live account gives 403', async () => {
@@ -247,10 +250,10 @@ describe('who may not pay', () => {
       testCredits: 3,
       verified: ['+48500100200'],
     });
-    const answer = await account.api.get(pathOf('500100200'));
+    const answer = await lookUp(account.api, '500100200');
     expect(answer).toMatchObject({ status: 200, body: { ...ACTIVE, cost_grosze: 0, cached: false } });
-    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({ cost_grosze: 0, cached: true });
-    const other = await account.api.get(pathOf('500100201'));
+    expect((await lookUp(account.api, '500100200')).body).toMatchObject({ cost_grosze: 0, cached: true });
+    const other = await lookUp(account.api, '500100201');
     expect(other).toMatchObject({ status: 403, body: { error: { code: 'forbidden', param: 'msisdn' } } });
     expect(await entriesOf(account)).toEqual([]);
     expect(await books(account.id)).toMatchObject({ balance: 0, credits: 3 });
@@ -282,7 +285,7 @@ describe('a provider that fails', () => {
 
   it('may take its time', async () => {
     const { api } = await newAccount();
-    expect(await api.get(pathOf('500100917'))).toMatchObject({ status: 200, body: ACTIVE });
+    expect(await lookUp(api, '500100917')).toMatchObject({ status: 200, body: ACTIVE });
   });
 });
 
@@ -336,7 +339,7 @@ describe('several at once', () => {
 
   it('the charge itself refuses a number that was found a moment before', async () => {
     const account = await newAccount();
-    await account.api.get(pathOf('500100200'));
+    await lookUp(account.api, '500100200');
     const id = await leave(account, { state: 'open', ageSeconds: 0 });
     expect(await chargeLookup(database(), id)).toEqual({ state: 'refused', reason: 'known' });
     expect(await chargeLookup(database(), id)).toEqual({ state: 'refused', reason: 'known' });
@@ -367,7 +370,7 @@ describe('what a process left behind', () => {
 
   it('a look-up that was written but not begun is taken up', async () => {
     const { account, id, expectUntouched } = await leaveBesideOthers({ state: 'open', ageSeconds: 1 });
-    expect(await account.api.get(pathOf('500100200'))).toMatchObject({ status: 200, body: ACTIVE });
+    expect(await lookUp(account.api, '500100200')).toMatchObject({ status: 200, body: ACTIVE });
     expect(await lookupsOf(account)).toMatchObject([{ id, state: 'done' }]);
     expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
     await expectUntouched();
@@ -375,7 +378,7 @@ describe('what a process left behind', () => {
 
   it('an older one is ended first, and never charged', async () => {
     const { account, id, expectUntouched } = await leaveBesideOthers({ state: 'open', ageSeconds: 11 });
-    const { body } = await account.api.get(pathOf('500100200'));
+    const { body } = await lookUp(account.api, '500100200');
     expect(body).toMatchObject({ ...ACTIVE, cached: false, cost_grosze: PRICE });
     expect(await lookupsOf(account)).toMatchObject([{ id, state: 'refused' }, { state: 'done' }]);
     expect(await chargeLookup(database(), id)).toEqual({ state: 'refused', reason: 'abandoned' });
@@ -395,7 +398,7 @@ describe('what a process left behind', () => {
     const { account, id, expectUntouched } = await leaveBesideOthers({
       ...{ state: 'charged', ageSeconds: 121, charged: true },
     });
-    const { body } = await account.api.get(pathOf('500100200'));
+    const { body } = await lookUp(account.api, '500100200');
     expect(body).toMatchObject({ cached: false, cost_grosze: PRICE });
     await expectUntouched();
     expect(await lookupsOf(account)).toMatchObject([{ id, state: 'failed' }, { state: 'done' }]);
@@ -440,7 +443,7 @@ describe.concurrent('without Temporal', () => {
             result: null,
           });
         }
-        expect((await client.get(pathOf('500100200'))).body).toMatchObject({ cached: false });
+        expect((await lookUp(client, '500100200')).body).toMatchObject({ cached: false });
         expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
       } finally {
         temporal.restore();

@@ -1,6 +1,7 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { sealCredentials } from '../../../db/routes/routes.ts';
 import { json, startProvider } from '../../smsapi/provider.ts';
+import { decided } from '../../support/decided.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type EarlierAccount, newEarlierAccount, newToken } from '../../support/earlierClient.ts';
 import { books, database, storedMessages, untilStatus } from '../../support/factories.ts';
@@ -347,7 +348,7 @@ describe('GET /v1/balance and /v1/hlr', () => {
     ['48500100914', { status: 'ok', ported: true }],
   ])('looks %s up', async (number, expected) => {
     const account = await newEarlierAccount({ balance: 100 });
-    const { status, body } = await account.v1.get(`/v1/hlr?number=${number}`);
+    const { status, body } = await decided(() => account.v1.get(`/v1/hlr?number=${number}`));
     expect(status).toBe(200);
     expect(body.data).toMatchObject({ ...expected, cost: 100 - (await books(account.id)).balance });
     // Known for a day, and then free.
