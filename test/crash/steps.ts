@@ -334,11 +334,15 @@ async function waitingForItsCharge(
   const told = tools.send(request);
   const { id } = (await told).messages[0]!;
   // A worker has taken it, and starts it as soon as it can.
-  await untilRow(
+  const taken = untilRow(
     () => tools.sql<{ taken: boolean }[]>`
       select start_after > now() as taken from reservations where subject_id = ${id}`,
-    ({ taken }) => taken,
+    (row) => row.taken,
   );
+  await taken.catch(() => {
+    link.restore();
+    throw new MissedStep('no worker took it while Temporal was away', [told]);
+  });
   const lock = await tools.lock('reservation', id);
   link.restore();
   await lock.untilWaitedFor();
