@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { waitFor } from '../concurrency/waitFor.ts';
 import { startableEmails } from '../db/emails/startable.ts';
 import type { Database } from '../db/connection.ts';
 import { startableMessages } from '../db/messages/startable.ts';
@@ -81,12 +82,16 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
   const traces = new Map(taken.map(({ id, trace }) => [id, trace]));
   const start = (workflow: string, how: Start, apart: boolean) =>
     causedBy(traces.get(how.workflowId) ?? null, { apart }, () => startOne(sql, client, workflow, how));
-  await client.withDeadline(Date.now() + START_MS, () =>
+  const starting = client.withDeadline(Date.now() + START_MS, () =>
     Promise.all([
       ...messages.map((message) => start('message', messageStart(message), message.batched)),
       ...emails.map((email) => start('email', emailStart(email), false)),
     ]),
   );
+  // The deadline ends each attempt of the SDK, not its attempts.
+  await waitFor(starting, START_MS, () => {
+    throw new Error('Temporal did not answer in time');
+  });
 }
 
 type Start = ReturnType<typeof messageStart> | ReturnType<typeof emailStart>;
