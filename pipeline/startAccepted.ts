@@ -19,7 +19,7 @@ import { emailStart, messageStart } from '../workflows/startOptions.ts';
 // messages of others.
 const UNDER_WAY = 20;
 // Between two looks at the table: while there is work, and at most.
-const BUSY_MS = 10;
+const BUSY_MS = 20;
 const IDLE_MS = 100;
 // While Temporal or the database is away.
 const AWAY_MS = 1_000;
@@ -38,18 +38,24 @@ export function startAccepted(
   /** Since when, in epoch milliseconds. */
   const underWay = new Map<string, number>();
 
-  /** @returns whether there was anything to do */
+  /** Looked for only where places become few: what is under way is mostly charged within some milliseconds. */
+  async function freePlaces(): Promise<number> {
+    if (underWay.size < UNDER_WAY / 2) return UNDER_WAY - underWay.size;
+    const waiting = await stillReserved(sql, [...underWay.keys()]);
+    // One that waits for longer is to be taken again: Temporal may have lost it, restored from a backup say.
+    const lostBefore = Date.now() - TAKEN_FOR_MS;
+    for (const [id, since] of underWay) if (!waiting.has(id) || since <= lostBefore) underWay.delete(id);
+    return UNDER_WAY - underWay.size;
+  }
+
+  /** @returns whether there was anything to start */
   async function startNext(): Promise<boolean> {
-    if (underWay.size > 0) {
-      const waiting = await stillReserved(sql, [...underWay.keys()]);
-      // One that waits for longer is to be taken again: Temporal may have lost it, restored from a backup say.
-      const lostBefore = Date.now() - TAKEN_FOR_MS;
-      for (const [id, since] of underWay) if (!waiting.has(id) || since <= lostBefore) underWay.delete(id);
-    }
-    const taken = await takeReserved(sql, UNDER_WAY - underWay.size);
+    const places = await freePlaces();
+    if (places === 0) return true;
+    const taken = await takeReserved(sql, places);
     for (const { id } of taken) underWay.set(id, Date.now());
     await startAll(sql, client, taken);
-    return underWay.size > 0;
+    return taken.length > 0;
   }
 
   async function run(): Promise<void> {
