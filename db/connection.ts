@@ -138,7 +138,7 @@ export function isFromServer(error: unknown): boolean {
 }
 
 /** True when a lock was waited for in vain that somebody has on a row of this table, or on one that is being written. */
-export function waitedFor(error: unknown, table: string): boolean {
+export function isLockTimeoutOn(error: unknown, table: string): boolean {
   return (
     hasSqlState(error, SQLSTATE.lockNotAvailable) &&
     (error as postgres.PostgresError).where?.includes(`"${table}"`) === true

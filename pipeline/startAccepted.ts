@@ -9,15 +9,15 @@ import {
   settleReservation,
   stillReserved,
   takeReserved,
-  TAKEN_FOR_MS,
+  LEASE_MS,
 } from '../db/money/reservations.ts';
 import { causedBy } from '../telemetry/temporalTraces.ts';
 import { startOnce } from '../workflows/startOnce.ts';
 import { emailStart, messageStart } from '../workflows/startOptions.ts';
 
-// Started and not charged yet. Whatever is started beyond what the workers have places for would only wait at Temporal, in front of the
+// Started and not charged yet. Whatever is started beyond what the workers have slots for would only wait at Temporal, in front of the
 // messages of others.
-const UNDER_WAY = 20;
+const IN_FLIGHT_MAX = 20;
 // Between two looks at the table: while there is work, and at most.
 const BUSY_MS = 20;
 const IDLE_MS = 100;
@@ -36,24 +36,24 @@ export function startAccepted(
   const stopping = new AbortController();
   const { signal } = stopping;
   /** Since when, in epoch milliseconds. */
-  const underWay = new Map<string, number>();
+  const inFlight = new Map<string, number>();
 
-  /** Looked for only where places become few: what is under way is mostly charged within some milliseconds. */
-  async function freePlaces(): Promise<number> {
-    if (underWay.size < UNDER_WAY / 2) return UNDER_WAY - underWay.size;
-    const waiting = await stillReserved(sql, [...underWay.keys()]);
+  /** Looked for only where slots become few: what is under way is mostly charged within some milliseconds. */
+  async function freeSlots(): Promise<number> {
+    if (inFlight.size < IN_FLIGHT_MAX / 2) return IN_FLIGHT_MAX - inFlight.size;
+    const waiting = await stillReserved(sql, [...inFlight.keys()]);
     // One that waits for longer is to be taken again: Temporal may have lost it, restored from a backup say.
-    const lostBefore = Date.now() - TAKEN_FOR_MS;
-    for (const [id, since] of underWay) if (!waiting.has(id) || since <= lostBefore) underWay.delete(id);
-    return UNDER_WAY - underWay.size;
+    const lostBefore = Date.now() - LEASE_MS;
+    for (const [id, since] of inFlight) if (!waiting.has(id) || since <= lostBefore) inFlight.delete(id);
+    return IN_FLIGHT_MAX - inFlight.size;
   }
 
   /** @returns whether there was anything to start */
   async function startNext(): Promise<boolean> {
-    const places = await freePlaces();
-    if (places === 0) return true;
-    const taken = await takeReserved(sql, places);
-    for (const { id } of taken) underWay.set(id, Date.now());
+    const slots = await freeSlots();
+    if (slots === 0) return true;
+    const taken = await takeReserved(sql, slots);
+    for (const { id } of taken) inFlight.set(id, Date.now());
     await startAll(sql, client, taken);
     return taken.length > 0;
   }
@@ -65,7 +65,7 @@ export function startAccepted(
         pauseMs = (await startNext()) ? BUSY_MS : Math.min(pauseMs * 1.5, IDLE_MS);
       } catch (error) {
         onError(error);
-        underWay.clear();
+        inFlight.clear();
         pauseMs = AWAY_MS;
       }
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);

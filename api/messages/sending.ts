@@ -67,10 +67,7 @@ export async function sendAndAnswer(
 ) {
   const { caller } = call;
   const keyed = keyedAt(call, path);
-  const sent = await send(
-    { ...call, input },
-    { status: 201, bodyOf: (messages) => answerOf(messages, caller), keyed },
-  );
+  const sent = await send({ ...call, input }, { bodyOf: (messages) => answerOf(messages, caller), keyed });
   return { status: 201 as const, body: sent.body, ...(sent.replayed ? { headers: REPLAYED } : {}) };
 }
 

@@ -95,7 +95,7 @@ async function sendToAll(call: Call, body: SameText): Promise<Shown[]> {
   };
   const sending = send<Shown[]>(
     { ...call, input },
-    { status: 200, bodyOf: (messages) => messages.map(sentMessageOf), keyed: null },
+    { bodyOf: (messages) => messages.map(sentMessageOf), keyed: null },
   );
   return (await inTheirWords({ ...SMS_NAMES, to: 'recipients' }, sending)).body;
 }
@@ -124,7 +124,6 @@ async function sendEach(call: Call, messages: readonly OwnText[]): Promise<Shown
     };
   });
   const answers: ItemAnswers<Shown> = {
-    status: 200,
     bodyOf: (shown) => sendAnswerOf([shown]),
     shownIn: (body) => (body as SendAnswer).data.messages[0]!,
     show: sentMessageOf,

@@ -31,7 +31,6 @@ export async function sendOne(
       : { ...keyedBy(channel, idx), fingerprint: fingerprintOf(secretsKey, 'idx', channel, input) };
   const asked = { ...call, input: { ...input, interface: 'v1' as const, literal: true } };
   const sending = send<SendAnswer>(asked, {
-    status: 200,
     bodyOf: (messages) => sendAnswerOf(messages.map(sentMessageOf)),
     keyed,
   });

@@ -1,11 +1,10 @@
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Quotas } from '../../domain/quotas.ts';
 import { QuotaReachedError } from '../accounts/quotas.ts';
-import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
+import type { Database, Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
-import { InsufficientFundsError } from '../messages/accept.ts';
 import { claimKeys, type KeyClaim } from '../messages/idempotency.ts';
-import { chargedAndReserved } from '../money/reservations.ts';
+import { chargedAndReserved, fundsError } from '../money/reservations.ts';
 import { transaction } from '../transaction.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -81,7 +80,7 @@ export async function acceptEmail(
         select from reserved`;
     });
   } catch (error) {
-    throw hasSqlState(error, SQLSTATE.insufficientFunds) ? new InsufficientFundsError() : error;
+    throw fundsError(error);
   }
 }
 

@@ -1,14 +1,14 @@
 import { chargeTool, type Spending } from '../accounts/toolBudgets.ts';
 import { QuotaReachedError, readMessageUsage } from '../accounts/quotas.ts';
 import { byColumnName } from '../columnNames.ts';
-import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE, violates } from '../connection.ts';
+import { type Database, type Fragment, type Sql, violates } from '../connection.ts';
 import { transaction } from '../transaction.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Quotas } from '../../domain/quotas.ts';
 import type { MessageRow } from '../../domain/records.ts';
 import type { AcceptedStatus } from '../../domain/statuses.ts';
-import { chargedAndReserved } from '../money/reservations.ts';
-import { claimed, claimKeys, type KeyClaim, KeyTakenError, keyTakenWhereWaitedFor } from './idempotency.ts';
+import { chargedAndReserved, fundsError } from '../money/reservations.ts';
+import { claimed, claimKeys, type KeyClaim, KeyTakenError, keyTakenOnLockTimeout } from './idempotency.ts';
 
 /** A message as it is accepted. */
 export interface NewMessage extends MessageRow {
@@ -57,11 +57,6 @@ export interface Accepting {
   trace?: string | null;
 }
 
-/** The account cannot pay: nothing is written. */
-export class InsufficientFundsError extends Error {
-  override readonly name = 'InsufficientFundsError';
-}
-
 /**
  * Somebody else has made one of the new links in the meantime, or taken back one that there was. Nothing is written:
  * texts and links are to be made anew.
@@ -83,7 +78,7 @@ export async function acceptMessages(sql: Database, accepting: Accepting): Promi
   const isOneStatement =
     claims.length <= 1 &&
     spending === null &&
-    stretchesOf(messages).length === 1 &&
+    chunksOf(messages).length === 1 &&
     rejectedOf(messages).length <= 1;
   try {
     if (isOneStatement) await acceptAtOnce(sql, messages, claims[0] ?? null, trace);
@@ -104,7 +99,7 @@ async function acceptAtOnce(
   const written = await sql`
     with ${claim === null ? sql`` : sql`${claimed(sql, accountId, requestId, claim)},`}
          ${insertion(sql, messages, isClaimed)}, ${chargedAndReserved(sql, 'message', sql`select * from written`, trace)}
-    select from written limit 1`.catch(keyTakenWhereWaitedFor(claim?.key ?? ''));
+    select from written limit 1`.catch(keyTakenOnLockTimeout(claim?.key ?? ''));
   if (written.count === 0) throw new KeyTakenError(claim!.key);
 }
 
@@ -121,8 +116,8 @@ async function acceptIn(
   const sorted = messages.toSorted(
     (a, b) => Number(a.recipient > b.recipient) - Number(a.recipient < b.recipient),
   );
-  for (const stretch of stretchesOf(sorted))
-    await tx`with ${insertion(tx, stretch, tx`true`)} select from written limit 1`;
+  for (const chunk of chunksOf(sorted))
+    await tx`with ${insertion(tx, chunk, tx`true`)} select from written limit 1`;
   const written: Fragment = tx`select * from messages where request_id = ${requestId} and account_id = ${accountId}`;
   await tx`
     with ${chargedAndReserved(tx, 'message', written, trace)}
@@ -151,7 +146,7 @@ function rejectedOf(messages: readonly NewMessage[]): NewMessage[] {
   return messages.filter(({ status }) => status === 'rejected');
 }
 
-function stretchesOf(messages: readonly NewMessage[]): (readonly NewMessage[])[] {
+function chunksOf(messages: readonly NewMessage[]): (readonly NewMessage[])[] {
   const longest = messages.reduce((most, { text }) => Math.max(most, text.length), 1);
   const size = Math.max(
     1,
@@ -207,6 +202,6 @@ function linksOf(sql: Sql, messages: readonly NewMessage[], condition: Fragment)
 const CHANGED_LINKS = ['message_links_token_fkey', 'tracked_links_token_key'];
 
 function translated(error: unknown): unknown {
-  if (hasSqlState(error, SQLSTATE.insufficientFunds)) return new InsufficientFundsError();
-  return CHANGED_LINKS.some((constraint) => violates(error, constraint)) ? new LinksChangedError() : error;
+  if (CHANGED_LINKS.some((constraint) => violates(error, constraint))) return new LinksChangedError();
+  return fundsError(error);
 }

@@ -1,11 +1,10 @@
-import { type Fragment, type Sql, waitedFor } from '../connection.ts';
+import { type Fragment, type Sql, isLockTimeoutOn } from '../connection.ts';
 
 /** The claim of an idempotency key: what it stands for once its request is accepted. */
 export interface KeyClaim {
   key: string;
   /** Keyed hash of method, path and body. */
   fingerprint: Buffer;
-  acceptedStatus: number;
   /** The answer of the acceptance. */
   acceptedBody: unknown;
 }
@@ -44,8 +43,8 @@ export async function readKeyRecord(sql: Sql, accountId: string, key: string): P
 export function claimed(sql: Sql, accountId: string, requestId: string, claim: KeyClaim): Fragment {
   return sql`
     claimed as (
-      insert into idempotency_keys as k (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
-      values (${accountId}, ${claim.key}, ${claim.fingerprint}, ${requestId}, ${claim.acceptedStatus},
+      insert into idempotency_keys as k (account_id, key, fingerprint, request_id, accepted_body)
+      values (${accountId}, ${claim.key}, ${claim.fingerprint}, ${requestId},
               ${JSON.stringify(claim.acceptedBody)}::text::jsonb)
       ${takesFreeKey(sql)}
     )`;
@@ -54,7 +53,7 @@ export function claimed(sql: Sql, accountId: string, requestId: string, claim: K
 function takesFreeKey(sql: Sql): Fragment {
   return sql`
       on conflict (account_id, key) do update
-         set fingerprint = excluded.fingerprint, request_id = excluded.request_id, accepted_status = excluded.accepted_status,
+         set fingerprint = excluded.fingerprint, request_id = excluded.request_id,
              accepted_body = excluded.accepted_body, created_at = now()
        where ${isFree(sql)}
       returning request_id`;
@@ -64,10 +63,10 @@ function takesFreeKey(sql: Sql): Fragment {
 export function claimedTogether(sql: Sql, claims: readonly object[]): Fragment {
   return sql`
     claimed as (
-      insert into idempotency_keys as k (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
-      select account_id, key, decode(fingerprint, 'hex'), request_id, accepted_status, accepted_body
+      insert into idempotency_keys as k (account_id, key, fingerprint, request_id, accepted_body)
+      select account_id, key, decode(fingerprint, 'hex'), request_id, accepted_body
         from jsonb_to_recordset(${JSON.stringify(claims)}::text::jsonb)
-          as c(account_id text, key text, fingerprint text, request_id text, accepted_status smallint, accepted_body jsonb)
+          as c(account_id text, key text, fingerprint text, request_id text, accepted_body jsonb)
        cross join limited
        order by account_id collate "C", key collate "C"
       ${takesFreeKey(sql)}
@@ -84,16 +83,16 @@ export async function claimKeys(
   // In one order everywhere: those who want the same wait for each other instead of deadlocking.
   for (const claim of claims.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
     const taken = await tx`with ${claimed(tx, accountId, requestId, claim)} select from claimed`.catch(
-      keyTakenWhereWaitedFor(claim.key),
+      keyTakenOnLockTimeout(claim.key),
     );
     if (taken.count === 0) throw new KeyTakenError(claim.key);
   }
 }
 
 /** For a statement that claims a key: another request with it that takes long has it. */
-export function keyTakenWhereWaitedFor(key: string): (error: unknown) => never {
+export function keyTakenOnLockTimeout(key: string): (error: unknown) => never {
   return (error) => {
-    throw waitedFor(error, 'idempotency_keys') ? new KeyTakenError(key) : error;
+    throw isLockTimeoutOn(error, 'idempotency_keys') ? new KeyTakenError(key) : error;
   };
 }
 

@@ -712,7 +712,6 @@ create table idempotency_keys (
   key text collate "C" not null,
   fingerprint bytea not null, -- keyed hash of method, path and body
   request_id text collate "C" not null, -- each item of a request may have a key of its own
-  accepted_status smallint not null,
   accepted_body jsonb not null, -- the answer that was given
   created_at timestamptz not null default now(),
   primary key (account_id, key)

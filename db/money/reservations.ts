@@ -1,4 +1,4 @@
-import type { Database, Fragment, Sql } from '../connection.ts';
+import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 
 /** What is charged for, and followed by a workflow whose id is its own. */
 export type Chargeable = 'message' | 'email';
@@ -11,8 +11,18 @@ export interface Reserved {
   trace: string | null;
 }
 
-/** Whoever has taken one starts it at once: after this long its process is gone, or Temporal was. */
-export const TAKEN_FOR_MS = 10_000;
+/** The account cannot pay: nothing is written. */
+export class InsufficientFundsError extends Error {
+  override readonly name = 'InsufficientFundsError';
+}
+
+/** Of an error of {@link chargedAndReserved}: InsufficientFundsError where that is what it says, else the error itself. */
+export function fundsError(error: unknown): unknown {
+  return hasSqlState(error, SQLSTATE.insufficientFunds) ? new InsufficientFundsError() : error;
+}
+
+/** The lease of one that was taken: after this long its worker is gone, or Temporal was. */
+export const LEASE_MS = 10_000;
 
 /**
  * As SQL: charges what was just written, and reserves that for its workflows; rejected and suppressed ones cost nothing and have none.
@@ -59,7 +69,7 @@ export async function takeReserved(sql: Sql, limit: number): Promise<Reserved[]>
     ), next as (
       select subject_id from due order by priority desc, turn, subject_id limit ${limit}
     ), taken as (
-      update reservations r set start_after = now() + ${TAKEN_FOR_MS} * interval '1 millisecond' from next n where r.subject_id = n.subject_id
+      update reservations r set start_after = now() + ${LEASE_MS} * interval '1 millisecond' from next n where r.subject_id = n.subject_id
       returning r.subject_id as id, r.kind, r.trace, r.priority
     )
     select id, kind, trace from taken order by priority desc, id`;

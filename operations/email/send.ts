@@ -9,8 +9,7 @@ import {
 import { UNSUBSCRIBE_TOKEN_LENGTH } from '../../db/emails/suppressions.ts';
 import { type EmailTerms, readEmailTerms } from '../../db/emails/terms.ts';
 import { newId } from '../../db/ids.ts';
-import { InsufficientFundsError } from '../../db/messages/accept.ts';
-import { KeyTakenError } from '../../db/messages/idempotency.ts';
+import { InsufficientFundsError } from '../../db/money/reservations.ts';
 import { randomToken } from '../../db/links/tokens.ts';
 import { addressKey, domainOf } from '../../domain/email/address.ts';
 import { EVENTS_FOR_MS, GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
@@ -23,14 +22,7 @@ import type { Asked, Caller, Services } from '../asked.ts';
 import type { Pace } from '../pace.ts';
 import { withinQuota } from '../quotas.ts';
 import { ACCEPT_MS, acceptWithin } from '../sending/accept.ts';
-import {
-  findReplay,
-  fingerprintOf,
-  type Keyed,
-  keyedBy,
-  mayBeOfOthers,
-  type Sent,
-} from '../sending/idempotency.ts';
+import { fingerprintOf, type Keyed, keyedBy, sendOnce, type Sent } from '../sending/idempotency.ts';
 import type { EmailInput } from './input.ts';
 
 // The sender at the account's default domain, where it names none.
@@ -64,29 +56,18 @@ export interface SentEmail {
  */
 export async function sendEmail(asked: EmailAsked): Promise<Sent<SentEmail>> {
   const keyed = await keyOf(asked);
-  const replay = await findReplay<SentEmail>(asked, keyed);
-  if (replay !== null) return replay;
-
-  refuseRepeated(asked.input);
-  refuseUnclearUnsubscribing(asked.input);
-  try {
-    return { body: await acceptNew(asked, keyed), replayed: false };
-  } catch (error) {
-    // The first e-mail with this key may have been accepted meanwhile, and taken the money, or the last place.
-    const first = mayBeOfOthers(error) ? await findReplay<SentEmail>(asked, keyed) : null;
-    if (first !== null) return first;
-    if (error instanceof KeyTakenError) throw new Refused({ reason: 'idempotency_in_progress' }, 'idx');
-    throw error;
-  }
+  return await sendOnce(asked, keyed, () => acceptNew(asked, keyed));
 }
 
 /** Plans an e-mail and accepts it. @throws Refused, KeyTakenError */
 async function acceptNew(asked: EmailAsked, keyed: Keyed | null): Promise<SentEmail> {
-  const { services, receivedAt } = asked;
+  const { services, input, receivedAt } = asked;
+  refuseRepeated(input);
+  refuseUnclearUnsubscribing(input);
   const { email, limits } = await planEmail(asked);
   addIds({ emailId: email.id });
-  const body = answerOf(asked.input, email);
-  const claims = keyed === null ? [] : [{ ...keyed, acceptedStatus: 200, acceptedBody: body }];
+  const body = answerOf(input, email);
+  const claims = keyed === null ? [] : [{ ...keyed, acceptedBody: body }];
   const accepting = acceptWithin(receivedAt + ACCEPT_MS, () =>
     acceptEmail(services.sql, email, claims, limits, currentTraceparent()),
   );

@@ -1,8 +1,9 @@
 import { QuotaReachedError } from '../../db/accounts/quotas.ts';
 import { ToolBudgetError } from '../../db/accounts/toolBudgets.ts';
 import { isFromServer } from '../../db/connection.ts';
-import { type Accepting, InsufficientFundsError, LinksChangedError } from '../../db/messages/accept.ts';
+import { type Accepting, LinksChangedError } from '../../db/messages/accept.ts';
 import { KeyTakenError } from '../../db/messages/idempotency.ts';
+import { InsufficientFundsError } from '../../db/money/reservations.ts';
 import { OutOfPatienceError } from '../../db/patience.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { AcceptedStatus } from '../../domain/statuses.ts';

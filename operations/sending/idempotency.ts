@@ -56,10 +56,30 @@ export async function findReplay<Body>(
   return { body: record.body as Body, replayed: true };
 }
 
-/** Whether a request was refused for what another one with its key may have taken: the key, money, places. */
-export function mayBeOfOthers(error: unknown): boolean {
-  if (error instanceof KeyTakenError) return true;
-  return error instanceof Refused && !('outage' in error.refusal);
+/**
+ * Sends what is known by a key, once: whoever repeats it, also at the same time, is answered as the first was.
+ * @throws Refused
+ */
+export async function sendOnce<Body>(
+  asked: Parameters<typeof findReplay>[0],
+  keyed: Keyed | null,
+  send: () => Promise<Body>,
+): Promise<Sent<Body>> {
+  const replay = await findReplay<Body>(asked, keyed);
+  if (replay !== null) return replay;
+  try {
+    return { body: await send(), replayed: false };
+  } catch (error) {
+    const first = isOfAnother(error) ? await findReplay<Body>(asked, keyed) : null;
+    if (first !== null) return first;
+    if (!(error instanceof KeyTakenError)) throw error;
+    throw new Refused({ reason: 'idempotency_in_progress' }, keyed?.field ?? undefined);
+  }
+}
+
+/** Whether a request was refused for what another one with its key may have taken: the key, money, the last places of a quota. */
+export function isOfAnother(error: unknown): boolean {
+  return error instanceof KeyTakenError || (error instanceof Refused && !('outage' in error.refusal));
 }
 
 /** JSON with the keys of objects in order, without fields that are undefined. */

@@ -1,5 +1,4 @@
 import { type Accepting, LinksChangedError, type NewMessage } from '../../db/messages/accept.ts';
-import { KeyTakenError } from '../../db/messages/idempotency.ts';
 import { quotasOf } from '../../domain/quotas.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { addIds } from '../../telemetry/ids.ts';
@@ -8,7 +7,7 @@ import { currentTraceparent } from '../../telemetry/tracing.ts';
 import type { Asked } from '../asked.ts';
 import { spendingOf } from '../toolBudget.ts';
 import { accept } from './accept.ts';
-import { findReplay, type Keyed, mayBeOfOthers, type Sent } from './idempotency.ts';
+import { type Keyed, sendOnce, type Sent } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { newMessages } from './newMessages.ts';
 import { isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
@@ -18,8 +17,7 @@ const LINK_ATTEMPTS = 10;
 
 /** How an entry point answers a send, and what makes it the same send as another. */
 export interface Answering<Body> {
-  /** Kept with the body for whoever repeats the key. */
-  status: number;
+  /** Kept for whoever repeats the key. */
   bodyOf: (messages: readonly NewMessage[]) => Body;
   /** By its `Idempotency-Key`, or a field that is one; null where none came. */
   keyed: Keyed | null;
@@ -30,25 +28,11 @@ export interface Answering<Body> {
  * @throws Refused
  */
 export async function send<Body>(asked: Asked<SendInput>, answering: Answering<Body>): Promise<Sent<Body>> {
-  const { keyed } = answering;
-  const replay = await findReplay<Body>(asked, keyed);
-  if (replay !== null) return replay;
-  try {
-    return await sendNew(asked, answering);
-  } catch (error) {
-    if (keyed === null) throw error;
-    // The first request with this key may have been accepted meanwhile, and taken the money or the last places.
-    const first = mayBeOfOthers(error) ? await findReplay<Body>(asked, keyed) : null;
-    if (first !== null) return first;
-    if (error instanceof KeyTakenError)
-      throw new Refused({ reason: 'idempotency_in_progress' }, keyed.field ?? undefined);
-    throw error;
-  }
+  return await sendOnce(asked, answering.keyed, () => sendNew(asked, answering));
 }
 
-async function sendNew<Body>(asked: Asked<SendInput>, answering: Answering<Body>): Promise<Sent<Body>> {
+async function sendNew<Body>(asked: Asked<SendInput>, { keyed, bodyOf }: Answering<Body>): Promise<Body> {
   const { services, caller } = asked;
-  const { keyed, status: acceptedStatus, bodyOf } = answering;
   const plan = await planMessages(asked);
   const refusal = paymentRefusal(plan) ?? (await messageQuotaRefusal(services.sql, caller.accountId, plan));
   if (refusal !== null) throw refusal;
@@ -58,10 +42,10 @@ async function sendNew<Body>(asked: Asked<SendInput>, answering: Answering<Body>
     const messages = await newMessages(asked, plan);
     refuseLinksBeyond(plan, messages);
     const body = bodyOf(messages);
-    const claims = keyed === null ? [] : [{ ...keyed, acceptedStatus, acceptedBody: body }];
+    const claims = keyed === null ? [] : [{ ...keyed, acceptedBody: body }];
     try {
       await accept(asked, acceptingOf(asked, plan, messages, claims));
-      return { body, replayed: false };
+      return body;
     } catch (error) {
       if (!(error instanceof LinksChangedError)) throw error;
       // Others write to the same people with the same links, and each attempt in vain means that one of them got on.

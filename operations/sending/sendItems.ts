@@ -3,7 +3,7 @@ import { type KeyClaim, KeyTakenError } from '../../db/messages/idempotency.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
 import { accept } from './accept.ts';
-import { findReplay, type Keyed, mayBeOfOthers } from './idempotency.ts';
+import { findReplay, type Keyed, isOfAnother } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { newMessages } from './newMessages.ts';
 import { type Plan, planMessages } from './plan.ts';
@@ -20,7 +20,6 @@ export interface Item {
 /** How the entry point that the items came through answers. */
 export interface ItemAnswers<Shown> {
   /** What is kept with a key for whoever repeats the item. */
-  status: number;
   bodyOf: (shown: Shown) => unknown;
   shownIn: (body: unknown) => Shown;
   show: (message: NewMessage) => Shown;
@@ -108,7 +107,7 @@ async function sendOpen<Shown>(
     await accept(asked, acceptingOf(asked, whole, messages, claimsOf(asked, shown, answers)));
     return shown;
   } catch (error) {
-    if (!mayBeOfOthers(error)) throw error;
+    if (!isOfAnother(error)) throw error;
     if (!(error instanceof KeyTakenError)) return error as Refused;
     const taken = open.find((index) => asked.input[index]!.keyed?.key === error.key)!;
     return answers.blamed(new Refused({ reason: 'idempotency_in_progress' }, 'idx'), taken);
@@ -151,13 +150,13 @@ async function messagesOf(
 function claimsOf<Shown>(
   { input: items }: Asked<readonly Item[]>,
   shown: ReadonlyMap<number, Shown>,
-  { status: acceptedStatus, bodyOf }: ItemAnswers<Shown>,
+  { bodyOf }: ItemAnswers<Shown>,
 ): KeyClaim[] {
   return [...shown].flatMap(([index, one]): KeyClaim[] => {
     const { keyed } = items[index]!;
     if (keyed === null) return [];
     const { key, fingerprint } = keyed;
-    return [{ key, fingerprint, acceptedStatus, acceptedBody: bodyOf(one) }];
+    return [{ key, fingerprint, acceptedBody: bodyOf(one) }];
   });
 }
 

@@ -127,8 +127,8 @@ describe('single sends that come at the same time', () => {
       api.send({ to: to(1), text: 'x', send_at: later }, key);
     const commit = await hold(
       (own) => own`
-        insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
-        values (${claimed!.id}, 'taken', 'f', ${newId('req')}, 201, '{}')`,
+        insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_body)
+        values (${claimed!.id}, 'taken', 'f', ${newId('req')}, '{}')`,
     );
     const one = send(claimed!, 'taken');
     for (const account of [claimed!, neighbour!])

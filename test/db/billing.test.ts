@@ -7,10 +7,10 @@ import { newId } from '../../db/ids.ts';
 import {
   type Accepting,
   acceptMessages,
-  InsufficientFundsError,
   LinksChangedError,
   type NewMessage,
 } from '../../db/messages/accept.ts';
+import { InsufficientFundsError } from '../../db/money/reservations.ts';
 import { type KeyClaim, KeyTakenError, readKeyRecord } from '../../db/messages/idempotency.ts';
 import { eventually } from '../support/eventually.ts';
 import { startDatabase } from '../support/database.ts';
@@ -61,7 +61,7 @@ function accepting(
 }
 
 const claim = (key: string): KeyClaim => {
-  return { key, fingerprint: Buffer.from(key), acceptedStatus: 201, acceptedBody: { of: key } };
+  return { key, fingerprint: Buffer.from(key), acceptedBody: { of: key } };
 };
 
 interface Books {
@@ -301,8 +301,8 @@ describe('a key', () => {
     let second: Promise<string> | undefined;
     const first = sql.begin(async (tx) => {
       await tx`
-        insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
-        values (${account}, 'k', '', ${newId('req')}, 201, '{}')`;
+        insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_body)
+        values (${account}, 'k', '', ${newId('req')}, '{}')`;
       second = outcomeOf(accepting(account, [10], { claims: [claim('k')] }));
       await eventually(waitingForLocks, (waiting) => waiting > 0);
       throw new Error('refused');

@@ -105,9 +105,9 @@ describe('clean-up', () => {
     // A retry may come for a day, and a little later.
     for (const days of [0, 1.04, 1.1]) {
       await sql()`
-        insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body,
+        insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_body,
                                       created_at)
-        values (${account}, ${String(days)}, '', ${idOf('req', days)}, 201, '{}', ${at(days)})`;
+        values (${account}, ${String(days)}, '', ${idOf('req', days)}, '{}', ${at(days)})`;
     }
     for (const [received, applied] of [
       [100, true],
@@ -283,8 +283,8 @@ describe('retention', () => {
       values (${lookup}, ${account}, '+48500100200', 'failed', 'failed', 5)`;
     // One request of two messages, of which one is too young.
     const { count } = await sql()`
-      insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
-      select account_id, 'kept', '', request_id, 201,
+      insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_body)
+      select account_id, 'kept', '', request_id,
              jsonb_build_object('messages', jsonb_build_array(
                jsonb_build_object('id', id, 'to', recipient, 'text', text),
                jsonb_build_object('id', ${young}::text, 'to', recipient, 'text', text)))

@@ -119,7 +119,7 @@ async function newAccount(): Promise<Account> {
   await sql`insert into opt_out_links ${sql({ account_id: id, token: `o${id}`, msisdn: NUMBER, sender: 'TEST' })}`;
   await sql`insert into idempotency_keys ${sql({
     ...{ account_id: id, key: KEY, fingerprint: FINGERPRINT, request_id: request },
-    ...{ accepted_status: 201, accepted_body: { id, messages: [] } },
+    ...{ accepted_body: { id, messages: [] } },
   })}`;
   for (const status of ['scheduled', 'cancelled', 'delivered', 'rejected'])
     await sql`insert into messages ${sql({
@@ -270,7 +270,7 @@ async function claimsAnew({ id }: Account): Promise<boolean> {
 /** Accepts a message with a key. @returns what is known of both */
 async function acceptsWithKey({ id }: Account, key: string) {
   const message = newMessage({ accountId: id, requestId: newId('req'), costGrosze: 3 });
-  const claim = { key, fingerprint: FINGERPRINT, acceptedStatus: 201, acceptedBody: { of: key } };
+  const claim = { key, fingerprint: FINGERPRINT, acceptedBody: { of: key } };
   const limits = { unpaid_messages: 0, unpaid_bytes: 0 };
   await acceptMessages(sql, { messages: [message], claims: [claim], limits, spending: null });
   const record = await readKeyRecord(sql, id, key);

@@ -40,7 +40,6 @@ const item = (index: number, idx: string | null = String(index)): Item => ({
 });
 
 const ANSWERS: ItemAnswers<string> = {
-  status: 200,
   bodyOf: (shown) => ({ shown }),
   shownIn: (body) => (body as { shown: string }).shown,
   show: ({ id }) => id,
@@ -116,8 +115,8 @@ test('where others took some of the items meanwhile, the rest is sent', async ()
 
 /** Another request that has the key of the third item. @param fingerprint of what it sent */
 const taking = (account: string, fingerprint: string, tx: Sql = sql) => tx`
-  insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
-  values (${account}, 'sms:3', ${Buffer.from(fingerprint)}, ${newId('req')}, 200, '{"shown": "msg_another"}')`;
+  insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_body)
+  values (${account}, 'sms:3', ${Buffer.from(fingerprint)}, ${newId('req')}, '{"shown": "msg_another"}')`;
 
 test('an item that another request sent under its idx meanwhile is answered as that was, and the rest is sent', async () => {
   const account = await newAccount(100);

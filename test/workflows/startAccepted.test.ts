@@ -5,7 +5,7 @@ import {
 } from '@temporalio/client';
 import { afterEach, afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { settleReservation, TAKEN_FOR_MS } from '../../db/money/reservations.ts';
+import { settleReservation, LEASE_MS } from '../../db/money/reservations.ts';
 import { startAccepted } from '../../pipeline/startAccepted.ts';
 import { cancelUpdate } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
@@ -135,7 +135,7 @@ describe('starting', () => {
     await untilStarted(ids.slice(0, 20));
     temporal.restore();
     await letBeTaken(sql());
-    vi.setSystemTime(Date.now() + TAKEN_FOR_MS);
+    vi.setSystemTime(Date.now() + LEASE_MS);
     await untilStarted(ids.slice(0, 20));
   });
 });

@@ -142,8 +142,8 @@ describe('texts of their own', () => {
     // As another bulk does until it is accepted.
     const key = keyOfIdx('sms', '3');
     const bulk = await holdLock(`
-      insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body)
-      values ('${account.id}', '${key}', 'f', 'req_other', 200, '{}')`);
+      insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_body)
+      values ('${account.id}', '${key}', 'f', 'req_other', '{}')`);
     const second = await account.v1.post(PATH, { messages });
     expect(second).toMatchObject({ status: 429, body: { error: { details: { field: 'messages.2.idx' } } } });
     expect(await storedMessages(account.id)).toEqual([]);
