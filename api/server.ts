@@ -2,9 +2,11 @@ import { Client, type ConnectionOptions } from '@temporalio/client';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createRunning } from '../concurrency/running.ts';
+import { sharedReading } from '../concurrency/sharedReading.ts';
 import { sharedAcceptance } from '../db/messages/acceptShared.ts';
 import { addPools, openDatabase, sharesOf } from '../db/connection.ts';
 import { fairDatabase } from '../db/fairDatabase.ts';
+import { readBacklog } from '../db/money/reservations.ts';
 import { currentRouting } from '../operations/routes/current.ts';
 import { watchBlocks } from '../telemetry/blockMetrics.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
@@ -55,6 +57,8 @@ export interface RunningApi {
   stop(): Promise<void>;
 }
 
+// The backlog grows by some thousands in this time: its limits are far above.
+const BACKLOG_FRESH_MS = 5_000;
 // Nobody waits for an answer any more: every request has got its own after ten seconds.
 const DATABASE_SILENCE_MS = 15_000;
 // Nobody waits longer for the answer either; a lock is waited for with a connection in hand, which others could have.
@@ -110,6 +114,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
     admission: createAdmission({ requests, heavy }),
     background: createRunning(),
     acceptMessages: sharedAcceptance(sql),
+    backlog: sharedReading(BACKLOG_FRESH_MS, () => readBacklog(front)),
     routing: currentRouting(front),
     settings: config,
     shortUrl: options.shortUrl ?? options.publicUrl ?? '',

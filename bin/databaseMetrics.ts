@@ -3,9 +3,11 @@ import { waitFor } from '../concurrency/waitFor.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import { countOpenFindings } from '../db/maintenance/findings.ts';
 import { readRegularWork } from '../db/maintenance/regularWork.ts';
+import { readBacklog } from '../db/money/reservations.ts';
 import { readQueues, readWatched } from '../db/routes/routeOverview.ts';
 import { ping } from '../db/setup.ts';
 import { readWithin } from '../db/statementLimit.ts';
+import { backlogMetrics } from './backlogMetrics.ts';
 import { findingMetrics } from './findingMetrics.ts';
 import { regularWorkMetrics } from './regularWorkMetrics.ts';
 import { routeMetrics } from './routeMetrics.ts';
@@ -50,6 +52,7 @@ export async function databaseMetrics(
   const routes = await read((tx) => readWatched(tx));
   const findings = await read(countOpenFindings);
   const work = await read(readRegularWork);
+  const backlog = await read(readBacklog);
   // Last, as it takes the longer the more there is.
   const queues = await read((tx) => readQueues(tx), TIMEOUT_MS);
   if (routes !== null) {
@@ -58,6 +61,7 @@ export async function databaseMetrics(
       registry,
     );
   }
+  if (backlog !== null) backlogMetrics(backlog, registry);
   if (findings !== null) findingMetrics(findings, registry);
   if (work !== null) regularWorkMetrics(work, registry);
 }

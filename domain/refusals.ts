@@ -134,6 +134,7 @@ export type Refusal =
       reason: 'send_abandoned' | 'send_unresolved' | 'lookup_abandoned' | 'lookup_unresolved';
       outage: Outage;
     }
+  | { reason: 'backlog_full'; seconds: number }
   | { reason: Outage };
 
 /** Why a webhook event is not delivered again. */

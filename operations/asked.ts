@@ -4,6 +4,7 @@ import type { Requester } from '../db/accounts/audit.ts';
 import type { RateWindow } from '../db/accounts/keys.ts';
 import type { Database } from '../db/connection.ts';
 import type { Accepting } from '../db/messages/accept.ts';
+import type { Backlog } from '../db/money/reservations.ts';
 import type { Routing } from '../domain/routing.ts';
 import type { Pace } from './pace.ts';
 
@@ -14,6 +15,8 @@ export interface Services {
   temporal: Client;
   /** Accepts messages, of requests that come at the same time together. */
   acceptMessages: (accepting: Accepting) => Promise<void>;
+  /** What waits to be started, as known within the last seconds. */
+  backlog: () => Promise<Backlog>;
   /** The routes to the providers, as known within the last second. */
   routing: () => Promise<Routing>;
   settings: {

@@ -1,5 +1,6 @@
 import { createForgottenResends } from '../pipeline/forgottenResends.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhookSecrets.ts';
+import { readBacklog } from '../db/money/reservations.ts';
 import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
 import { createForgottenClicks } from '../pipeline/forgottenClicks.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -68,7 +69,7 @@ function ownEmailsOf(
   { config, secretsKey, log }: Pick<WorkerOptions, 'config' | 'secretsKey' | 'log'>,
 ): OwnEmailSending {
   return {
-    ...{ sql, temporal: client, routing, secretsKey, log },
+    ...{ sql, temporal: client, backlog: () => readBacklog(sql), routing, secretsKey, log },
     ownEmailAccount: config.OWN_EMAIL_ACCOUNT ?? null,
     alertEmail: config.ALERT_EMAIL ?? null,
     texts: { statement: statementWords, reminder: reminderWords, findings: findingsWords },

@@ -138,6 +138,7 @@ export const KINDS: Readonly<Partial<Record<Reason, Kind>>> = {
   lookup_failed: UNAVAILABLE,
   lookup_no_route: UNAVAILABLE,
   email_no_route: other(503, 'provider_error'),
+  backlog_full: other(503, 'provider_error'),
   timed_out: TIMED_OUT,
   lookup_timed_out: TIMED_OUT,
 };
@@ -151,8 +152,8 @@ const WITH_OUTAGE: Readonly<Record<Extract<Problem, { outage: Outage }>['reason'
   lookup_unresolved: true,
 };
 
-// Nothing has gone wrong: there is no route, which staff decide.
-const NO_FAULT: ReadonlySet<Reason> = new Set(['email_no_route', 'lookup_no_route']);
+// No request has met a fault: staff decide on routes, and an alert tells of a backlog.
+const NO_FAULT: ReadonlySet<Reason> = new Set(['email_no_route', 'lookup_no_route', 'backlog_full']);
 
 /** Whether a problem is a fault of the service or of what stands behind it, which somebody has to look at. */
 export function isFault(problem: Problem): boolean {

@@ -460,6 +460,8 @@ export function problemText(problem: Problem): string {
         'Nie wiadomo, czy wiadomość została przyjęta. Sprawdź historię albo ponów żądanie ' +
         'z tym samym Idempotency-Key.'
       );
+    case 'backlog_full':
+      return 'Zbyt wiele przyjętych wiadomości czeka na wysłanie. Nic nie zostało wysłane ani naliczone; spróbuj ponownie później.';
     case 'internal':
       return 'Wystąpił błąd po naszej stronie. Podaj identyfikator żądania w zgłoszeniu do pomocy.';
   }

@@ -52,6 +52,7 @@ export const SEND_REFUSALS: readonly Reason[] = [
   'statement_overdue',
   'insufficient_funds',
   'quota_reached',
+  'backlog_full',
   'send_abandoned',
   'send_unresolved',
 ];

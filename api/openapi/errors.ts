@@ -133,7 +133,8 @@ const KINDS: Readonly<Record<number, ErrorKind>> = {
   503: {
     name: 'ServiceUnavailable',
     codes: ['provider_error'],
-    description: 'No route for e-mail works at the moment. Nothing was charged.',
+    description:
+      'No route for e-mail works at the moment, or too many accepted messages wait to be sent (`Retry-After`). Nothing was charged.',
     example: { problem: { reason: 'email_no_route' } },
   },
   504: {

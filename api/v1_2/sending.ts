@@ -13,7 +13,13 @@ const REPLAYED = { 'Idempotent-Replayed': 'true' };
 export const EARLIER_SEND_REFUSALS: readonly Reason[] = [
   ...(['recipient_unverified', 'no_route', 'sender_inactive', 'text_blank', 'text_too_long'] as const),
   ...(['number_malformed', 'polish_number_too_long', 'sender_malformed', 'instant_malformed'] as const),
-  ...(['send_at_too_far', 'statement_overdue', 'insufficient_funds', 'quota_reached'] as const),
+  ...([
+    'send_at_too_far',
+    'statement_overdue',
+    'insufficient_funds',
+    'quota_reached',
+    'backlog_full',
+  ] as const),
   ...(['send_abandoned', 'send_unresolved', 'idempotency_other_content', 'idempotency_in_progress'] as const),
 ];
 

@@ -314,6 +314,7 @@ create table reservations (
   kind text not null check (kind in ('message', 'email')),
   account_id text collate "C" not null references accounts,
   priority boolean not null,
+  reserved_at timestamptz not null default now(),
   start_after timestamptz not null default now(), -- while a worker starts it, the others leave it alone
   trace text -- the `traceparent` of the request that it came with (W3C Trace Context); null where that is not traced
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);

@@ -75,6 +75,26 @@ export async function takeReserved(sql: Sql, limit: number): Promise<Reserved[]>
     select id, kind, trace from taken order by priority desc, id`;
 }
 
+/** What waits to be started. */
+export interface Backlog {
+  total: number;
+  ofAccounts: ReadonlyMap<string, number>;
+  /** How long the oldest has waited; 0 where nothing waits. */
+  oldestSeconds: number;
+}
+
+/** Reads what waits to be started: a handful of rows, unless the workers or Temporal are away. */
+export async function readBacklog(sql: Sql): Promise<Backlog> {
+  const accounts = await sql<{ accountId: string; waiting: number; oldestSeconds: number }[]>`
+    select account_id, count(*)::int as waiting, extract(epoch from now() - min(reserved_at))::float8 as oldest_seconds
+      from reservations group by account_id`;
+  return {
+    total: accounts.reduce((sum, { waiting }) => sum + waiting, 0),
+    ofAccounts: new Map(accounts.map(({ accountId, waiting }) => [accountId, waiting])),
+    oldestSeconds: Math.max(0, ...accounts.map(({ oldestSeconds }) => oldestSeconds)),
+  };
+}
+
 /** Of these those whose reservations nobody has settled. */
 export async function stillReserved(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`

@@ -21,7 +21,7 @@ import { currentTraceparent } from '../../telemetry/tracing.ts';
 import type { Asked, Caller, Services } from '../asked.ts';
 import type { Pace } from '../pace.ts';
 import { withinQuota } from '../quotas.ts';
-import { ACCEPT_MS, acceptWithin } from '../sending/accept.ts';
+import { ACCEPT_MS, acceptWithin, refuseBeyondBacklog } from '../sending/accept.ts';
 import { fingerprintOf, type Keyed, keyedBy, sendOnce, type Sent } from '../sending/idempotency.ts';
 import type { EmailInput } from './input.ts';
 
@@ -31,7 +31,7 @@ const DEFAULT_LOCAL = 'noreply';
 const NOBODY = 'none';
 
 /** What stands behind the sending of an e-mail. */
-export type EmailServices = Pick<Services, 'sql' | 'routing' | 'secretsKey' | 'log'>;
+export type EmailServices = Pick<Services, 'sql' | 'backlog' | 'routing' | 'secretsKey' | 'log'>;
 
 /** An e-mail that is asked to be sent: by a caller, or by the service itself for its own account. */
 export interface EmailAsked extends Omit<Asked<EmailInput>, 'services' | 'caller' | 'becomesHeavy'> {
@@ -64,6 +64,7 @@ async function acceptNew(asked: EmailAsked, keyed: Keyed | null): Promise<SentEm
   const { services, input, receivedAt } = asked;
   refuseRepeated(input);
   refuseUnclearUnsubscribing(input);
+  await refuseBeyondBacklog(asked);
   const { email, limits } = await planEmail(asked);
   addIds({ emailId: email.id });
   const body = answerOf(input, email);

@@ -8,12 +8,15 @@ import { OutOfPatienceError } from '../../db/patience.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
-import type { Asked } from '../asked.ts';
+import type { Asked, Caller, Services } from '../asked.ts';
 import { DeadlineError, outageOf, within } from '../outages.ts';
 import { quotaReached } from '../quotas.ts';
 
 // A caller is answered within ten seconds, whatever the answer.
 export const ACCEPT_MS = 8_000;
+// Accepted and not started yet. What an API process accepts between two readings of the backlog comes on top.
+const BACKLOG_MAX = { account: 100_000, installation: 1_000_000 };
+const BACKLOG_RETRY_SECONDS = 60;
 // Never sent: the server was not reached.
 const UNREACHED = new Set(['ECONNREFUSED', 'CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 
@@ -22,10 +25,12 @@ const UNREACHED = new Set(['ECONNREFUSED', 'CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_
  * @throws Refused; KeyTakenError and LinksChangedError, where nothing is wrong with the request
  */
 export async function accept(
-  { services, receivedAt }: Pick<Asked<unknown>, 'services' | 'receivedAt'>,
+  asked: Pick<Asked<unknown>, 'services' | 'caller' | 'receivedAt'>,
   accepting: Accepting,
 ): Promise<void> {
+  const { services, receivedAt } = asked;
   const { messages } = accepting;
+  await refuseBeyondBacklog(asked);
   try {
     await acceptWithin(receivedAt + ACCEPT_MS, () => services.acceptMessages(accepting));
   } catch (error) {
@@ -48,6 +53,23 @@ export async function accept(
     throw error;
   }
   countAccepted(messages);
+}
+
+/**
+ * Refuses what would only lengthen a backlog: the workers or Temporal have been away for long.
+ * @throws Refused
+ */
+export async function refuseBeyondBacklog({
+  services,
+  caller,
+}: {
+  services: Pick<Services, 'backlog'>;
+  caller: Pick<Caller, 'accountId'>;
+}): Promise<void> {
+  const { total, ofAccounts } = await services.backlog();
+  const ofAccount = ofAccounts.get(caller.accountId) ?? 0;
+  if (ofAccount >= BACKLOG_MAX.account || total >= BACKLOG_MAX.installation)
+    throw new Refused({ reason: 'backlog_full', seconds: BACKLOG_RETRY_SECONDS });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendDueOwnEmails } from '../../worker/ownEmails.ts';
+import { readBacklog } from '../../db/money/reservations.ts';
 import { cachedRouting } from '../../db/routes/routingCache.ts';
 import { newId } from '../../db/ids.ts';
 import { type Finding, reportFinding } from '../../db/maintenance/findings.ts';
@@ -75,7 +76,11 @@ async function mailsTo(address: string): Promise<{ subject: string; text: string
 
 const services = (log = pino({ level: 'silent' })): OwnEmailServices => ({
   ...{ sql: pipeline.sql, temporal: pipeline.client, secretsKey: pipeline.secretsKey },
-  ...{ routing: cachedRouting(pipeline.sql, providerKinds.withTraits), log },
+  ...{
+    routing: cachedRouting(pipeline.sql, providerKinds.withTraits),
+    backlog: () => readBacklog(pipeline.sql),
+    log,
+  },
   ownEmailAccount: HOUSE,
 });
 const texts = { statement: statementWords, reminder: reminderWords, findings: findingsWords };

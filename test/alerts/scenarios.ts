@@ -252,6 +252,21 @@ export const EXPECTATIONS: Record<string, Expectation> = {
       },
     },
   },
+  GoniecStartsLate: {
+    fires: {
+      'an hour without Temporal': {
+        series: { 'goniec_backlog_oldest_seconds{instance="a:9464"}': '0 15+15x240' },
+        at: '5m',
+        ...page({}, 'Accepted messages are not started: the oldest has waited 5m 0s'),
+      },
+    },
+    silent: {
+      'a restart of the only worker': {
+        series: { 'goniec_backlog_oldest_seconds{instance="a:9464"}': '0 15 30 45 60 0x40' },
+        at: '2m',
+      },
+    },
+  },
   GoniecSubmitsLate: {
     fires: {
       'messages that are a minute to five late': {
