@@ -1,4 +1,3 @@
-import { constants, setPriority } from 'node:os';
 import { startWorker } from '../worker/worker.ts';
 import { shortUrlOf } from './config.ts';
 import { awaitTemporal } from './connections.ts';
@@ -10,9 +9,6 @@ import { startConfiguredTracing } from './tracing.ts';
 
 // Work under way gets fifteen seconds, another five once it is asked to end; then sessions and connections are closed.
 const GRACE_MS = 30_000;
-
-// Where it shares its machine with the API, whoever sends is answered first: what was accepted can wait. Threads made later inherit it.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 await runProcess(async () => {
   const options = await serviceOptions('worker');
