@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { type Accepting, acceptMessages } from '../../db/messages/accept.ts';
+import { readBacklog } from '../../db/money/reservations.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
@@ -50,6 +51,7 @@ function ask(account: string, items: readonly Item[], through = sql): Promise<st
   const asked = askedSend(sql, account, ROUTING, items[0]!.input);
   const services = {
     ...{ ...asked.services, sql: through, log: pino({ level: 'silent' }) },
+    backlog: () => readBacklog(through),
     acceptMessages: (accepting: Accepting) => acceptMessages(through, accepting),
   };
   return sendItems({ ...asked, services, input: items }, ANSWERS);
