@@ -39,7 +39,6 @@ const SECTIONS = {
     'Limits',
     'Prices',
     'Versioning',
-    'Beyond the interface',
   ],
   'test/coverage-1.2.md': [
     ...['What the service does', 'Resources and their fields', 'States and transitions'],
@@ -48,7 +47,7 @@ const SECTIONS = {
   ],
 };
 
-/** One line of a table: what the interface says, and where it is proven. */
+/** One line: what the interface says, and the tests that hold it. */
 interface Row {
   line: number;
   section: string;
@@ -56,12 +55,15 @@ interface Row {
   proof: string;
 }
 
-const REFERENCE = /^(test\/\S+\.ts) › (.+)$/s;
+const REFERENCE = /^`([^`]+)` › (.+)$/s;
 /** How a file of `npm run test:deep` ends: `npm test` runs none of them, and has to hold every rule. */
-const DEEP = '.deep.test.ts';
+const DEEP = '.deep';
 const REASON = /^(?:by design|not built): \S.{9,}$/s;
 // A test's name may hold a semicolon: only what begins a proof divides.
-const BETWEEN = /;\s*(?=`*test\/|by design:|not built:)/;
+const BETWEEN = /; (?=`|by design:|not built:)/;
+const BETWEEN_NAMES = ' | ';
+/** Ends the beginning of a test's name, which has to be that of one test alone. */
+const MORE = '…';
 
 const namesOf = remembering((file: string) => (existsSync(file) ? testNames(file) : null));
 
@@ -72,7 +74,7 @@ describe.each(Object.entries(SECTIONS))('%s', (file, sections) => {
     expect(rows.filter((row) => row.section === section)).not.toEqual([]);
   });
 
-  test('says of every rule where it is proven, or why it cannot be', () => {
+  test('says of every rule which tests hold it, or why none can', () => {
     expect(rows.flatMap((row) => faultsOf(row).map((fault) => `${file}:${row.line} ${fault}`))).toEqual([]);
   });
 
@@ -84,35 +86,50 @@ describe.each(Object.entries(SECTIONS))('%s', (file, sections) => {
 
 describe('this check', () => {
   const row = (proof: string): Row => ({ line: 1, section: 'Message', rule: 'id', proof });
-  const known = '`test/docs/coverage.test.ts › finds what is wrong`';
+  const known = '`docs/coverage` › finds what is wrong';
 
   test('finds what is wrong', () => {
-    expect(faultsOf(row(known))).toEqual([]);
-    expect(faultsOf(row(`${known}; ${known}; by design: nobody could tell`))).toEqual([]);
+    for (const proof of [
+      known,
+      `${known}; ${known}; by design: nobody could tell`,
+      '`docs/coverage` › finds what is… | reads lines…',
+      '`docs/coverage` › this check › finds…',
+    ])
+      expect(faultsOf(row(proof)), proof).toEqual([]);
     for (const proof of [
       '',
       'see the tests',
       'by design: ',
-      '`test/docs/nothing.test.ts › x`',
-      known.slice(0, -2) + '`',
+      '`docs/nothing` › x',
+      '`docs/coverage` › ',
+      '`docs/coverage` › …',
+      '`docs/coverage` › finds nothing…',
+      '`docs/coverage` › finds what is wrong | finds nothing',
+      known.slice(0, -1),
     ])
       expect(faultsOf(row(proof)), proof).toHaveLength(1);
     expect(faultsOf({ ...row(known), rule: '' })).toHaveLength(1);
   });
 
+  test('wants the beginning of a name to be that of one test alone', () => {
+    // Of “says of every rule …” and “says nothing twice”.
+    expect(faultsOf(row('`docs/coverage` › says…'))).toEqual([
+      'test/docs/coverage.test.ts has 2 tests that begin “says”',
+    ]);
+  });
+
   test('wants of every rule a test that `npm test` runs', () => {
-    const deep =
-      '`test/start/stop.deep.test.ts › ends npm start and its servers within the grace while these hang`';
+    const deep = '`start/stop.deep` › ends npm start and its servers within the grace while these hang';
     expect(faultsOf(row(`${known}; ${deep}`))).toEqual([]);
     for (const proof of [deep, `${deep}; ${deep}`, `${deep}; by design: nobody could tell`])
       expect(faultsOf(row(proof)), proof).toEqual(['is held by deep tests alone']);
   });
 
-  test('reads tables: heading, escaped bars, the last column as the proof', () => {
-    const text = '# Coverage\n\n## Errors\n\n| rule | proof |\n| --- | --- |\n| a \\| b | c |\n|  |  |\n';
+  test('reads lines: heading, rule, proof; a line without a proof, too', () => {
+    const text = '# Coverage\n\n- not of a section\n\n## Errors\n\n- a | b ⇐ c\n- d\n';
     expect(readRows(text)).toEqual([
       { line: 7, section: 'Errors', rule: 'a | b', proof: 'c' },
-      { line: 8, section: 'Errors', rule: '', proof: '' },
+      { line: 8, section: 'Errors', rule: 'd', proof: '' },
     ]);
   });
 });
@@ -120,44 +137,38 @@ describe('this check', () => {
 function faultsOf({ rule, proof }: Row): string[] {
   if (rule === '') return ['has no rule'];
   const proofs = proof.split(BETWEEN);
-  const files = proofs.flatMap((one) => referenceOf(one)?.file ?? []);
+  const files = proofs.flatMap((one) => REFERENCE.exec(one)?.[1] ?? []);
   const onlyDeep =
     files.length > 0 && files.every((file) => file.endsWith(DEEP)) ? ['is held by deep tests alone'] : [];
   return [...onlyDeep, ...proofs.flatMap(faultsOfProof)];
 }
 
-function referenceOf(proof: string): { file: string; name: string } | null {
-  const [, file, name] = REFERENCE.exec(proof.replace(/^`+|`+$/g, '').trim()) ?? [];
-  return file === undefined || name === undefined ? null : { file, name };
-}
-
 function faultsOfProof(one: string): string[] {
   if (REASON.test(one)) return [];
-  const found = referenceOf(one);
-  if (found === null) return [`is neither a test nor a reason: “${one}”`];
-  const { file, name } = found;
-  const names = namesOf(file);
-  if (names === null) return [`there is no ${file}`];
-  return names.has(name) ? [] : [`${file} has no test “${name}”`];
+  const [, short, names = ''] = REFERENCE.exec(one) ?? [];
+  if (short === undefined) return [`is neither a test nor a reason: “${one}”`];
+  const file = `test/${short}.test.ts`;
+  const known = namesOf(file);
+  if (known === null) return [`there is no ${file}`];
+  return names.split(BETWEEN_NAMES).flatMap((name) => faultsOfName(file, known, name));
+}
+
+function faultsOfName(file: string, known: ReadonlySet<string>, name: string): string[] {
+  if (known.has(name)) return [];
+  if (!name.endsWith(MORE) || name === MORE) return [`${file} has no test “${name}”`];
+  const beginning = name.slice(0, -MORE.length);
+  const count = [...known].filter((one) => one.startsWith(beginning)).length;
+  return count === 1 ? [] : [`${file} has ${count} tests that begin “${beginning}”`];
 }
 
 function readRows(markdown: string): Row[] {
   const found: Row[] = [];
   let section = '';
-  let head = true;
   markdown.split('\n').forEach((text, index) => {
     section = /^##+ (.+)$/.exec(text)?.[1] ?? section;
-    if (!text.startsWith('|')) {
-      head = true;
-      return;
-    }
-    if (/^\|[\s:|-]+\|$/.test(text) && text.includes('-')) {
-      head = false;
-      return;
-    }
-    if (head) return;
-    const cells = text.replace(/^\||\|\s*$/g, '').split(/(?<!\\)\|/);
-    const [rule = '', proof = ''] = cells.slice(-2).map((cell) => cell.trim().replaceAll('\\|', '|'));
+    const [, content] = /^- (.*)$/.exec(text) ?? [];
+    if (content === undefined || section === '') return;
+    const [rule = '', proof = ''] = content.split(' ⇐ ').map((half) => half.trim());
     found.push({ line: index + 1, section, rule, proof });
   });
   return found;

@@ -36,7 +36,7 @@ test('a message may be scheduled 60 days ahead (v1.2.0, Limits)', () => {
 });
 
 /**
- * docs/decisions.md, “Its history”: `status` is `sent` for what has left, else what the message ended as without leaving;
+ * docs/decisions.md, “Interface v1.2.0”: `status` is `sent` for what has left, else what the message ended as without leaving;
  * `dlr_status` is what came of it, also where no report came in time. Last, the class in the index (`history_class`).
  */
 interface Case {
