@@ -8,7 +8,7 @@ import { countEnd } from '../telemetry/messageMetrics.ts';
 /** Single-transaction steps on money; run as local activities, safe to repeat. */
 export function billingActivities(sql: Database) {
   return {
-    /** Charges what was reserved for a message or an e-mail when it was accepted. */
+    /** Charges what was reserved for a message, an e-mail or a look-up when it was accepted. */
     charge: (id: string): Promise<void> => settleReservation(sql, id),
 
     /** Cancels and refunds a message that is still scheduled; returns its status afterwards, with events where there are any. */

@@ -1,15 +1,12 @@
 import { log } from '@temporalio/activity';
 import type { Provider } from '../providers/provider.ts';
 import type { Database } from '../db/connection.ts';
-import { chargeLookup, failLookup, finishLookup, openLookup } from '../db/lookups/lookups.ts';
+import { failLookup, finishLookup, openLookup } from '../db/lookups/lookups.ts';
 import type { LookupAnswer, LookupState } from '../domain/lookups.ts';
 
-/** Single-transaction steps of a look-up; run as local activities, safe to repeat. */
-export function lookupBillingActivities(sql: Database) {
+/** The step of a look-up apart from its charge that is one transaction; run as a local activity, safe to repeat. */
+export function lookupRefundActivities(sql: Database) {
   return {
-    /** Charges a look-up, or refuses it. */
-    chargeLookup: (lookupId: string): Promise<LookupState> => chargeLookup(sql, lookupId),
-
     /** Ends and refunds a look-up whose asking got lost; returns how it has ended if it was faster. */
     failLookup: (lookupId: string): Promise<LookupState> => failLookup(sql, lookupId, 'timed_out'),
   };

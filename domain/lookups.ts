@@ -16,17 +16,16 @@ export interface LookupFinding {
 /** How a provider answers a look-up: with a finding, with an error of its own, or not in time. */
 export type LookupAnswer = ({ kind: 'found' } & LookupFinding) | { kind: 'failed' } | { kind: 'timed_out' };
 
-/** Why the account is refunded. */
-export type LookupFailure = 'failed' | 'timed_out';
+/** A look-up, as far as its workflow is started with it. */
+export interface StartableLookup {
+  id: string;
+  accountId: string;
+  route: string;
+}
 
-/**
- * Why a look-up was never charged: too little balance; another one found the number just before (`known`); its caller
- * was answered with a failure first (`abandoned`); nobody waits for this answer any more (`too_late`).
- */
-export type LookupRefusal = 'insufficient_funds' | 'known' | 'abandoned' | 'too_late';
+/** Why the account is refunded: what the provider said, or that no workflow took it up while its caller waited (`abandoned`). */
+export type LookupFailure = 'failed' | 'timed_out' | 'abandoned';
 
 /** Where a look-up stands; says nothing of the number, so it may stand in a workflow's history. */
 export type LookupState =
-  | { state: 'open' | 'charged' | 'done'; reason: null }
-  | { state: 'failed'; reason: LookupFailure }
-  | { state: 'refused'; reason: LookupRefusal };
+  { state: 'charged' | 'done'; reason: null } | { state: 'failed'; reason: LookupFailure };

@@ -1,52 +1,16 @@
-import { reserve, settle, settleLeft, type Reserving, type Spending } from '../db/accounts/toolBudgets.ts';
-import { evenIfGone } from '../db/patience.ts';
+import type { Spending, ToolBudgetError } from '../db/accounts/toolBudgets.ts';
 import { Refused } from '../domain/refusals.ts';
-import type { Asked } from './asked.ts';
-
-/** What may be charged: a look-up by its id, and grosze net. */
-export type Charging = Pick<Reserving, 'id' | 'costGrosze'>;
-
-type Asking = Pick<Asked<unknown>, 'services' | 'caller'>;
+import type { Caller } from './asked.ts';
 
 /**
- * Reserves what a look-up by a tool may charge, where its key may charge so much a day and no more: before anything is written. A
- * process that dies before it is settled leaves the reservation: it counts until the budget has no room left, and is then settled by
- * what became of the look-up.
- * @param field of what was asked, to blame where there is no room
- * @returns why not; null: it is reserved, or needs not be, and is to be settled whatever comes of it
+ * What is charged to the budget of the key for tools that a send or a look-up came by; null where it has none.
+ * @param costGrosze grosze net
  */
-export async function holdToolBudget(
-  { services: { sql }, caller }: Asking,
-  { id, costGrosze }: Charging,
-  field: string,
-): Promise<Refused | null> {
-  if (!isBound(caller, costGrosze)) return null;
-  const spending = { id, keyId: caller.keyId, costGrosze };
-  let reserved = await reserve(sql, spending);
-  if (reserved?.held === false && (await settleLeft(sql, caller.keyId)) > 0)
-    reserved = await reserve(sql, spending);
-  if (reserved === null || reserved.held) return null;
-  const limitGrosze = reserved.budgetGrosze;
-  return new Refused({ reason: 'tool_budget_reached', limitGrosze, costGrosze }, field);
+export function spendingOf({ toolBudget, keyId }: Caller, costGrosze: number): Spending | null {
+  return toolBudget && costGrosze > 0 ? { keyId, costGrosze } : null;
 }
 
-/** Settles what was reserved, also when its caller has gone. Where the database does not answer it is settled later. */
-export async function settleToolBudget(
-  { services: { sql, log }, caller }: Asking,
-  { id, costGrosze }: Charging,
-): Promise<void> {
-  if (!isBound(caller, costGrosze)) return;
-  try {
-    await evenIfGone(() => settle(sql, id));
-  } catch (err) {
-    log.warn({ err, reserved: id }, 'a reservation of a budget is settled later');
-  }
-}
-
-const isBound = ({ toolBudget }: Asking['caller'], costGrosze: number): boolean =>
-  toolBudget && costGrosze > 0;
-
-/** What a send charges to the budget of the key for tools that it came by; null where it has none. */
-export function spendingOf(caller: Asking['caller'], costGrosze: number): Spending | null {
-  return isBound(caller, costGrosze) ? { keyId: caller.keyId, costGrosze } : null;
+/** As it is told to whoever asked. @param field of what was asked, to blame */
+export function toolBudgetReached({ budgetGrosze, costGrosze }: ToolBudgetError, field: string): Refused {
+  return new Refused({ reason: 'tool_budget_reached', limitGrosze: budgetGrosze, costGrosze }, field);
 }

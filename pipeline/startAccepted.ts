@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { waitFor } from '../concurrency/waitFor.ts';
 import { startableEmails } from '../db/emails/startable.ts';
+import { startableLookups } from '../db/lookups/lookups.ts';
 import type { Database } from '../db/connection.ts';
 import { startableMessages } from '../db/messages/startable.ts';
 import {
@@ -13,7 +14,7 @@ import {
 } from '../db/money/reservations.ts';
 import { causedBy } from '../telemetry/temporalTraces.ts';
 import { startOnce } from '../workflows/startOnce.ts';
-import { emailStart, messageStart } from '../workflows/startOptions.ts';
+import { emailStart, lookupStart, messageStart } from '../workflows/startOptions.ts';
 
 // Started and not charged yet. Whatever is started beyond what the workers have slots for would only wait at Temporal, in front of the
 // messages of others.
@@ -85,6 +86,8 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
   const idsOf = (kind: Reserved['kind']) => taken.filter((one) => one.kind === kind).map(({ id }) => id);
   const messages = await startableMessages(sql, idsOf('message'));
   const emails = await startableEmails(sql, idsOf('email'));
+  // Their API is gone, and so is their caller: they are refunded, and nobody is asked.
+  const lookups = await startableLookups(sql, idsOf('lookup'));
   const traces = new Map(taken.map(({ id, trace }) => [id, trace]));
   const start = (workflow: string, how: Start, apart: boolean) =>
     causedBy(traces.get(how.workflowId) ?? null, { apart }, () => startOne(sql, client, workflow, how));
@@ -92,6 +95,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
     Promise.all([
       ...messages.map((message) => start('message', messageStart(message), message.batched)),
       ...emails.map((email) => start('email', emailStart(email), false)),
+      ...lookups.map((lookup) => start('lookup', lookupStart(lookup), false)),
     ]),
   );
   // The deadline ends each attempt of the SDK, not its attempts.
@@ -100,7 +104,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
   });
 }
 
-type Start = ReturnType<typeof messageStart> | ReturnType<typeof emailStart>;
+type Start = ReturnType<typeof messageStart | typeof emailStart | typeof lookupStart>;
 
 async function startOne(sql: Database, client: Client, workflow: string, start: Start): Promise<void> {
   // Its first task comes along, where this worker has a place for it.

@@ -1,4 +1,4 @@
-import type { WorkflowClientInterceptor } from '@temporalio/client';
+import { type WorkflowClientInterceptor, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { Histogram } from 'prom-client';
 import { ANSWER_SECONDS, registry } from './registry.ts';
 
@@ -35,7 +35,8 @@ async function measured<T>(operation: (typeof OPERATIONS)[number], call: Promise
     end({ outcome: 'ok' });
     return answer;
   } catch (error) {
-    end({ outcome: 'error' });
+    // That it was started before is an answer.
+    end({ outcome: error instanceof WorkflowExecutionAlreadyStartedError ? 'ok' : 'error' });
     throw error;
   }
 }

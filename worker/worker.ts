@@ -3,7 +3,7 @@ import { billingActivities } from '../activities/billing.ts';
 import { emailClosingActivities } from '../activities/email.ts';
 import { inboundActivities } from '../activities/inbound.ts';
 import { linkActivities } from '../activities/links.ts';
-import { lookupBillingActivities } from '../activities/lookup.ts';
+import { lookupRefundActivities } from '../activities/lookup.ts';
 import { LOG_DAYS, maintenanceActivities } from '../activities/maintenance.ts';
 import { messageActivities } from '../activities/messages.ts';
 import { senderDomainActivities } from '../activities/senderDomains.ts';
@@ -171,7 +171,7 @@ async function workflowWorker(
       ...webhookClosingActivities(sql),
       ...quickWebhookActivities(notifying),
       ...submits,
-      ...lookupBillingActivities(sql),
+      ...lookupRefundActivities(sql),
       ...emailClosingActivities(sql),
       ...linkActivities(sql),
       ...inboundActivities(sql),

@@ -1,6 +1,5 @@
 import type { Outcome } from '../domain/deliveryReports.ts';
 import type { FinalStatus } from '../domain/statuses.ts';
-import type { LookupState } from '../domain/lookups.ts';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
@@ -167,8 +166,6 @@ export interface Tally {
 
 /** Cancels a scheduled message (v2.3.0: at least 30 s before its send time). Fails with `FAILURE.notCancellable`. */
 export const cancelUpdate = defineUpdate<void>('cancel');
-/** Charges and makes a number look-up. Update id: the look-up's id, so that whoever asks twice gets one answer. */
-export const lookUpUpdate = defineUpdate<LookupState>('lookUp');
 /**
  * For staff: submits a message again whose submit was left unanswered, although the SMSC may have it. Fails with
  * `FAILURE.notUnanswered`.

@@ -1,44 +1,37 @@
 import {
-  allHandlersFinished,
   CancellationScope,
-  condition,
   log,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
-  setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { lookupActivities, lookupBillingActivities } from '../activities/lookup.ts';
+import type { billingActivities } from '../activities/billing.ts';
+import type { lookupActivities, lookupRefundActivities } from '../activities/lookup.ts';
 import type { LookupState } from '../domain/lookups.ts';
-import { lookupQueue, type LookupInput, lookUpUpdate } from './contracts.ts';
+import { lookupQueue, type LookupInput } from './contracts.ts';
 
 // One database transaction each, keyed by the look-up: repeated until the database answers.
-const local = proxyLocalActivities<ReturnType<typeof lookupBillingActivities>>({
+const local = proxyLocalActivities<
+  ReturnType<typeof billingActivities> & ReturnType<typeof lookupRefundActivities>
+>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
 /**
- * One number look-up: charge, ask the provider, store the result or refund. Its id is the look-up's. The number and
- * the result stand in the database alone.
+ * One number look-up from its charge to its end: charge, ask the provider, store the result or refund. Its id is the look-up's. The number
+ * and the result stand in the database alone.
  */
 export async function lookup(input: LookupInput): Promise<LookupState> {
   const id = workflowInfo().workflowId;
-  let running: Promise<LookupState> | undefined;
-  const run = (): Promise<LookupState> =>
-    // It lasts seconds and moves money: a cancel in the Temporal UI does not interrupt it.
-    (running ??= CancellationScope.nonCancellable(async () => {
-      const charged = await local.chargeLookup(id);
-      return charged.state === 'charged' ? await ask(id, input.route) : charged;
-    }));
-  setHandler(lookUpUpdate, run, { description: 'Charges and makes the look-up; answered to its caller.' });
-
-  // The update may have been lost with the server that took it: then nobody asks, and nobody would end this.
-  const outcome = await run();
-  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  // It lasts seconds and moves money: a cancel in the Temporal UI does not interrupt it.
+  const outcome = await CancellationScope.nonCancellable(async () => {
+    await local.charge(id);
+    return await ask(id, input.route);
+  });
   setCurrentDetails(
-    `Ended: ${outcome.state}${outcome.reason === null ? '' : `, ${outcome.reason}`}${outcome.state === 'failed' ? '; refunded' : ''}.`,
+    `Ended: ${outcome.state}${outcome.state === 'failed' ? `, ${outcome.reason}; refunded` : ''}.`,
   );
   return outcome;
 }

@@ -1,4 +1,5 @@
 import { TypedSearchAttributes } from '@temporalio/common';
+import type { StartableLookup } from '../domain/lookups.ts';
 import type { StartableMessage } from '../domain/startable.ts';
 import type { EmailInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
@@ -128,7 +129,7 @@ export function domainStart({ id, accountId }: { id: string; accountId: string }
  * How the `lookup` workflow is started; its id is the look-up's (`hlr_…`). It goes before all else: its caller waits for
  * the provider's answer, and is refunded when that comes too late.
  */
-export function lookupStart({ id, accountId, route }: { id: string; accountId: string; route: string }) {
+export function lookupStart({ id, accountId, route }: StartableLookup) {
   const input: LookupInput = { route };
   return {
     ...ONCE,

@@ -64,14 +64,7 @@ export function leftovers(now: number, logDays: number): Leftover[] {
            where expires_at < ${daysAgo(OVER_DAYS)} and message_id is null
            order by expires_at limit ${limit} for update skip locked))`,
     ),
-    instantly(
-      'number_lookups',
-      (sql, limit) => sql`
-        delete from number_lookups where id in (
-          select id from number_lookups where state = 'refused' and created_at < ${daysAgo(1)}
-           order by created_at limit ${limit})`,
-    ),
-    // What is asked about is today, and what is left of reservations goes with their day.
+    // What is asked about is today; a look-up is refunded within minutes.
     instantly(
       'tool_spending',
       (sql, limit) => sql`

@@ -126,7 +126,7 @@ export async function undecided(sql: Sql, person: Person): Promise<Omit<Left, 'm
     select (select count(*)::int from inbound_messages
              where sender = ${person.msisdn} and ${of} and state = 'received') as replies,
            (select count(*)::int from number_lookups
-             where msisdn = ${person.msisdn} and ${of} and state in ('open', 'charged')) as lookups`;
+             where msisdn = ${person.msisdn} and ${of} and state = 'charged') as lookups`;
   return left!;
 }
 

@@ -4,18 +4,11 @@ import type { Sql } from '../connection.ts';
 const LEFT = '5 minutes';
 const WAITING = '10 minutes';
 
-/** A look-up that was begun and never ended. */
-export interface LeftLookup {
-  id: string;
-  accountId: string;
-  state: 'open' | 'charged';
-}
-
-/** Look-ups that nobody will end any more, the oldest first. */
-export async function leftLookups(sql: Sql, limit: number): Promise<LeftLookup[]> {
-  return await sql<LeftLookup[]>`
-    select id, account_id, state from number_lookups
-     where state in ('open', 'charged') and created_at < now() - ${LEFT}::interval order by id limit ${limit}`;
+/** Charged look-ups that nobody will end any more, the oldest first. */
+export async function leftLookups(sql: Sql, limit: number): Promise<{ id: string; accountId: string }[]> {
+  return await sql<{ id: string; accountId: string }[]>`
+    select id, account_id from number_lookups
+     where state = 'charged' and created_at < now() - ${LEFT}::interval order by id limit ${limit}`;
 }
 
 /** How many clicks and replies have waited long for their workflows. */

@@ -162,9 +162,7 @@ export async function eraseLookupsAfter(
     const page = await tx<{ id: string; msisdn: string; state: string }[]>`
       select id, msisdn, state from number_lookups
        where id > ${after} and id < ${before} order by id limit ${limit} for update`;
-    const due = page.filter(
-      ({ state, msisdn }) => state !== 'open' && state !== 'charged' && !msisdn.includes('*'),
-    );
+    const due = page.filter(({ state, msisdn }) => state !== 'charged' && !msisdn.includes('*'));
     await tx`
       update number_lookups l set msisdn = e.msisdn
         from unnest(${due.map(({ id }) => id)}::text[], ${due.map(({ msisdn }) => mask(msisdn))}::text[])

@@ -308,10 +308,11 @@ create index statements_unpaid on statements (account_id, due_at) where paid_at 
 create trigger statements_kept before delete on statements for each row execute function keep_subject();
 
 -- What was accepted and no workflow has taken up: it is charged, its cost reserved. A worker starts its workflow, whose first step settles
--- this; so a row here is exactly what is still to be started.
+-- this; so a row here is exactly what is still to be started. The workflow of a look-up, whose caller waits, is started by the API in
+-- the first place.
 create table reservations (
   subject_id text collate "C" primary key,
-  kind text not null check (kind in ('message', 'email')),
+  kind text not null check (kind in ('message', 'email', 'lookup')),
   account_id text collate "C" not null references accounts,
   priority boolean not null,
   reserved_at timestamptz not null default now(),
@@ -329,7 +330,7 @@ create table ledger_checks (
   checked_at timestamptz not null default now()
 );
 
--- What calls of tools have charged, or may still charge, of keys with a budget.
+-- What calls of tools have charged of keys with a budget.
 create table tool_spending (
   key_id text collate "C" not null references api_keys,
   day date not null, -- in Poland
@@ -337,17 +338,6 @@ create table tool_spending (
   primary key (key_id, day)
 ) with (fillfactor = 50);
 create index tool_spending_days on tool_spending (day);
-
--- The part of it that is not settled yet: gone as soon as its request or look-up is known to be charged, or given back.
-create table tool_reservations (
-  id text collate "C" primary key, -- of the request, or of the look-up
-  key_id text collate "C" not null,
-  day date not null,
-  grosze bigint not null check (grosze > 0),
-  made_at timestamptz not null default now(),
-  foreign key (key_id, day) references tool_spending on delete cascade
-);
-create index tool_reservations_of_day on tool_reservations (key_id, day);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Address book and templates
@@ -764,10 +754,14 @@ create table number_lookups (
   id text collate "C" primary key,
   account_id text collate "C" not null references accounts,
   msisdn text collate "C" not null,
-  -- open: nobody has decided yet; charged: the provider is being asked; refused: never charged, never asked
-  state text not null default 'open' check (state in ('open', 'charged', 'done', 'failed', 'refused')),
-  reason text, -- why it failed or was refused
+  route text not null,
+  -- charged: the provider is being asked, or is to be; failed: refunded
+  state text not null default 'charged' check (state in ('charged', 'done', 'failed')),
+  reason text, -- why it failed
   cost_grosze integer not null check (cost_grosze >= 0),
+  -- Where its cost counts in tool_spending, to be given back with the refund; null: nowhere.
+  tool_key_id text collate "C" references api_keys,
+  tool_day date,
   status text check (status in ('active', 'inactive', 'invalid', 'unknown')),
   network text,
   mcc text,
@@ -775,12 +769,12 @@ create table number_lookups (
   ported boolean,
   created_at timestamptz not null default now(),
   checked_at timestamptz,
+  check ((tool_key_id is null) = (tool_day is null)),
   check ((state = 'done') = (status is not null and checked_at is not null))
 );
 -- Two look-ups of one number at the same time are one.
-create unique index number_lookups_in_progress on number_lookups (account_id, msisdn) where state in ('open', 'charged');
+create unique index number_lookups_in_progress on number_lookups (account_id, msisdn) where state = 'charged';
 create index number_lookups_known on number_lookups (account_id, msisdn, checked_at desc) where state = 'done';
-create index number_lookups_refused on number_lookups (created_at) where state = 'refused';
 -- An erasure takes all look-ups of a person, whatever became of them.
 create index number_lookups_of_number on number_lookups (msisdn);
 create trigger number_lookups_kept before delete on number_lookups for each row execute function keep_subject();

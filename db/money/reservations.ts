@@ -1,9 +1,9 @@
 import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 
 /** What is charged for, and followed by a workflow whose id is its own. */
-export type Chargeable = 'message' | 'email';
+export type Chargeable = 'message' | 'email' | 'lookup';
 
-/** An accepted message or e-mail whose workflow is to be started. */
+/** Something accepted whose workflow is to be started. */
 export interface Reserved {
   id: string;
   kind: Chargeable;
@@ -28,12 +28,14 @@ export const LEASE_MS = 10_000;
  * As SQL: charges what was just written, and reserves that for its workflows; rejected and suppressed ones cost nothing and have none.
  * @param written rows with id, account_id, status, cost_grosze, test_credits and priority, all of one account
  * @param trace the `traceparent` of the request; null where that is not traced
+ * @param isTaken its workflow is started by whoever writes this, unless that takes longer than {@link LEASE_MS}
  */
 export function chargedAndReserved(
   sql: Sql,
   kind: Chargeable,
   written: Fragment,
   trace: string | null,
+  isTaken = false,
 ): Fragment {
   return sql`
     charged as (
@@ -41,14 +43,14 @@ export function chargedAndReserved(
       select account_id, 'charge', case when test_credits > 0 then 0 else -cost_grosze end, -test_credits, ${kind}, id
         from (${written}) w where cost_grosze > 0 or test_credits > 0 order by id
     ), reserved as (
-      insert into reservations (subject_id, kind, account_id, priority, trace)
-      select id, ${kind}, account_id, priority, ${trace}::text from (${written}) w where status not in ('rejected', 'suppressed')
+      insert into reservations (subject_id, kind, account_id, priority, start_after, trace)
+      select id, ${kind}, account_id, priority, ${isTaken ? leaseEnd(sql) : sql`now()`}, ${trace}::text from (${written}) w where status not in ('rejected', 'suppressed')
       returning subject_id
     )`;
 }
 
 /**
- * Takes accepted messages and e-mails whose workflows are to be started, for ten seconds: those with priority first, the accounts in
+ * Takes what was accepted and whose workflows are to be started, for ten seconds: those with priority first, the accounts in
  * turns, of each the oldest first. Several workers take different ones.
  */
 export async function takeReserved(sql: Sql, limit: number): Promise<Reserved[]> {
@@ -69,7 +71,7 @@ export async function takeReserved(sql: Sql, limit: number): Promise<Reserved[]>
     ), next as (
       select subject_id from due order by priority desc, turn, subject_id limit ${limit}
     ), taken as (
-      update reservations r set start_after = now() + ${LEASE_MS} * interval '1 millisecond' from next n where r.subject_id = n.subject_id
+      update reservations r set start_after = ${leaseEnd(sql)} from next n where r.subject_id = n.subject_id
       returning r.subject_id as id, r.kind, r.trace, r.priority
     )
     select id, kind, trace from taken order by priority desc, id`;
@@ -102,7 +104,11 @@ export async function stillReserved(sql: Sql, ids: readonly string[]): Promise<S
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Settles what was reserved for a message or an e-mail: its workflow has it now. Running it again changes nothing. */
+/** Settles what was reserved for a message, an e-mail or a look-up: its workflow has it now. Running it again changes nothing. */
 export async function settleReservation(sql: Database, id: string): Promise<void> {
   await sql`delete from reservations where subject_id = ${id}`;
+}
+
+function leaseEnd(sql: Sql): Fragment {
+  return sql`now() + ${LEASE_MS} * interval '1 millisecond'`;
 }

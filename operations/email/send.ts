@@ -69,7 +69,7 @@ async function acceptNew(asked: EmailAsked, keyed: Keyed | null): Promise<SentEm
   addIds({ emailId: email.id });
   const body = answerOf(input, email);
   const claims = keyed === null ? [] : [{ ...keyed, acceptedBody: body }];
-  const accepting = acceptWithin(receivedAt + ACCEPT_MS, () =>
+  const accepting = acceptWithin(receivedAt + ACCEPT_MS, 'send', () =>
     acceptEmail(services.sql, email, claims, limits, currentTraceparent()),
   );
   try {

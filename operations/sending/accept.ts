@@ -11,6 +11,7 @@ import { countRequested } from '../../telemetry/messageMetrics.ts';
 import type { Asked, Caller, Services } from '../asked.ts';
 import { DeadlineError, outageOf, within } from '../outages.ts';
 import { quotaReached } from '../quotas.ts';
+import { toolBudgetReached } from '../toolBudget.ts';
 
 // A caller is answered within ten seconds, whatever the answer.
 export const ACCEPT_MS = 8_000;
@@ -32,17 +33,14 @@ export async function accept(
   const { messages } = accepting;
   await refuseBeyondBacklog(asked);
   try {
-    await acceptWithin(receivedAt + ACCEPT_MS, () => services.acceptMessages(accepting));
+    await acceptWithin(receivedAt + ACCEPT_MS, 'send', () => services.acceptMessages(accepting));
   } catch (error) {
     if (error instanceof InsufficientFundsError) {
       countRequested('insufficient_funds', messages.length);
       throw new Refused({ reason: 'insufficient_funds' });
     }
     if (error instanceof QuotaReachedError) throw quotaReached(error.quota, error.limit, 'to');
-    if (error instanceof ToolBudgetError) {
-      const { budgetGrosze: limitGrosze, costGrosze } = error;
-      throw new Refused({ reason: 'tool_budget_reached', limitGrosze, costGrosze }, 'to');
-    }
+    if (error instanceof ToolBudgetError) throw toolBudgetReached(error, 'to');
     if (error instanceof Refused) {
       services.log.error({ err: error }, 'a send could not be accepted');
       countRequested(
@@ -77,23 +75,27 @@ export async function refuseBeyondBacklog({
  * @param until epoch milliseconds
  * @throws what it throws of itself; Refused where the database fails: nothing was accepted, or (its connection is lost) nobody knows
  */
-export async function acceptWithin(until: number, work: () => Promise<void>): Promise<void> {
+export async function acceptWithin<Accepted>(
+  until: number,
+  what: 'send' | 'lookup',
+  work: () => Promise<Accepted>,
+): Promise<Accepted> {
   try {
-    await within(until, work());
+    return await within(until, work());
   } catch (error) {
-    throw failureOf(error);
+    throw failureOf(error, what);
   }
 }
 
-function failureOf(error: unknown): unknown {
+function failureOf(error: unknown, what: 'send' | 'lookup'): unknown {
   if (error instanceof KeyTakenError || error instanceof LinksChangedError) return error;
   const outage = outageOf(error);
   if (outage === null) return error;
   const isCertain =
     isFromServer(error) || error instanceof OutOfPatienceError || UNREACHED.has(codeOf(error));
   if (isCertain && !(error instanceof DeadlineError))
-    return new Refused({ reason: 'send_abandoned', outage }, undefined, error);
-  return new Refused({ reason: 'send_unresolved', outage }, undefined, error);
+    return new Refused({ reason: `${what}_abandoned`, outage }, undefined, error);
+  return new Refused({ reason: `${what}_unresolved`, outage }, undefined, error);
 }
 
 function codeOf(error: unknown): string {

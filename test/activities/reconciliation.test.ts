@@ -54,8 +54,8 @@ test('every page of accounts, and of what ended unpaid, shows that the work on m
 
 test('every look-up that is ended shows that the work on leftovers goes on', async () => {
   await sql()`
-    insert into number_lookups (id, account_id, msisdn, state, cost_grosze, created_at)
-    select 'hlr_' || lpad(n::text, 26, '0'), ${account}, '+48500100' || n, 'open', 5, now() - interval '10 minutes'
+    insert into number_lookups (id, account_id, msisdn, route, state, cost_grosze, created_at)
+    select 'hlr_' || lpad(n::text, 26, '0'), ${account}, '+48500100' || n, 'simulator', 'charged', 5, now() - interval '10 minutes'
       from generate_series(200, 219) n`;
   const { tally, beats } = await run('reconcileLeftovers');
   expect(tally).toMatchObject({ repaired: 20 });

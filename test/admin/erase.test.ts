@@ -39,8 +39,8 @@ async function acquainted(): Promise<{ account: string; delivered: string; sched
   await sql`insert into verified_numbers (account_id, msisdn) values (${account}, ${NUMBER})`;
   await sql`insert into blacklist (account_id, msisdn, reason) values (${account}, ${NUMBER}, 'opt_out')`;
   await sql`
-    insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
-    values (${newId('hlr')}, ${account}, ${NUMBER}, 'failed', 'failed', 5)`;
+    insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
+    values (${newId('hlr')}, ${account}, ${NUMBER}, 'simulator', 'failed', 'failed', 5)`;
   await sql`
     insert into inbound_messages (id, route, provider_reference, sender, received_text, state, account_id, text,
                                   matched_by, reply_to)
@@ -156,8 +156,8 @@ describe('erase', () => {
       insert into inbound_messages (id, route, provider_reference, sender, received_text)
       values (${reply}, 'x', ${reply}, ${number}, 'Poufne')`;
     await pipeline.sql`
-      insert into number_lookups (id, account_id, msisdn, state, cost_grosze)
-      values (${lookup}, ${account}, ${number}, 'charged', 5)`;
+      insert into number_lookups (id, account_id, msisdn, route, state, cost_grosze)
+      values (${lookup}, ${account}, ${number}, 'simulator', 'charged', 5)`;
     const erasing = run('erase', '--number', number, '--yes');
     // It waits, and takes what is decided meanwhile.
     await until('it has looked', async () => {

@@ -42,8 +42,8 @@ async function lookupEntry(
 ): Promise<string> {
   const lookup = newId('hlr');
   await sql()`
-    insert into number_lookups (id, account_id, msisdn, state, cost_grosze)
-    values (${lookup}, ${id}, '+48600100200', 'refused', ${Math.abs(grosze)})`;
+    insert into number_lookups (id, account_id, msisdn, route, state, cost_grosze)
+    values (${lookup}, ${id}, '+48600100200', 'simulator', 'failed', ${Math.abs(grosze)})`;
   await sql()`
     insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
     values (${id}, ${kind}, ${grosze}, 'lookup', ${lookup}, coalesce(${at}::timestamptz, now()))`;

@@ -567,13 +567,13 @@ export const EXPECTATIONS: Record<string, Expectation> = {
   },
   GoniecTemporalCallsFail: {
     fires: {
-      'one of ten sends': {
+      'one of ten starts': {
         series: {
-          [`${CALLS}{operation="update_with_start",outcome="ok"}`]: '0+9x60',
-          [`${CALLS}{operation="update_with_start",outcome="error"}`]: '0+1x60',
+          [`${CALLS}{operation="start",outcome="ok"}`]: '0+9x60',
+          [`${CALLS}{operation="start",outcome="error"}`]: '0+1x60',
         },
         at: '8m',
-        ...page({}, '10% of the look-ups and cancels find no Temporal'),
+        ...page({}, '10% of the starts and cancels find no Temporal'),
       },
     },
     silent: {

@@ -1,12 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import {
-  chargeLookup,
-  failLookup,
-  finishLookup,
-  openLookup,
-  settleLookup,
-} from '../../db/lookups/lookups.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/client.ts';
 import { decided } from '../support/decided.ts';
 import { eventually } from '../support/eventually.ts';
@@ -37,20 +30,19 @@ async function entriesOf({ id }: TestAccount): Promise<[string, number][]> {
   return entries.map(({ kind, amountGrosze: amount }) => [kind, amount]);
 }
 
-/** Puts a look-up where another process left it. */
-async function leave(
-  { id: account }: TestAccount,
-  row: { state: string; ageSeconds: number; msisdn?: string; charged?: boolean },
-): Promise<string> {
+/** Puts a charged look-up where another process left it. */
+async function leave({ id: account }: TestAccount, ageSeconds: number, isReserved: boolean): Promise<string> {
   const id = newId('hlr');
   await database()`
-    insert into number_lookups (id, account_id, msisdn, state, cost_grosze, created_at)
-    values (${id}, ${account}, ${row.msisdn ?? '+48500100200'}, ${row.state}, ${PRICE},
-            now() - make_interval(secs => ${row.ageSeconds}))`;
-  if (row.charged) {
+    insert into number_lookups (id, account_id, msisdn, route, cost_grosze, created_at)
+    values (${id}, ${account}, '+48500100200', 'simulator', ${PRICE}, now() - make_interval(secs => ${ageSeconds}))`;
+  await database()`
+    insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+    values (${account}, 'charge', ${-PRICE}, 'lookup', ${id})`;
+  if (isReserved) {
     await database()`
-      insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
-      values (${account}, 'charge', ${-PRICE}, 'lookup', ${id})`;
+      insert into reservations (subject_id, kind, account_id, priority, start_after)
+      values (${id}, 'lookup', ${account}, true, now() + make_interval(secs => ${10 - ageSeconds}))`;
   }
   return id;
 }
@@ -336,77 +328,44 @@ describe('several at once', () => {
     expect(counts).toEqual([3, 9]);
     expect(await books(account.id)).toMatchObject({ balance: 4, ledger: 4 });
   });
-
-  it('the charge itself refuses a number that was found a moment before', async () => {
-    const account = await newAccount();
-    await lookUp(account.api, '500100200');
-    const id = await leave(account, { state: 'open', ageSeconds: 0 });
-    expect(await chargeLookup(database(), id)).toEqual({ state: 'refused', reason: 'known' });
-    expect(await chargeLookup(database(), id)).toEqual({ state: 'refused', reason: 'known' });
-    expect(await entriesOf(account)).toHaveLength(1);
-  });
 });
 
 describe('what a process left behind', () => {
-  /** An older account and a younger one have left the same: nothing becomes of it. */
-  async function leaveBesideOthers(row: Parameters<typeof leave>[1]) {
-    const made = { balance: 100 };
-    const [older, account, younger] = [
-      await newAccount(made),
-      await newAccount(made),
-      await newAccount(made),
-    ] as const;
-    await leave(older, row);
-    const id = await leave(account, row);
-    await leave(younger, row);
-    const expectUntouched = async () => {
-      for (const other of [older, younger]) {
-        expect(await lookupsOf(other)).toMatchObject([{ state: row.state }]);
-        expect(await entriesOf(other)).toEqual(row.charged === true ? [['charge', -PRICE]] : []);
-      }
-    };
-    return { account, id, expectUntouched };
-  }
-
-  it('a look-up that was written but not begun is taken up', async () => {
-    const { account, id, expectUntouched } = await leaveBesideOthers({ state: 'open', ageSeconds: 1 });
-    expect(await lookUp(account.api, '500100200')).toMatchObject({ status: 200, body: ACTIVE });
+  it('a look-up that was accepted but not begun is taken up by who asks for the same', async () => {
+    const account = await newAccount({ balance: 100 });
+    const id = await leave(account, 0, true);
+    expect(await account.api.get(pathOf('500100200'))).toMatchObject({
+      ...{ status: 200, body: { ...ACTIVE, cached: true, cost_grosze: 0 } },
+    });
     expect(await lookupsOf(account)).toMatchObject([{ id, state: 'done' }]);
     expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
-    await expectUntouched();
   });
 
-  it('an older one is ended first, and never charged', async () => {
-    const { account, id, expectUntouched } = await leaveBesideOthers({ state: 'open', ageSeconds: 11 });
-    const { body } = await lookUp(account.api, '500100200');
-    expect(body).toMatchObject({ ...ACTIVE, cached: false, cost_grosze: PRICE });
-    expect(await lookupsOf(account)).toMatchObject([{ id, state: 'refused' }, { state: 'done' }]);
-    expect(await chargeLookup(database(), id)).toEqual({ state: 'refused', reason: 'abandoned' });
-    expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
-    await expectUntouched();
-  });
-
-  it('nothing is charged later than 30 s after it was asked for, and no provider asked', async () => {
-    const account = await newAccount();
-    const open = await leave(account, { state: 'open', ageSeconds: 31 });
-    expect(await chargeLookup(database(), open)).toEqual({ state: 'refused', reason: 'too_late' });
-    const charged = await leave(account, { state: 'charged', ageSeconds: 31, charged: true });
-    expect(await openLookup(database(), charged)).toBeNull();
-  });
-
-  it('one that was charged and whose workflow is gone is refunded', async () => {
-    const { account, id, expectUntouched } = await leaveBesideOthers({
-      ...{ state: 'charged', ageSeconds: 121, charged: true },
+  it('one that nobody has asked for is refunded by a worker', async () => {
+    const account = await newAccount({ balance: 100 });
+    const id = await leave(account, 11, true);
+    const [left] = await eventually(
+      () => lookupsOf(account),
+      ([row]) => row?.state !== 'charged',
+    );
+    expect(left).toEqual({ id, state: 'failed', reason: 'timed_out' });
+    expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+    expect((await lookUp(account.api, '500100200')).body).toMatchObject({
+      cached: false,
+      cost_grosze: PRICE,
     });
+  });
+
+  it('one whose workflow is gone is refunded by who asks for the same, and nobody else’s', async () => {
+    const [other, account] = [await newAccount({ balance: 100 }), await newAccount({ balance: 100 })];
+    await leave(other, 121, false);
+    const id = await leave(account, 121, false);
     const { body } = await lookUp(account.api, '500100200');
     expect(body).toMatchObject({ cached: false, cost_grosze: PRICE });
-    await expectUntouched();
     expect(await lookupsOf(account)).toMatchObject([{ id, state: 'failed' }, { state: 'done' }]);
     expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
-    const finding = { status: 'active', network: null, mcc: null, mnc: null, ported: null } as const;
-    expect(await finishLookup(database(), id, finding)).toEqual({ state: 'failed', reason: 'timed_out' });
-    expect(await failLookup(database(), id, 'failed')).toEqual({ state: 'failed', reason: 'timed_out' });
-    expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
+    expect(await lookupsOf(other)).toMatchObject([{ state: 'charged' }]);
+    expect(await entriesOf(other)).toEqual([['charge', -PRICE]]);
   });
 });
 
@@ -430,19 +389,13 @@ describe.concurrent('without Temporal', () => {
           expect(answer.body.error.code).toBe('provider_error');
         }
         const left = await lookupsOf(account);
-        expect(new Set(left.map(({ state }) => state))).toEqual(new Set(['refused']));
+        expect(new Set(left.map(({ reason }) => reason))).toEqual(new Set(['abandoned']));
+        expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
         temporal.restore();
         await eventually(
           () => client.get('/v1/health'),
           ({ status }) => status === 200,
         );
-        for (const { id } of left) {
-          expect(await chargeLookup(database(), id)).toMatchObject({ state: 'refused' });
-          expect(await settleLookup(database(), id)).toMatchObject({
-            now: { state: 'refused' },
-            result: null,
-          });
-        }
         expect((await lookUp(client, '500100200')).body).toMatchObject({ cached: false });
         expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
       } finally {

@@ -100,8 +100,8 @@ describe('GET /v1/reports: money', () => {
     ] as const) {
       const id = newId('hlr');
       await sql`
-        insert into number_lookups (id, account_id, msisdn, state, cost_grosze)
-        values (${id}, ${of.id}, '+48500100200', 'failed', 5)`;
+        insert into number_lookups (id, account_id, msisdn, route, state, cost_grosze)
+        values (${id}, ${of.id}, '+48500100200', 'simulator', 'failed', 5)`;
       await sql`
         insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
         values (${of.id}, 'charge', -5, 'lookup', ${id}, ${new Date(NOON)})`;

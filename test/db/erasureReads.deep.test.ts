@@ -28,8 +28,8 @@ beforeAll(async () => {
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
     select 'evt_' || n, ${account}, 'message', 'msg_' || n, 'message.delivered', '{}' from generate_series(1, ${MANY}::int) n`;
   await sql`
-    insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
-    select 'hlr_' || n, ${account}, '+48600' || lpad(n::text, 6, '0'), 'failed', 'failed', 5 from generate_series(1, ${MANY}::int) n`;
+    insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
+    select 'hlr_' || n, ${account}, '+48600' || lpad(n::text, 6, '0'), 'simulator', 'failed', 'failed', 5 from generate_series(1, ${MANY}::int) n`;
   await sql`
     insert into tracked_links (token, account_id, recipient, url)
     select 't' || n, ${account}, '+48600' || lpad(n::text, 6, '0'), 'u' from generate_series(1, ${MANY}::int) n`;
@@ -82,8 +82,8 @@ test.each(['number_lookups', 'tracked_links', 'inbound_messages'])(
   'and of all accounts’ %s those that are',
   async (table) => {
     await sql`
-      insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
-      values (${newId('hlr')}, ${account}, ${PHONE}, 'failed', 'failed', 5)`;
+      insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
+      values (${newId('hlr')}, ${account}, ${PHONE}, 'simulator', 'failed', 'failed', 5)`;
     await sql`insert into tracked_links (token, account_id, recipient, url) values (${newId('req')}, ${account}, ${PHONE}, ${table})`;
     await sql`
       insert into inbound_messages (id, route, provider_reference, sender, received_text, state)

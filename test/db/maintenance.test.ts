@@ -69,7 +69,7 @@ describe('clean-up', () => {
     await sql()`delete from blacklist where account_id = ${account}`;
   });
 
-  test('deletes blacklist entries long over and look-ups that were never charged', async () => {
+  test('deletes blacklist entries that are long over', async () => {
     const at = (days: number) => new Date(Date.now() - days * DAY);
     for (const [msisdn, over] of [
       ['+48500100300', at(30.1)],
@@ -83,21 +83,10 @@ describe('clean-up', () => {
     await sql()`
       insert into blacklist (account_id, msisdn, reason, created_at, expires_at)
       values (${account}, '+48500100303', 'opt_out', ${at(35)}, ${at(31)})`;
-    for (const [state, days] of [
-      ['refused', 2],
-      ['refused', 0.5],
-      ['failed', 2],
-    ] as const) {
-      await sql()`
-        insert into number_lookups (id, account_id, msisdn, state, cost_grosze, created_at)
-        values (${idOf('hlr', days)}, ${account}, '+48500100200', ${state}, 5, ${at(days)})`;
-    }
-    expect(await run('deleteLeftovers')).toMatchObject({ blacklist: 1, number_lookups: 1 });
+    expect(await run('deleteLeftovers')).toMatchObject({ blacklist: 1 });
     const kept = await sql()<{ msisdn: string }[]>`
       select msisdn from blacklist where account_id = ${account} order by msisdn`;
     expect(kept.map(({ msisdn }) => msisdn)).toEqual(['+48500100301', '+48500100302', '+48500100303']);
-    expect(await sql()`select from number_lookups where account_id = ${account}`).toHaveLength(2);
-    await sql()`delete from number_lookups where account_id = ${account}`;
   });
 
   test('deletes records, reports, attempts and the simulated network’s memory when their time is over', async () => {
@@ -206,16 +195,16 @@ test('clean-up forgets what nobody took when attempts are forgotten, and leaves 
 });
 
 describe('what cannot be done with one kind', () => {
-  /** One that was never charged, two days ago: it is of no use any more. */
-  const refusedLookup = async (): Promise<string> => {
-    const id = idOf('hlr', 2);
+  /** Of a look-up whose caller is long gone: it is of no use any more. */
+  const oldAnswer = async (): Promise<string> => {
+    const id = newId('hlr');
     await sql()`
-      insert into number_lookups (id, account_id, msisdn, state, cost_grosze, created_at)
-      values (${id}, ${account}, '+48500100200', 'refused', 5, now() - interval '2 days')`;
+      insert into lookup_answers (route, provider_id, answer, received_at)
+      values ('simulator', ${id}, '{}', now() - interval '2 hours')`;
     return id;
   };
-  const isThere = async (lookup: string): Promise<boolean> =>
-    (await sql()`select from number_lookups where id = ${lookup}`).count > 0;
+  const isThere = async (answer: string): Promise<boolean> =>
+    (await sql()`select from lookup_answers where provider_id = ${answer}`).count > 0;
   const broken = async (tables: string[], scenario: () => Promise<void>): Promise<void> => {
     for (const table of tables) await sql()`alter table ${sql()(table)} rename to ${sql()(`${table}_away`)}`;
     try {
@@ -227,18 +216,18 @@ describe('what cannot be done with one kind', () => {
   };
 
   test('keeps no other from being cleaned up, and fails in the end', async () => {
-    const lookup = await refusedLookup();
+    const answer = await oldAnswer();
     await broken(['rate_windows', 'reply_parts'], async () => {
       await expect(run('deleteLeftovers')).rejects.toThrow('"rate_windows" does not exist');
     });
-    expect(await isThere(lookup)).toBe(false);
+    expect(await isThere(answer)).toBe(false);
   });
 
   test('keeps no other from being erased, and fails in the end', async () => {
     const lookup = idOf('hlr', 60);
     await sql()`
-      insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
-      values (${lookup}, ${account}, '+48500100200', 'failed', 'failed', 5)`;
+      insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
+      values (${lookup}, ${account}, '+48500100200', 'simulator', 'failed', 'failed', 5)`;
     await broken(['inbound_messages', 'link_clicks'], async () => {
       await expect(run('eraseContents', 40)).rejects.toThrow('"inbound_messages" does not exist');
     });
@@ -249,11 +238,11 @@ describe('what cannot be done with one kind', () => {
   test('is not gone on from where the worker is to stop', async () => {
     const environment = new MockActivityEnvironment();
     environment.cancel('WORKER_SHUTDOWN');
-    const lookup = await refusedLookup();
+    const answer = await oldAnswer();
     const steps = maintenanceActivities(sql(), { contentDays: undefined, logDays: 90 });
     await expect(environment.run(() => steps.deleteLeftovers())).rejects.toThrow('WORKER_SHUTDOWN');
-    expect(await isThere(lookup)).toBe(true);
-    await sql()`delete from number_lookups where id = ${lookup}`;
+    expect(await isThere(answer)).toBe(true);
+    await sql()`delete from lookup_answers where provider_id = ${answer}`;
   });
 });
 
@@ -279,8 +268,8 @@ describe('retention', () => {
     await sql()`update link_clicks set counted_at = now() where id = ${click}`;
     const lookup = idOf('hlr', 50);
     await sql()`
-      insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
-      values (${lookup}, ${account}, '+48500100200', 'failed', 'failed', 5)`;
+      insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
+      values (${lookup}, ${account}, '+48500100200', 'simulator', 'failed', 'failed', 5)`;
     // One request of two messages, of which one is too young.
     const { count } = await sql()`
       insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_body)

@@ -31,7 +31,8 @@ import { listEmailsForStaff } from '../../db/emails/timeline.ts';
 import { newId } from '../../db/ids.ts';
 import { knownOptOuts } from '../../db/incoming/optOut.ts';
 import { knownLinks } from '../../db/links/links.ts';
-import { claimLookup, lookupUnderWay, readKnownResult } from '../../db/lookups/lookups.ts';
+import { acceptLookup } from '../../db/lookups/accept.ts';
+import { readKnownResult } from '../../db/lookups/lookups.ts';
 import { countTraces, erasePerson, scheduledTo } from '../../db/maintenance/erasure.ts';
 import { listFindings, reportFinding } from '../../db/maintenance/findings.ts';
 import { readEarlierHistory } from '../../db/messages/earlierHistory.ts';
@@ -99,7 +100,15 @@ async function newAccount(): Promise<Account> {
   await insertStatement(sql, { id: newId('st'), account: id, month: MONTH, amountGrosze: 7, dueAt: null });
   const found = newId('hlr');
   await sql`insert into number_lookups ${sql({
-    ...{ id: found, account_id: id, msisdn: NUMBER, state: 'done', cost_grosze: 7, status: 'active' },
+    ...{
+      id: found,
+      account_id: id,
+      msisdn: NUMBER,
+      route: 'r',
+      state: 'done',
+      cost_grosze: 7,
+      status: 'active',
+    },
     checked_at: new Date(),
   })}`;
   for (const entry of [
@@ -139,7 +148,7 @@ async function newAccount(): Promise<Account> {
     await sql`insert into email_recipients ${sql({ email_id: email, position: 0, account_id: id, kind: 'to', address: ADDRESS })}`;
     await sql`insert into unsubscribe_links ${sql({ token: `u${email}`, account_id: id, address: ADDRESS, email_id: email })}`;
   }
-  await sql`insert into number_lookups ${sql({ id: newId('hlr'), account_id: id, msisdn: NUMBER, cost_grosze: 5 })}`;
+  await sql`insert into number_lookups ${sql({ id: newId('hlr'), account_id: id, msisdn: NUMBER, route: 'r', cost_grosze: 5 })}`;
   await sql`insert into inbound_messages ${sql({
     ...{ id: newId('in'), route: 'r', provider_reference: id, sender: NUMBER, receiver: '+48500100666' },
     ...{ received_text: 't', state: 'matched', account_id: id, text: 't', matched_by: 'last_message' },
@@ -243,7 +252,6 @@ const READS: Record<string, (account: Account) => Promise<unknown>> = {
   'opt-out links': async ({ id }) => [...(await knownOptOuts(sql, id, 'TEST', [NUMBER]))],
   'tracked links': async ({ id }) => [...(await knownLinks(sql, id, [{ recipient: NUMBER, url: 'u' }]))],
   'the result of a look-up': ({ id }) => readKnownResult(sql, id, NUMBER),
-  'a look-up under way': ({ id }) => lookupUnderWay(sql, id, NUMBER),
   'a payment by its reference': ({ id }) => readPayment(sql, id, 'przelew 1'),
   'the ledger': ({ id }) => listLedger(sql, id, 10),
   'the state of the ledger': async ({ id }) => [...(await readLedgerStates(sql, [id]))],
@@ -258,13 +266,10 @@ const READS: Record<string, (account: Account) => Promise<unknown>> = {
 };
 
 const domainOf = async ({ id }: Account) => (await listDomains(sql, id))[0]!;
-const age = ({ id }: Account, state: string) => sql`
-  update number_lookups set state = ${state}, created_at = now() - interval '1 hour' where account_id = ${id} and state = 'open'`;
 
-async function claimsAnew({ id }: Account): Promise<boolean> {
-  const lookup = newId('hlr');
-  const claimed = await claimLookup(sql, { id: lookup, accountId: id, msisdn: NUMBER, costGrosze: 5 });
-  return claimed?.id === lookup;
+async function beginsLookup({ id: accountId }: Account): Promise<boolean | undefined> {
+  const lookup = { id: newId('hlr'), accountId, msisdn: NUMBER, route: 'r', costGrosze: 5, spending: null };
+  return (await acceptLookup(sql, lookup))?.own;
 }
 
 /** Accepts a message with a key. @returns what is known of both */
@@ -313,14 +318,11 @@ const CHANGES: Record<string, OwnChange> = {
     act: async (account) => (await giveDefault(sql, account.id)) === (await domainOf(account)).id,
     gives: true,
   },
-  'a look-up that nobody has taken up is ended': {
-    prepare: (account) => age(account, 'open'),
-    act: claimsAnew,
-    gives: true,
-  },
   'a look-up that was lost is ended and refunded': {
-    prepare: (account) => age(account, 'charged'),
-    act: claimsAnew,
+    prepare: ({ id }) => sql`
+      update number_lookups set created_at = now() - interval '1 hour', checked_at = checked_at - interval '2 days'
+       where account_id = ${id}`,
+    act: beginsLookup,
     gives: true,
   },
   'messages are accepted, charged and reserved with a key': {

@@ -20,7 +20,7 @@ import { clickStart, domainStart, resendStart } from '../../workflows/startOptio
 import { deliveryReportsOf, reportDelivered } from '../workflows/deliveryReports.ts';
 import { type EmailWish, mailAccount, notifiedOf, reportEmail, sendEmailOf } from '../workflows/emails.ts';
 import { holdSubmits } from '../workflows/heldSubmits.ts';
-import { lookUp, writtenLookup } from '../workflows/lookups.ts';
+import { lookUp, acceptedLookup } from '../workflows/lookups.ts';
 import { submitsOf } from '../workflows/markers.ts';
 import { HOUR, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { receiveReplies, startReply } from '../workflows/replies.ts';
@@ -115,9 +115,9 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     }
   };
 
-  const lookedUp = async (ending: string, balance = 100, route = 'simulator') => {
-    const account = await at.account({ balance });
-    const id = await writtenLookup(at, account, ending);
+  const lookedUp = async (ending: string, route = 'simulator') => {
+    const account = await at.account({ balance: 100 });
+    const id = await acceptedLookup(at, account, ending);
     await lookUp(at, account, id, route);
     await closed(id);
     return id;
@@ -358,8 +358,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'lookup-slow': () => lookedUp('917'),
     'lookup-failed': () => lookedUp('915'),
     'lookup-timed-out': () => lookedUp('916'),
-    'lookup-route-away': () => lookedUp('000', 100, 'nobody'),
-    'lookup-insufficient-funds': () => lookedUp('000', 4),
+    'lookup-route-away': () => lookedUp('000', 'nobody'),
     'inbound-matched': () => replied(),
     'inbound-matched-with-webhook': () => replied('/take'),
     'inbound-matched-webhook-refused': () => replied('/refuse'),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelUpdate } from '../../workflows/contracts.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
-import { lookUp, writtenLookup } from './lookups.ts';
+import { lookUp, acceptedLookup } from './lookups.ts';
 import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
 import { receiveReplies, startReply } from './replies.ts';
 import { until } from '../support/eventually.ts';
@@ -94,7 +94,7 @@ test('a scheduled message that is cancelled', async () => {
 
 test('a number look-up', async () => {
   const account = await pipeline.account();
-  const id = await writtenLookup(pipeline, account);
+  const id = await acceptedLookup(pipeline, account);
   expect(await lookUp(pipeline, account, id)).toEqual({ state: 'done', reason: null });
   expectWithin(await eventsOf(id), BUDGET.lookup);
 });

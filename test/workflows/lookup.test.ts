@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LookupState } from '../../domain/lookups.ts';
-import { lookupStart } from '../../workflows/startOptions.ts';
-import { lookUp, writtenLookup } from './lookups.ts';
+import { lookUp, acceptedLookup } from './lookups.ts';
 import { type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
+import { stillReserved } from '../../db/money/reservations.ts';
+import { abandonLookup } from '../../db/lookups/lookups.ts';
 
 const DONE = { state: 'done', reason: null };
 const TIMED_OUT = { state: 'failed', reason: 'timed_out' };
@@ -27,18 +27,19 @@ async function stored(id: string): Promise<StoredLookup> {
   return row!;
 }
 
-const resultOf = (id: string) => pipeline.client.workflow.getHandle(id).result() as Promise<LookupState>;
+const isReserved = async (id: string) => (await stillReserved(pipeline.sql, [id])).has(id);
 
 async function timesAsked(id: string): Promise<number> {
   const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
   return events!.filter(({ activityTaskScheduledEventAttributes: asked }) => asked).length;
 }
 
-test('is charged, asked and stored once; the update is answered with its outcome', async () => {
+test('is charged, asked and stored once', async () => {
   const account = await pipeline.account({ balance: 100 });
-  const id = await writtenLookup(pipeline, account);
+  const id = await acceptedLookup(pipeline, account);
+  expect([await isReserved(id), await pipeline.balance(account)]).toEqual([true, 95]);
   expect(await lookUp(pipeline, account, id)).toEqual(DONE);
-  expect(await resultOf(id)).toEqual(DONE);
+  expect(await isReserved(id)).toBe(false);
   expect(await stored(id)).toMatchObject({ state: 'done', status: 'active' });
   expect(await timesAsked(id)).toBe(1);
   expect(await pipeline.balance(account)).toBe(95);
@@ -46,29 +47,11 @@ test('is charged, asked and stored once; the update is answered with its outcome
 
 test('several who ask at once get one answer', async () => {
   const account = await pipeline.account({ balance: 100 });
-  const id = await writtenLookup(pipeline, account, '917');
+  const id = await acceptedLookup(pipeline, account, '917');
   const answers = await Promise.all(Array.from({ length: 5 }, () => lookUp(pipeline, account, id)));
   expect(answers).toEqual(answers.map(() => DONE));
   expect(await timesAsked(id)).toBe(1);
   expect(await pipeline.balance(account)).toBe(95);
-});
-
-test('runs by itself when the update is lost', async () => {
-  const account = await pipeline.account({ balance: 100 });
-  const id = await writtenLookup(pipeline, account);
-  await pipeline.client.workflow.start('lookup', lookupStart({ id, accountId: account, route: 'simulator' }));
-  expect(await resultOf(id)).toEqual(DONE);
-  expect(await pipeline.balance(account)).toBe(95);
-});
-
-test('without money it ends refused, and asks nobody', async () => {
-  const account = await pipeline.account({ balance: 4 });
-  const id = await writtenLookup(pipeline, account);
-  const refused = { state: 'refused', reason: 'insufficient_funds' };
-  expect(await lookUp(pipeline, account, id)).toEqual(refused);
-  expect(await resultOf(id)).toEqual(refused);
-  expect(await timesAsked(id)).toBe(0);
-  expect(await pipeline.balance(account)).toBe(4);
 });
 
 test.each([
@@ -76,9 +59,8 @@ test.each([
   ['916', TIMED_OUT],
 ])('a provider that does not tell (%s) is asked once, and its price comes back', async (ending, outcome) => {
   const account = await pipeline.account({ balance: 100 });
-  const id = await writtenLookup(pipeline, account, ending);
+  const id = await acceptedLookup(pipeline, account, ending);
   expect(await lookUp(pipeline, account, id)).toEqual(outcome);
-  expect(await resultOf(id)).toEqual(outcome);
   expect(await stored(id)).toMatchObject({ ...outcome, checkedAt: null });
   expect(await timesAsked(id)).toBe(1);
   expect(await pipeline.balance(account)).toBe(100);
@@ -86,7 +68,7 @@ test.each([
 
 test('what could be answered only after its caller has gone is not asked, and its price comes back', async () => {
   const account = await pipeline.account({ balance: 100 });
-  const id = await writtenLookup(pipeline, account);
+  const id = await acceptedLookup(pipeline, account);
   await pipeline.sql`update number_lookups set created_at = now() - interval '5 seconds' where id = ${id}`;
   expect(await lookUp(pipeline, account, id)).toEqual(TIMED_OUT);
   expect(await stored(id)).toMatchObject({ ...TIMED_OUT, status: null });
@@ -95,31 +77,41 @@ test('what could be answered only after its caller has gone is not asked, and it
 
 test('a route whose workers are away: refunded after five seconds', async () => {
   const account = await pipeline.account({ balance: 100 });
-  const id = await writtenLookup(pipeline, account);
-  const start = lookupStart({ id, accountId: account, route: 'nobody' });
-  await pipeline.client.workflow.start('lookup', start);
-  await until('it is charged', async () => (await stored(id)).state === 'charged');
+  const id = await acceptedLookup(pipeline, account);
+  const outcome = lookUp(pipeline, account, id, 'nobody');
+  await until('it is taken up', async () => !(await isReserved(id)));
   await pipeline.sleep(7_000);
-  expect(await resultOf(id)).toEqual(TIMED_OUT);
+  expect(await outcome).toEqual(TIMED_OUT);
   expect(await stored(id)).toMatchObject(TIMED_OUT);
   expect(await pipeline.balance(account)).toBe(100);
 });
 
-test('ended by its caller before the workers came, it is neither charged nor asked', async () => {
+test('abandoned by its caller before the workers came, it has no result, and its price comes back once', async () => {
   const account = await pipeline.account({ balance: 100 });
-  const id = await writtenLookup(pipeline, account);
-  await pipeline.sql`update number_lookups set state = 'refused', reason = 'abandoned' where id = ${id}`;
-  expect(await lookUp(pipeline, account, id)).toEqual({ state: 'refused', reason: 'abandoned' });
-  expect(await timesAsked(id)).toBe(0);
+  const id = await acceptedLookup(pipeline, account);
+  await Promise.all([abandonLookup(pipeline.sql, id), abandonLookup(pipeline.sql, id)]);
   expect(await pipeline.balance(account)).toBe(100);
+  expect(await lookUp(pipeline, account, id)).toEqual({ state: 'failed', reason: 'abandoned' });
+  expect(await stored(id)).toMatchObject({ status: null });
+  expect(await pipeline.balance(account)).toBe(100);
+});
+
+test('taken up, it is abandoned no more', async () => {
+  const account = await pipeline.account({ balance: 100 });
+  const id = await acceptedLookup(pipeline, account, '917');
+  const outcome = lookUp(pipeline, account, id);
+  await until('it is taken up', async () => !(await isReserved(id)));
+  await abandonLookup(pipeline.sql, id);
+  expect(await outcome).toEqual(DONE);
+  expect(await pipeline.balance(account)).toBe(95);
 });
 
 test("Temporal's own cancel does not interrupt it", async () => {
   const account = await pipeline.account({ balance: 100 });
-  const id = await writtenLookup(pipeline, account, '917');
-  await pipeline.client.workflow.start('lookup', lookupStart({ id, accountId: account, route: 'simulator' }));
-  await until('it is charged', async () => (await stored(id)).state === 'charged');
+  const id = await acceptedLookup(pipeline, account, '917');
+  const outcome = lookUp(pipeline, account, id);
+  await until('it is taken up', async () => !(await isReserved(id)));
   await pipeline.client.workflow.getHandle(id).cancel();
-  expect(await resultOf(id)).toEqual(DONE);
+  expect(await outcome).toEqual(DONE);
   expect(await pipeline.balance(account)).toBe(95);
 });

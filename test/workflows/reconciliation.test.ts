@@ -6,7 +6,6 @@ import { reconciliationActivities } from '../../activities/reconciliation/reconc
 import type { Database } from '../../db/connection.ts';
 import { dismissFinding, listFindings, mayRestart, recordRepair } from '../../db/maintenance/findings.ts';
 import { settleUnsent } from '../../db/messages/settled.ts';
-import { chargeLookup } from '../../db/lookups/lookups.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate, type Tally } from '../../workflows/contracts.ts';
 import { messageRestart } from '../../workflows/startOptions.ts';
@@ -14,7 +13,7 @@ import { STORED } from '../support/channelContents.ts';
 import { eventually, until } from '../support/eventually.ts';
 import { startProxy } from '../support/proxy.ts';
 import { letBeTaken, reserve, reservedOf } from '../support/reservations.ts';
-import { writtenLookup } from './lookups.ts';
+import { acceptedLookup } from './lookups.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { endedAndForgotten, endedBefore } from './endedEarly.ts';
 import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
@@ -436,8 +435,7 @@ describe('a message whose workflow was lost', () => {
 describe('what was left over', () => {
   test('a look-up that was charged and never ended is refunded', async () => {
     const account = await pipeline.account({ balance: 100 });
-    const id = await writtenLookup(pipeline, account);
-    expect(await chargeLookup(pipeline.sql, id)).toMatchObject({ state: 'charged' });
+    const id = await acceptedLookup(pipeline, account);
     expect((await reconcile()).repaired).toBe(0);
     await pipeline.sql`update number_lookups set created_at = now() - interval '6 minutes' where id = ${id}`;
     expect((await reconcile()).repaired).toBe(1);

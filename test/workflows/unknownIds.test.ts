@@ -49,7 +49,7 @@ const WORKFLOWS: Record<
   lookup: {
     prefix: 'hlr',
     args: () => [{ route: 'simulator' }],
-    end: 'completed {"state":"refused","reason":"abandoned"}',
+    end: 'completed {"state":"failed","reason":"abandoned"}',
   },
 };
 

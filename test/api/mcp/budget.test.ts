@@ -44,13 +44,12 @@ async function using<T>(key: string, work: (client: McpClient) => Promise<T>): P
   }
 }
 
-/** What counts today, and what of it is not settled. */
-async function spentOf({ keyId }: TestAccount): Promise<{ spent: number; reserved: number }> {
-  const [row] = await database()<{ spent: number; reserved: number }[]>`
-    select coalesce(sum(grosze), 0)::int as spent,
-           (select coalesce(sum(grosze), 0)::int from tool_reservations where key_id = ${keyId}) as reserved
+/** What counts today. */
+async function spentOf({ keyId }: TestAccount): Promise<number> {
+  const [row] = await database()<{ spent: number }[]>`
+    select coalesce(sum(grosze), 0)::int as spent
       from tool_spending where key_id = ${keyId} and day = (now() at time zone 'Europe/Warsaw')::date`;
-  return row!;
+  return row!.spent;
 }
 
 const charged = async ({ id }: TestAccount) => 10_000 - (await books(id)).balance;
@@ -71,7 +70,7 @@ describe('a budget for a key and day', () => {
       });
       expect(await call('send_voice', other(2))).toMatchObject(REACHED);
     });
-    expect([await charged(account), await spentOf(account)]).toEqual([55, { spent: 55, reserved: 0 }]);
+    expect([await charged(account), await spentOf(account)]).toEqual([55, 55]);
     expect(await storedMessages(account.id)).toHaveLength(2);
   });
 
@@ -83,7 +82,7 @@ describe('a budget for a key and day', () => {
       const answers = await Promise.all(Array.from({ length: 5 }, () => call('send_sms', ONE)));
       expect(answers.some(({ isError }) => !isError)).toBe(true);
       expect((await call('send_sms', ONE)).isError).toBe(false);
-      expect(await spentOf(account)).toEqual({ spent: 10, reserved: 0 });
+      expect(await spentOf(account)).toEqual(10);
       const three = { ...other(3), to: ['500100301', '500100302'] };
       expect(await call('send_sms', three)).toMatchObject({
         refusal: { error: { code: 'insufficient_funds' } },
@@ -93,7 +92,7 @@ describe('a budget for a key and day', () => {
       await database()`update api_keys set tool_budget_grosze = 0 where id = ${account.keyId}`;
       expect((await call('send_sms', ONE)).texts[0]).toContain('not sent again');
     });
-    expect(await spentOf(account)).toEqual({ spent: 20, reserved: 0 });
+    expect(await spentOf(account)).toEqual(20);
   });
 
   it('is the key’s own, and not of what the key sends by REST, nor of a key without one', async () => {
@@ -101,7 +100,7 @@ describe('a budget for a key and day', () => {
     const free = await newKey(account.id);
     await account.api.accepted({ to: '500100200', text: 'REST' });
     await account.api.get('/v1/numbers/500100200/lookup');
-    expect(await spentOf(account)).toEqual({ spent: 0, reserved: 0 });
+    expect(await spentOf(account)).toEqual(0);
     await using(free.key, async ({ call }) => {
       expect((await call('send_sms', other('free'))).isError).toBe(false);
     });
@@ -121,6 +120,17 @@ describe('a budget for a key and day', () => {
     });
   });
 
+  it('is given back what a look-up without a result took', async () => {
+    const account = await boundTo(5);
+    await using(account.key, async ({ call }) => {
+      const failed = await call('check_number', { msisdn: '500100915' });
+      expect(failed).toMatchObject({ isError: true, refusal: { error: { code: 'provider_error' } } });
+      expect([await charged(account), await spentOf(account)]).toEqual([0, 0]);
+      expect((await call('check_number', { msisdn: '500100200' })).isError).toBe(false);
+    });
+    expect([await charged(account), await spentOf(account)]).toEqual([5, 5]);
+  });
+
   it('lets a look-up be joined that another call has begun and pays for', async () => {
     const account = await boundTo(5);
     await using(account.key, async ({ call }) => {
@@ -128,7 +138,7 @@ describe('a budget for a key and day', () => {
       const answers = await Promise.all(Array.from({ length: 10 }, same));
       expect(answers.map(({ isError }) => isError)).toEqual(answers.map(() => false));
     });
-    expect([await charged(account), await spentOf(account)]).toEqual([5, { spent: 5, reserved: 0 }]);
+    expect([await charged(account), await spentOf(account)]).toEqual([5, 5]);
   });
 
   it('holds exactly with forty calls at once', async () => {
@@ -155,7 +165,7 @@ describe('a budget for a key and day', () => {
         break;
       }
     });
-    expect([await charged(account), await spentOf(account)]).toEqual([100, { spent: 100, reserved: 0 }]);
+    expect([await charged(account), await spentOf(account)]).toEqual([100, 100]);
   });
 });
 
@@ -190,6 +200,6 @@ describe('a process that dies before a send is accepted', () => {
       expect((await call('send_sms', other(2))).isError).toBe(false);
       expect(await call('send_sms', other(3))).toMatchObject(REACHED);
     });
-    expect([await charged(account), await spentOf(account)]).toEqual([10, { spent: 10, reserved: 0 }]);
+    expect([await charged(account), await spentOf(account)]).toEqual([10, 10]);
   });
 });

@@ -28,9 +28,9 @@ const untilNoticed = ({ key }: TestAccount) =>
 async function tracesOf({ id, keyId }: TestAccount): Promise<unknown> {
   const [left] = await database()`
     select (select count(*)::int from idempotency_keys where account_id = ${id}) as keys,
-           (select count(*)::int from tool_reservations where key_id = ${keyId}) as reservations,
+           (select count(*)::int from reservations where account_id = ${id}) as reservations,
            (select coalesce(sum(grosze), 0)::int from tool_spending where key_id = ${keyId}) as spent,
-           (select count(*)::int from number_lookups where account_id = ${id} and state <> 'refused') as lookups`;
+           (select count(*)::int from number_lookups where account_id = ${id}) as lookups`;
   return { ...left, messages: await storedMessages(id), balance: (await books(id)).balance };
 }
 
