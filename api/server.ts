@@ -5,7 +5,6 @@ import { createRunning } from '../concurrency/running.ts';
 import { sharedReading } from '../concurrency/sharedReading.ts';
 import { sharedAcceptance } from '../db/messages/acceptShared.ts';
 import { addPools, openDatabase, sharesOf } from '../db/connection.ts';
-import { fairDatabase } from '../db/fairDatabase.ts';
 import { readBacklog } from '../db/money/reservations.ts';
 import { currentRouting } from '../operations/routes/current.ts';
 import { watchBlocks } from '../telemetry/blockMetrics.ts';
@@ -61,8 +60,8 @@ export interface RunningApi {
 const BACKLOG_FRESH_MS = 5_000;
 // Nobody waits for an answer any more: every request has got its own after ten seconds.
 const DATABASE_SILENCE_MS = 15_000;
-// Nobody waits longer for the answer either; a lock is waited for with a connection in hand, which others could have.
-const STATEMENT_LIMITS = { statementMs: 9_500, lockMs: 4_000 };
+// What takes longer is refused while its caller still waits, and nothing of it is done. A lock is waited for with a connection in hand.
+const STATEMENT_LIMITS = { statementMs: 6_000, lockMs: 3_000, transactionMs: 6_500 };
 
 /**
  * Starts the API. Neither the database nor Temporal has to be there yet: until they are, requests get 502.
@@ -99,8 +98,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
   const [frontPlaces, places] = sharesOf(options.databasePool);
   const open = (max: number) => openDatabase(options.databaseUrl, max, DATABASE_SILENCE_MS, STATEMENT_LIMITS);
   const front = open(frontPlaces);
-  const pool = open(places);
-  const sql = fairDatabase(pool, places);
+  const sql = open(places);
   const { namespace, ...temporalServer } = options.temporal;
   const connection = temporalConnection(temporalServer);
   const workflow = [temporalCallMetrics(), ...clientTraces()];
@@ -126,7 +124,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
     async close() {
       unwatchPool();
       unwatchBlocks();
-      const databases = [pool, front].map((one) => one.end({ timeout: 5 }));
+      const databases = [sql, front].map((one) => one.end({ timeout: 5 }));
       await Promise.allSettled([...databases, connection.close()]);
     },
   };

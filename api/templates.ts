@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { listTemplates as readTemplates, readTemplate, type TemplateRow } from '../db/messages/templates.ts';
-import { areHeavy } from '../domain/heavyTexts.ts';
 import { placeholderNames } from '../domain/placeholders.ts';
 import { Refused } from '../domain/refusals.ts';
 import {
@@ -9,7 +8,6 @@ import {
   TEMPLATE_SUBJECT_MAX,
   TEMPLATE_TYPES,
 } from '../domain/templates.ts';
-import { mapPaced } from '../operations/pace.ts';
 import * as operations from '../operations/templates.ts';
 import { documented, exampleId } from './documented.ts';
 import { lineText, omissible, omissibleWithDefault, pathId, plainText } from './fields.ts';
@@ -64,10 +62,9 @@ export const listTemplates = endpoint({
   summary: 'Lists the message templates by name.',
   description: 'All templates, sorted by name.',
   responses: { 200: z.strictObject({ data: z.array(templateSchema).describe('The page.') }) },
-  async handle({ services, caller, pace, becomesHeavy }) {
+  async handle({ services, caller }) {
     const templates = await readTemplates(services.sql, caller.accountId);
-    if (areHeavy(templates.reduce((sum, { body: text }) => sum + text.length, 0))) becomesHeavy();
-    return { status: 200, body: { data: await mapPaced(pace, templates, templateRecord) } };
+    return { status: 200, body: { data: templates.map(templateRecord) } };
   },
 });
 

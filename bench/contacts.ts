@@ -8,8 +8,7 @@ import { expandGroups, listGroups } from '../db/contacts/groups.ts';
 import { newId } from '../db/ids.ts';
 import { searchTerms } from '../domain/contactSearch.ts';
 import { migrate } from '../db/migrate.ts';
-import { applyChanges, changeBook, namesOfGroups } from '../operations/addressBook/changeBook.ts';
-import { newPace } from '../operations/pace.ts';
+import { applyChanges, changeBook } from '../operations/addressBook/changeBook.ts';
 import { run } from './load.ts';
 
 /**
@@ -92,9 +91,7 @@ async function measureAll(sql: Database): Promise<void> {
       msisdn: prefix + String(1_000_000 + next++),
       change: { first_name: 'Katarzyna', last_name: `Zielińska-${next}`, groups: ['Duża', 'g7'] },
     }));
-    const pace = newPace(account);
-    const ready = { changes, groupNames: await namesOfGroups(pace, changes) };
-    const apply = (tx: Sql) => applyChanges(tx, account, ready, pace);
+    const apply = (tx: Sql) => applyChanges(tx, account, changes);
     return (await changeBook(sql, account, apply)).outcomes.length;
   };
   await line('import of 500 new contacts', importing('+48700'), 20);

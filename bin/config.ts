@@ -40,7 +40,7 @@ const environment = z.object({
   MCP_URL: publicUrl.optional(),
   TRUST_PROXY: flag.default(false),
   REQUESTS_AT_ONCE: count(1, 100_000).default(120),
-  HEAVY_REQUESTS_AT_ONCE: count(1, 1_000).default(4),
+  HEAVY_REQUESTS_AT_ONCE: count(1, 1_000).default(2),
   MCP_CONFIRM_RECIPIENTS: count(0, MAX_CONFIRM_RECIPIENTS).default(10),
   MCP_CONFIRM_GROSZE: count(0, MAX_CONFIRM_GROSZE).default(500),
   METRICS_PORT: count(0, 65535).optional(),

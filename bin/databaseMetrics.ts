@@ -6,7 +6,7 @@ import { readRegularWork } from '../db/maintenance/regularWork.ts';
 import { readBacklog } from '../db/money/reservations.ts';
 import { readQueues, readWatched } from '../db/routes/routeOverview.ts';
 import { ping } from '../db/setup.ts';
-import { readWithin } from '../db/statementLimit.ts';
+import { readWithin } from '../db/transaction.ts';
 import { backlogMetrics } from './backlogMetrics.ts';
 import { findingMetrics } from './findingMetrics.ts';
 import { regularWorkMetrics } from './regularWorkMetrics.ts';

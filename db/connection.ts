@@ -28,8 +28,6 @@ const INT8 = 20;
 const RECONNECT_SECONDS = 0.5;
 /** So long a transaction may take. */
 export const LONGEST_TRANSACTION_MS = 60_000;
-/** So long the server lets one take that is bounded so: the client gives up first. */
-export const FORGOTTEN_AFTER_MS = LONGEST_TRANSACTION_MS + 10_000;
 const KEEPALIVE = { tcp_keepalives_idle: 60, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 };
 
 /**
@@ -50,7 +48,8 @@ export function openDatabase(
   requireDriver();
   // The other end of a connection that died without a word: its transaction would keep its locks for hours, also where it
   // is not idle but waits for the second half of a statement.
-  const forgetful = silenceMs === undefined ? {} : { transaction_timeout: FORGOTTEN_AFTER_MS, ...KEEPALIVE };
+  const forgetful =
+    silenceMs === undefined ? {} : { transaction_timeout: LONGEST_TRANSACTION_MS, ...KEEPALIVE };
   const limits = {
     ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
     ...(lockMs === undefined ? {} : { lock_timeout: lockMs }),
@@ -122,6 +121,7 @@ export const SQLSTATE = {
   keywordsTooMany: 'GN429',
   deadlock: '40P01',
   statementCancelled: '57014',
+  transactionTimeout: '25P04',
   lockNotAvailable: '55P03',
   uniqueViolation: '23505',
   undefinedTable: '42P01',

@@ -64,14 +64,13 @@ export interface NewIds {
 
 /**
  * Decides what changes come to, one after the other (v2.3.0, Contacts): of two with one number the later one updates what the
- * earlier one made. What is refused leaves the others as they are, and no group is made for it alone, nor an id drawn. May be
- * interrupted after each change.
+ * earlier one made. What is refused leaves the others as they are, and no group is made for it alone, nor an id drawn.
  */
-export function* planContacts(
+export function planContacts(
   { contacts: stored, groups, used, limits }: BookExcerpt,
   changes: readonly NumberedChange[],
   newIds: NewIds,
-): Generator<void, ContactPlan> {
+): ContactPlan {
   const contacts = new Map(
     [...stored].map(([msisdn, known]): [string, PlannedContact] => [
       msisdn,
@@ -82,10 +81,7 @@ export function* planContacts(
   const compare = rememberedKeys();
   let created = 0;
   const outcomes: ContactOutcome[] = [];
-  for (const { msisdn, change } of changes) {
-    outcomes.push(planOne(msisdn, change));
-    yield;
-  }
+  for (const { msisdn, change } of changes) outcomes.push(planOne(msisdn, change));
   const newGroups = new Map([...madeGroups.values()].map(({ id, name }) => [id, name]));
   return { outcomes, contacts, newGroups };
 

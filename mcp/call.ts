@@ -6,7 +6,6 @@ import { errorAnswer } from '../api/http/refusals.ts';
 import type { Answer } from '../api/http/endpoint.ts';
 import type { Services } from '../api/services.ts';
 import type { Caller } from '../operations/asked.ts';
-import { newPace } from '../operations/pace.ts';
 import { confirmationNeeded, declined, describe, failure, success } from './result.ts';
 import {
   type ConfirmAbove,
@@ -74,7 +73,7 @@ async function ask(tool: Tool, given: Arguments, call: ToolCall): Promise<Result
     return askBeforeDeleting(tool.deletes, given, call);
   }
   const { body } = await askEndpoint(question, call, null);
-  return await success(tool, body, paceOf(call));
+  return success(tool, body);
 }
 
 // One thing at a time: a client that cannot ask its user is not held up.
@@ -94,13 +93,13 @@ async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Resul
   const question = tool.ask(fields);
   if (own.dry_run === true) {
     const { body } = await askEndpoint(estimateInstead(question), call, null);
-    return await success(tool, body, paceOf(call), `Nothing was sent. ${describe(extentOf(body))}`);
+    return success(tool, body, `Nothing was sent. ${describe(extentOf(body))}`);
   }
   const named = own.idempotency_key;
   const keys = named === undefined ? keysOfCall(tool, question, call.caller, fields) : ([named] as const);
   for (const key of keys) {
     const before = await askEndpoint(earlierAnswerInstead(question), call, key);
-    if (before.status === 201) return await success(tool, before.body, paceOf(call), NOT_SENT_AGAIN);
+    if (before.status === 201) return success(tool, before.body, NOT_SENT_AGAIN);
   }
   if (own.confirm !== true && !hasAgreed(call)) {
     const extent = extentOf((await askEndpoint(estimateInstead(question), call, null)).body);
@@ -110,10 +109,8 @@ async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Resul
   const answer = await askEndpoint(question, call, keys[0]);
   await call.progress(2, 2, 'Accepted.');
   const replayed = answer.headers?.['Idempotent-Replayed'] === 'true';
-  return await success(tool, answer.body, paceOf(call), replayed ? NOT_SENT_AGAIN : null);
+  return success(tool, answer.body, replayed ? NOT_SENT_AGAIN : null);
 }
-
-const paceOf = ({ caller }: ToolCall) => newPace(caller.accountId);
 
 const hasAgreed = ({ answers }: ToolCall): boolean =>
   acceptedContent(answers, 'confirm')?.['confirm'] === true;
@@ -140,11 +137,11 @@ function confirmation(message: string, title: string): InputRequest {
 /** Asks an endpoint. @throws Refused, HttpRefused, and whatever failed behind it */
 export async function askEndpoint(
   { endpoint, params, query, body }: Question,
-  { services, caller, requestId, signal, becomesHeavy }: ToolCall,
+  { services, caller, requestId, becomesHeavy }: ToolCall,
   key: string | null,
 ): Promise<Answer> {
   const answer = await invoke(endpoint, services, caller, {
-    ...{ params, body, requestId, signal, becomesHeavy, csv: false, receivedAt: Date.now() },
+    ...{ params, body, requestId, becomesHeavy, csv: false, receivedAt: Date.now() },
     query: () => query,
     idempotencyKey: () => key,
   });

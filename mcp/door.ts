@@ -12,7 +12,6 @@ import { problemText } from '../api/http/texts.ts';
 import type { Services } from '../api/services.ts';
 import { Refused } from '../domain/refusals.ts';
 import type { Caller } from '../operations/asked.ts';
-import { newPace } from '../operations/pace.ts';
 import { isMeantForUs } from './gate.ts';
 import type { ConfirmAbove } from './sending.ts';
 import { createToolServer, type Session } from './server.ts';
@@ -57,8 +56,6 @@ async function serve(services: Services, context: Context, createServer: CreateS
   const counted = isCall(read.body) ? countCall(services, context, holder) : Promise.resolve();
   // Whoever waits for it is a tool; what is no proper call of one comes to none.
   counted.catch(() => undefined);
-  const pace = newPace(caller.accountId);
-  if (pace.due()) await pace.rest();
   await answer(services, context, read.body, { holder, admitted, counted, createServer });
 }
 
@@ -89,7 +86,6 @@ async function bodyOf(
   if (context.method !== 'POST') return { body: undefined };
   try {
     const body = await readBody(context.req, {
-      owner: caller.accountId,
       limitBytes: BODY_LIMIT,
       watch: watchSize(services, context, caller, admitted),
     });

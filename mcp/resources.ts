@@ -10,7 +10,6 @@ import type { Endpoint } from '../api/http/endpoint.ts';
 import { errorAnswer } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import { listTemplates } from '../api/templates.ts';
-import { newPace } from '../operations/pace.ts';
 import { askEndpoint, type ToolCall } from './call.ts';
 import { TEXT_MAX } from './result.ts';
 
@@ -77,10 +76,8 @@ export async function readResource(uri: string, call: ToolCall): Promise<ReadRes
     await call.admit();
     const { body } = await askEndpoint(question, call, null);
     const shown = Object.entries(body as object).filter(([name]) => fields?.includes(name) ?? true);
-    const pace = newPace(call.caller.accountId);
     const text = JSON.stringify({ ...Object.fromEntries(shown), ...beside?.(call) });
     if (text.length > TEXT_MAX) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, TOO_LONG);
-    if (pace.due()) await pace.rest();
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown;

@@ -1,7 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorAnswer, ErrorCode } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
-import type { Pace } from '../operations/pace.ts';
 import type { Extent } from './sending.ts';
 import type { Tool } from './tool.ts';
 
@@ -12,18 +11,9 @@ const THIRD_PARTY =
 export const TEXT_MAX = 1_000_000;
 const TOO_LONG = `The answer has more than ${TEXT_MAX} characters: it stands in \`structuredContent\` only. Ask for less where the tool has \`limit\`.`;
 
-/**
- * What an endpoint answered, for whoever reads `structuredContent` and for whoever reads texts only.
- * @param pace others are let first after what takes long
- */
-export async function success(
-  { thirdParty }: Tool,
-  body: unknown,
-  pace: Pace,
-  note: string | null = null,
-): Promise<CallToolResult> {
+/** What an endpoint answered, for whoever reads `structuredContent` and for whoever reads texts only. */
+export function success({ thirdParty }: Tool, body: unknown, note: string | null = null): CallToolResult {
   const json = JSON.stringify(body);
-  if (pace.due()) await pace.rest();
   const notes = [thirdParty === true ? THIRD_PARTY : null, note].filter((text) => text !== null);
   return {
     content: [...notes, json.length > TEXT_MAX ? TOO_LONG : json].map((text) => ({ type: 'text', text })),

@@ -6,11 +6,9 @@ import type { Database } from '../db/connection.ts';
 import type { Accepting } from '../db/messages/accept.ts';
 import type { Backlog } from '../db/money/reservations.ts';
 import type { Routing } from '../domain/routing.ts';
-import type { Pace } from './pace.ts';
 
 /** What stands behind the operations. */
 export interface Services {
-  /** Shared out fairly among the accounts that ask: whatever one keeps under way, others find a connection. */
   sql: Database;
   temporal: Client;
   /** Accepts messages, of requests that come at the same time together. */
@@ -58,8 +56,6 @@ export interface Asked<Input> {
   requestId: string;
   /** When it came, epoch milliseconds of this process. */
   receivedAt: number;
-  /** For whatever may take longer than some milliseconds. */
-  pace: Pace;
   /** Counts it among the account's heavy requests, of which few are under way at once. @throws Refused */
   becomesHeavy: () => void;
 }

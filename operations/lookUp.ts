@@ -10,7 +10,6 @@ import {
   readLookupTerms,
 } from '../db/lookups/lookups.ts';
 import { InsufficientFundsError } from '../db/money/reservations.ts';
-import { evenIfGone } from '../db/patience.ts';
 import { type Outage, Refused } from '../domain/refusals.ts';
 import { orderRoutes } from '../domain/routing.ts';
 import { lookupStart } from '../workflows/startOptions.ts';
@@ -130,7 +129,7 @@ async function outcomeOf(asking: Asking, id: string): Promise<{ row: LookupRow; 
     return await readLookup(sql, id);
   };
   try {
-    return { row: await within(receivedAt + GIVE_UP_MS, evenIfGone(settle)), outage };
+    return { row: await within(receivedAt + GIVE_UP_MS, settle()), outage };
   } catch (error) {
     log.error({ err: error, lookupId: id }, 'a look-up could not be resolved');
     throw new Refused({ reason: 'lookup_unresolved', outage: outage ?? 'timed_out' }, undefined, error);

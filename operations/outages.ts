@@ -3,10 +3,10 @@ import {
   ServiceError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import { QueueTimeoutError } from '../concurrency/serially.ts';
 import { waitFor } from '../concurrency/waitFor.ts';
 import type { Outage } from '../domain/refusals.ts';
 import { SQLSTATE } from '../db/connection.ts';
-import { OutOfPatienceError } from '../db/patience.ts';
 
 // What postgres.js says when there is no connection, and the SQLSTATEs of a server that is starting, stopping or full.
 const DATABASE_GONE = new Set([
@@ -24,11 +24,12 @@ const DATABASE_GONE = new Set([
   '57P02',
   '57P03',
 ]);
-// The last two are a statement and a wait for a lock that took too long.
+// The last three are a statement, a transaction and a wait for a lock that took too long.
 const DATABASE_SLOW = new Set<string>([
   'ETIMEDOUT',
   'CONNECT_TIMEOUT',
   SQLSTATE.statementCancelled,
+  SQLSTATE.transactionTimeout,
   SQLSTATE.lockNotAvailable,
 ]);
 const GRPC_TIMEOUTS: readonly number[] = [1, 4]; // CANCELLED, DEADLINE_EXCEEDED
@@ -43,7 +44,7 @@ export class DeadlineError extends Error {
  * @returns null when the error is something else
  */
 export function outageOf(error: unknown): Outage | null {
-  if (error instanceof DeadlineError || error instanceof OutOfPatienceError) return 'timed_out';
+  if (error instanceof DeadlineError || error instanceof QueueTimeoutError) return 'timed_out';
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return 'timed_out';
   const grpc = error instanceof ServiceError ? error.cause : error;
   if (isGrpcServiceError(grpc)) {

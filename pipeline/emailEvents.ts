@@ -15,7 +15,7 @@ import {
   takeDueEvents,
 } from '../db/emails/events.ts';
 import { startableEmails } from '../db/emails/startable.ts';
-import { limitLocks } from '../db/lockLimit.ts';
+import { limitLocks } from '../db/transaction.ts';
 import { transaction } from '../db/transaction.ts';
 import type { ProviderEmailEvent } from '../domain/email/events.ts';
 import { concernedBy, isIdle, type ReportedRecipient, suppressing } from '../domain/email/reports.ts';

@@ -22,7 +22,7 @@ export function callOf(
   let body: Promise<Buffer> | undefined;
   const read = async (): Promise<Buffer> => {
     await mayRead?.();
-    return await readBytes(request, { owner: null, limitBytes: maxBytes, withinMs });
+    return await readBytes(request, { limitBytes: maxBytes, withinMs });
   };
   return { method, query, headers, body: () => (body ??= read()) };
 }

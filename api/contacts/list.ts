@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type ContactFilter, readContacts } from '../../db/contacts/contacts.ts';
 import { hasGroup } from '../../db/contacts/groups.ts';
-import { areHeavy } from '../../domain/heavyTexts.ts';
 import { composed } from '../../domain/composed.ts';
 import { idPattern, isId } from '../../domain/ids.ts';
 import { SEARCH_TERMS_MAX, searchTerms } from '../../domain/contactSearch.ts';
@@ -9,7 +8,6 @@ import { endpoint } from '../http/endpoint.ts';
 import { documented, exampleId } from '../documented.ts';
 import { issue, lineText } from '../fields.ts';
 import { ABOUT_CURSOR, ABOUT_LIMIT, PAGE_MAX, PAGE_STANDARD, pageOf, pageSchema } from '../paging.ts';
-import { charactersOf } from './characters.ts';
 import { exportContacts } from './export.ts';
 import { contactRecord, contactSchema } from './record.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
@@ -67,7 +65,7 @@ export const listContacts = endpoint({
   }),
   csv: true,
   responses: { 200: pageSchema(contactSchema) },
-  async handle({ services: { sql }, caller: { accountId }, query, csv, becomesHeavy }) {
+  async handle({ services: { sql }, caller: { accountId }, query, csv }) {
     const { group_id: groupId = null, cursor: after = null } = query;
     if (groupId !== null && !(isId('gr', groupId) && (await hasGroup(sql, accountId, groupId)))) {
       throw new Refused({ reason: 'group_unknown', group: groupId }, 'group_id');
@@ -80,7 +78,6 @@ export const listContacts = endpoint({
     const pageSize = query.limit ?? PAGE_STANDARD;
     const found = await readContacts(sql, accountId, filter, pageSize + 1);
     const { page, last } = pageOf(found, pageSize);
-    if (areHeavy(page.reduce((sum, contact) => sum + charactersOf(contact), 0))) becomesHeavy();
     return { status: 200, body: { data: page.map(contactRecord), next_cursor: last?.id ?? null } };
   },
 });

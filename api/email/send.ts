@@ -10,7 +10,6 @@ import {
 import type { Interface } from '../../domain/interfaces.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { sendEmail as send } from '../../operations/email/send.ts';
-import type { Pace } from '../../operations/pace.ts';
 import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
 import { issue, lineText, omissible, omissibleWithDefault, plainText } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -150,7 +149,7 @@ export function sendEmail(owner: Interface) {
         ...{ to: rest.to, cc: rest.cc, bcc: rest.bcc, subject: rest.subject, headers: rest.headers },
         replyTo: rest.reply_to ?? null,
         idx: rest.idx ?? null,
-        attachments: await decodedAttachments(rest.attachments, call.pace),
+        attachments: await decodedAttachments(rest.attachments),
         listUnsubscribe: rest.list_unsubscribe,
       };
       const { body, replayed } = await send({ ...call, input });
@@ -162,14 +161,11 @@ export function sendEmail(owner: Interface) {
 /** An empty one is none: with an HTML part, however empty, readers show that and not the text. */
 const contentOf = (given: string | undefined): string | null => given || null;
 
-async function decodedAttachments(
-  given: z.output<typeof attachments>,
-  pace: Pace,
-): Promise<EmailAttachment[]> {
+async function decodedAttachments(given: z.output<typeof attachments>): Promise<EmailAttachment[]> {
   const files: EmailAttachment[] = [];
   let bytes = 0;
   for (const [index, { content, ...file }] of given.entries()) {
-    const decoded = await content.decode(pace);
+    const decoded = await content.decode();
     if (decoded === null) throw new Refused({ reason: 'attachment_not_base64', index }, 'attachments');
     bytes += decoded.bytes;
     if (bytes > ATTACHMENTS_BYTES_MAX)

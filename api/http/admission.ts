@@ -30,8 +30,8 @@ export interface Admission {
 const RETRY_SECONDS = 1;
 
 /**
- * The bound on what one account keeps under way in this process, whatever each of its requests waits for. It is for memory and sockets;
- * who gets the database's connections is decided in `db/fairDatabase.ts`.
+ * The bound on what one account keeps under way in this process, whatever each of its requests waits for: memory, sockets, and how many
+ * statements of others wait behind its own for a connection.
  */
 export function createAdmission(limits: AdmissionLimits): Admission {
   const requests = createCounts();

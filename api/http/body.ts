@@ -3,15 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { HttpRefused } from './refusals.ts';
 import { EncodedFile } from './encodedFile.ts';
 import { type BodyShape, checkBounds, type FileText } from './jsonBounds.ts';
-import { newPace, type Pace, runPaced } from '../../operations/pace.ts';
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CSV_TYPE = /^text\/csv\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]+)"?/i;
-const JSON_BLANKS = /^[ \t\r\n]*$/;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-// What is parsed at once: some 20 ms. Nothing but a list of contacts is larger than a template, and no contact is.
-const PIECE_BYTES = 1024 * 1024;
 // So long any body may take, and longer by what the endpoint takes over a line of 1.2 Mbit/s.
 const SLOW_MS = 30_000;
 const SLOWEST_BYTES_PER_MS = 150;
@@ -29,8 +25,6 @@ export interface SizeWatch {
 
 /** How the bytes of a body are read. */
 interface BytesReading {
-  /** Whose it is, by account id; null: nobody's in particular. */
-  owner: string | null;
   /** Greatest size in bytes. */
   limitBytes: number;
   /** For how many milliseconds it may take to come; unless told half a minute, and longer by what a slow line takes over the limit. */
@@ -45,18 +39,17 @@ export interface BodyReading extends Omit<BytesReading, 'largerThan' | 'withinMs
   /** Of a body with longer texts than others, or files. */
   shape?: BodyShape | undefined;
   /** Turns CSV text into what JSON would have been. */
-  parseCsv?: ((utf8: Buffer, pace: Pace) => Promise<unknown>) | undefined;
+  parseCsv?: ((utf8: Buffer) => Promise<unknown>) | undefined;
 }
 
 /**
  * Reads a body: JSON, or CSV where the endpoint takes it. Compressed bodies are refused: a limit on what arrives would say nothing about what it becomes.
- * A long one is parsed in slices.
  *
  * @throws HttpRefused (type, charset, encoding, size; missing, cut off, not UTF-8, not JSON, too deep, too many keys, a key
  *   twice), and what the watch throws
  */
 export async function readBody(request: IncomingMessage, reading: BodyReading): Promise<unknown> {
-  const { owner, limitBytes, watch, parseCsv, shape } = reading;
+  const { limitBytes, watch, parseCsv, shape } = reading;
   const isCsv = parseCsv !== undefined && CSV_TYPE.test(request.headers['content-type'] ?? '');
   refuseUnreadable(request, isCsv);
   const announced = announcedBytes(request);
@@ -65,40 +58,25 @@ export async function readBody(request: IncomingMessage, reading: BodyReading): 
     if (announced > watch.largerThan.bytes) watch.largerThan.exceeded();
     await watch.size(announced);
   }
-  const bytes = await readBytes(request, { owner, limitBytes, largerThan: watch.largerThan });
+  const bytes = await readBytes(request, { limitBytes, largerThan: watch.largerThan });
   if (bytes.length === 0) throw new HttpRefused({ reason: 'body_missing' });
   if (announced === null) await watch.size(bytes.length);
-  const pace = newPace(owner);
-  if (bytes.length > watch.largerThan.bytes || pace.due()) await pace.rest();
   if (!isUtf8(bytes)) throw new HttpRefused({ reason: 'body_not_utf8' });
-  if (pace.due()) await pace.rest();
   const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const content = isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
-  if (isCsv) return await parseCsv(content, pace);
-  return shape === undefined ? await parseJson(content, pace) : await parseWithFiles(content, shape, pace);
+  if (isCsv) return await parseCsv(content);
+  return shape === undefined ? parseJson(content) : parseWithFiles(content, shape);
 }
 
-/** The elements of a top-level array are parsed one by one, as a list is what large bodies are. */
-async function parseJson(bytes: Buffer, pace: Pace): Promise<unknown> {
-  const elements = await runPaced(pace, checkBounds(bytes));
-  if (elements === null) {
-    if (pace.due()) await pace.rest();
-    return parsed(bytes);
-  }
-  const [first] = elements;
-  if (elements.length === 1 && JSON_BLANKS.test(bytes.toString('utf8', ...first!))) return [];
-  const values: unknown[] = [];
-  for (const [from, to] of elements) {
-    if (pace.due()) await pace.rest();
-    values.push(parsed(bytes.subarray(from, to)));
-  }
-  return values;
+function parseJson(bytes: Buffer): unknown {
+  checkBounds(bytes);
+  return parsed(bytes);
 }
 
 /** What stands between the quotes of a file's content is never made a text: it is cut out, and put in its place as it came. */
-async function parseWithFiles(bytes: Buffer, shape: BodyShape, pace: Pace): Promise<unknown> {
+function parseWithFiles(bytes: Buffer, shape: BodyShape): unknown {
   const files: FileText[] = [];
-  await runPaced(pace, checkBounds(bytes, shape, files));
+  checkBounds(bytes, shape, files);
   const rest: Buffer[] = [];
   let at = 0;
   for (const { from, to } of files) {
@@ -106,7 +84,6 @@ async function parseWithFiles(bytes: Buffer, shape: BodyShape, pace: Pace): Prom
     at = to;
   }
   rest.push(bytes.subarray(at));
-  if (pace.due()) await pace.rest();
   const value = parsed(Buffer.concat(rest), shape.parsedBytes);
   // Without files it may be anything.
   if (files.length === 0) return value;
@@ -117,7 +94,7 @@ async function parseWithFiles(bytes: Buffer, shape: BodyShape, pace: Pace): Prom
   return value;
 }
 
-function parsed(bytes: Buffer, limit = PIECE_BYTES): unknown {
+function parsed(bytes: Buffer, limit = Infinity): unknown {
   if (bytes.length > limit) throw tooLarge(limit);
   try {
     return JSON.parse(bytes.toString());
@@ -151,7 +128,7 @@ function refuseUnreadable({ headers }: IncomingMessage, isCsv: boolean): void {
  */
 export function readBytes(
   request: IncomingMessage,
-  { owner, limitBytes, largerThan, withinMs = SLOW_MS + limitBytes / SLOWEST_BYTES_PER_MS }: BytesReading,
+  { limitBytes, largerThan, withinMs = SLOW_MS + limitBytes / SLOWEST_BYTES_PER_MS }: BytesReading,
 ): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes)
     return Promise.reject(tooLarge(limitBytes));
@@ -159,7 +136,7 @@ export function readBytes(
   if (request.destroyed && !request.complete)
     return Promise.reject(new HttpRefused({ reason: 'body_aborted' }));
   return new Promise((resolve, reject) => {
-    const pieces = gathering(announcedBytes(request), owner);
+    const pieces = gathering(announcedBytes(request));
     let size = 0;
     const settle = (outcome: () => void) => {
       clearTimeout(tooLong);
@@ -187,34 +164,24 @@ export function readBytes(
 /** Where the pieces of a body are put together. */
 interface Gathering {
   add(piece: Buffer): void;
-  whole(): Promise<Buffer>;
+  whole(): Buffer;
 }
 
 /**
  * A body whose size is known has its place from the beginning, which is memory only as far as it is written to: 18 MB copied at once
  * would hold up everybody for 60 ms, and be there twice.
  */
-function gathering(announced: number | null, owner: string | null): Gathering {
+function gathering(announced: number | null): Gathering {
   if (announced === null) {
     const pieces: Buffer[] = [];
-    return { add: (piece) => void pieces.push(piece), whole: () => joined(pieces, newPace(owner)) };
+    return { add: (piece) => void pieces.push(piece), whole: () => Buffer.concat(pieces) };
   }
   const bytes = Buffer.allocUnsafeSlow(announced);
   let size = 0;
   return {
     add: (piece) => void (size += piece.copy(bytes, size)),
-    whole: () => Promise.resolve(bytes.subarray(0, size)),
+    whole: () => bytes.subarray(0, size),
   };
-}
-
-async function joined(pieces: readonly Buffer[], pace: Pace): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
-  let size = 0;
-  for (const piece of pieces) {
-    if (pace.due()) await pace.rest();
-    size += piece.copy(bytes, size);
-  }
-  return bytes;
 }
 
 function tooLarge(limitBytes: number): HttpRefused {

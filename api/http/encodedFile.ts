@@ -1,4 +1,4 @@
-import type { Pace } from '../../operations/pace.ts';
+import { setImmediate } from 'node:timers/promises';
 
 // Characters looked at in one step; four of base64 are three bytes.
 const STEP_CHARACTERS = 256 * 1024;
@@ -23,13 +23,13 @@ export class EncodedFile {
     this.#text = text;
   }
 
-  /** Decodes it in slices. @returns null for what is no base64 (RFC 4648, 4) */
-  async decode(pace: Pace): Promise<DecodedFile | null> {
+  /** Decodes it, and serves others in between. @returns null for what is no base64 (RFC 4648, 4) */
+  async decode(): Promise<DecodedFile | null> {
     const pieces: Buffer[] = [];
     let bytes = 0;
     let left = '';
     for (let at = 0; at < this.#text.length; at += STEP_CHARACTERS) {
-      if (pace.due()) await pace.rest();
+      if (at > 0) await setImmediate();
       const last = at + STEP_CHARACTERS >= this.#text.length;
       const { text, rest } = unescaped(left + this.#text.toString('latin1', at, at + STEP_CHARACTERS), last);
       const piece = decoded(text, last);

@@ -4,7 +4,6 @@ import type { Caller, Scope } from '../../operations/asked.ts';
 import type { Services } from '../services.ts';
 import type { BodyShape } from './jsonBounds.ts';
 import type { Reason } from './refusals.ts';
-import type { Pace } from '../../operations/pace.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -22,8 +21,6 @@ export interface Call<Params, Query, Body, Who> {
   idempotencyKey: string | null;
   /** When the request came, epoch milliseconds of this process. */
   receivedAt: number;
-  /** For whatever may take longer than some milliseconds. */
-  pace: Pace;
   /** Counts it among the account's heavy requests, of which few are under way at once. @throws Refused */
   becomesHeavy: () => void;
   services: Services;
@@ -87,7 +84,7 @@ interface Traits {
    * Takes `text/csv` beside JSON: turns the text into what `body` validates.
    * @throws Refused, HttpRefused
    */
-  parseCsv?: (utf8: Buffer, pace: Pace) => Promise<unknown>;
+  parseCsv?: (utf8: Buffer) => Promise<unknown>;
   /** Takes long for one request, as a report does: an account has fewer of these under way at once. */
   heavy?: boolean;
   /** Takes the header `Idempotency-Key`. */

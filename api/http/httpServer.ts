@@ -11,7 +11,6 @@ import { countRefusal } from '../../telemetry/httpMetrics.ts';
 import { endpoints } from '../endpoints.ts';
 import { errorBody } from './middleware.ts';
 import { type ErrorAnswer, errorAnswer, HttpRefused } from './refusals.ts';
-import { closeSlowReaders } from './slowReaders.ts';
 
 const DRAIN_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -19,6 +18,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_MS = 2_000;
 // Nobody reads a body for longer, see `readBytes`.
 const REQUEST_TIMEOUT_MS = 180_000;
+// An answer stays in memory until its client has taken it.
+const SILENCE_MS = 60_000;
 // Longer than the usual load balancer's, so that it is not us who close a connection it is about to use.
 const KEEP_ALIVE_MS = 75_000;
 // For the caller to take the refusal and close.
@@ -35,7 +36,7 @@ export function createHttpServer(
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  closeSlowReaders(server);
+  server.timeout = SILENCE_MS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     answerMalformed(error, socket as Socket),
   );

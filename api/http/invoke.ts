@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { type Patience, withPatience } from '../../db/patience.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Caller } from '../../operations/asked.ts';
 import { DeadlineError, within } from '../../operations/outages.ts';
-import { newPace, type Pace } from '../../operations/pace.ts';
 import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import type { Services } from '../services.ts';
-import { checkAnswer } from './answerCheck.ts';
 import { authorise } from './authentication.ts';
 import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
 import { watchRefusals } from './listedRefusals.ts';
@@ -32,8 +29,6 @@ export interface Input {
   requestId: string;
   /** When it came, epoch milliseconds of this process. */
   receivedAt: number;
-  /** Aborted when nobody waits for the answer any more. */
-  signal: AbortSignal | null;
   /** Counts it among the account's heavy requests, of which few are under way at once. @throws Refused */
   becomesHeavy: () => void;
 }
@@ -53,27 +48,17 @@ export async function invoke(
   // Whoever has a body to read asks this before it as well.
   if (caller !== null) authorise(endpoint, caller);
   const { requestId, csv, receivedAt } = input;
-  const owner = caller?.accountId ?? null;
-  const pace = newPace(owner);
-  if (pace.due()) await pace.rest();
   const call = {
     params: readParams(endpoint, input.params),
     query: validate(endpoint.query ?? NOTHING, input.query(), 'parameter_unknown'),
     body: endpoint.body === undefined ? undefined : validate(endpoint.body, input.body),
     idempotencyKey: endpoint.idempotent ? input.idempotencyKey() : null,
     ...{ caller, requestId, csv, receivedAt, services },
-    pace,
     becomesHeavy: input.becomesHeavy,
   };
-  const patience: Patience = { owner, until: receivedAt + ANSWER_MS, signal: input.signal };
-  const handled = withPatience(patience, () => endpoint.handle(call));
+  const handled = endpoint.handle(call);
   const answer = await beforeDeadline(receivedAt, watchRefusals(endpoint, services.log, handled));
-  if ('csv' in answer) return { ...answer, csv: withPatienceEach(answer.csv, owner) };
-  // What the handler has just done, and the look at its answer, are not one slice.
-  if (pace.due()) await pace.rest();
-  const body = await checked(endpoint, answer, pace);
-  if (pace.due()) await pace.rest();
-  return { ...answer, body };
+  return 'csv' in answer ? answer : { ...answer, body: checked(endpoint, answer) };
 }
 
 /** @throws Refused where it is not done ten seconds after the request came */
@@ -94,23 +79,9 @@ function readParams({ params: schema }: Endpoint, params: unknown): unknown {
 }
 
 /** The body has to be what the endpoint declares: anything else is a fault of ours. */
-async function checked({ responses }: Endpoint, { status, body }: Answer, pace: Pace): Promise<unknown> {
+function checked({ responses }: Endpoint, { status, body }: Answer): unknown {
   const schema = responses[status];
-  const read = schema && (await checkAnswer(schema, body, pace));
+  const read = schema?.safeParse(body);
   if (read?.success !== true) throw new HttpRefused({ reason: 'internal' }, undefined, read?.error);
   return read.data;
-}
-
-/** Each piece is waited for as long as an answer; how long the caller takes to read them is its own time. */
-async function* withPatienceEach(
-  pieces: AsyncIterable<string> | Iterable<string>,
-  owner: string | null,
-): AsyncGenerator<string> {
-  const source = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
-  for (;;) {
-    const patience = { owner, until: Date.now() + ANSWER_MS, signal: null };
-    const next = await withPatience(patience, () => Promise.resolve(source.next()));
-    if (next.done === true) return;
-    yield next.value;
-  }
 }

@@ -13,13 +13,11 @@ import { Readable } from 'node:stream';
 import type { Admitted } from './admission.ts';
 import type { Caller } from '../../operations/asked.ts';
 import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
-import { encodeJson } from './encoding.ts';
 import { beforeDeadline, invoke } from './invoke.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { watchRefusals } from './listedRefusals.ts';
 import { HttpRefused } from './refusals.ts';
 import { areHeavy } from '../../domain/heavyTexts.ts';
-import { newPace, type Pace } from '../../operations/pace.ts';
 import { changesSomething, ownerForStrangers, ownerOf, publicOwner, type Route } from './routes.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Services } from '../services.ts';
@@ -71,13 +69,11 @@ export async function serve(
   const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
   const admitted = caller === null ? null : services.admission.enter(caller.accountId, context.res);
   if (csv || endpoint.heavy === true) admitted?.becomesHeavy();
-  const owner = caller?.accountId ?? null;
   const spentMs = Date.now() - receivedAt;
   const body =
     endpoint.body === undefined
       ? undefined
       : await readBody(context.req, {
-          owner,
           limitBytes: endpoint.bodyLimit ?? BODY_LIMIT,
           parseCsv: csvReader(endpoint, services),
           shape: endpoint.bodyShape,
@@ -89,15 +85,14 @@ export async function serve(
     idempotencyKey: () => readIdempotencyKey(context),
     // How long the caller takes for its body is not our time.
     receivedAt: Date.now() - spentMs,
-    signal: admitted?.over ?? null,
     becomesHeavy: () => admitted?.becomesHeavy(),
   });
-  await write(context, endpoint, answer, { pace: newPace(owner), admitted });
+  write(context, endpoint, answer, admitted);
 }
 
 function csvReader(endpoint: Endpoint, { log }: Services): Endpoint['parseCsv'] {
   const { parseCsv } = endpoint;
-  return parseCsv && ((utf8, pace) => watchRefusals(endpoint, log, parseCsv(utf8, pace)));
+  return parseCsv && ((utf8) => watchRefusals(endpoint, log, parseCsv(utf8)));
 }
 
 /** A large body is one of the account's heavy requests, and more than one of its window. */
@@ -184,32 +179,26 @@ function headerText(value: string): string {
   }
 }
 
-/**
- * Writes the answer. A large one is made in steps, with time for others in between, and is one of the account's heavy requests until it is
- * taken.
- */
-async function write(
+/** Writes the answer. A large one is one of the account's heavy requests until its client has taken it. */
+function write(
   context: Context,
   endpoint: Endpoint,
   answer: Answer | CsvAnswer,
-  { pace, admitted }: { pace: Pace; admitted: Admitted | null },
-): Promise<void> {
+  admitted: Admitted | null,
+): void {
   if (endpoint.csv === true) context.vary('Accept');
+  context.status = answer.status;
   if ('csv' in answer) {
-    context.status = answer.status;
     context.attachment(answer.filename);
     context.type = 'text/csv; charset=utf-8';
     context.body = Readable.from(answer.csv);
     return;
   }
-  const json = await encodeJson(answer.body, pace);
-  const bytes = json.reduce((sum, piece) => sum + piece.length, 0);
-  if (areHeavy(bytes) && mayBeRefused(endpoint, answer)) admitted?.becomesHeavy();
+  const json = JSON.stringify(answer.body);
+  if (areHeavy(json.length) && mayBeRefused(endpoint, answer)) admitted?.becomesHeavy();
   if (answer.headers !== undefined) context.set(answer.headers);
-  context.status = answer.status;
-  context.body = json.length === 1 ? json[0] : Readable.from(json);
-  context.length = bytes;
   context.type = 'application/json; charset=utf-8';
+  context.body = json;
 }
 
 /** Whether nothing is lost where the answer is not given: what was only looked up, or was answered before. */

@@ -1,4 +1,3 @@
-import { withPatience } from '../../db/patience.ts';
 import { outageOf, within } from '../../operations/outages.ts';
 import { clientAddress } from './address.ts';
 import { kindOf } from './refusals.ts';
@@ -8,8 +7,6 @@ import type { Services } from '../services.ts';
 
 // As for endpoints: nothing hangs.
 const ANSWER_MS = 10_000;
-// Visitors share the database's connections with the accounts as one of them would.
-const PUBLIC = 'public pages';
 
 /** Answers a visit to a page, in the page's own words whatever happens. */
 export async function servePage(page: Page, services: Services, context: Context): Promise<void> {
@@ -34,12 +31,7 @@ export async function servePage(page: Page, services: Services, context: Context
 
 async function answerTo(page: Page, visit: Visit): Promise<PageAnswer> {
   try {
-    const until = visit.receivedAt + ANSWER_MS;
-    const patience = { owner: PUBLIC, until, signal: null };
-    return await within(
-      until,
-      withPatience(patience, () => page.handle(visit)),
-    );
+    return await within(visit.receivedAt + ANSWER_MS, page.handle(visit));
   } catch (error) {
     visit.services.log.error({ err: error, requestId: visit.requestId }, 'page failed');
     return page.failed(kindOf({ reason: outageOf(error) ?? 'internal' }).status, visit);

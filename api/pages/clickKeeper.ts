@@ -1,6 +1,5 @@
 import { type Click, type KeptClick, type LinkHits, storeClicks } from '../../db/links/clicks.ts';
 import type { Sql } from '../../db/connection.ts';
-import { currentPatience, type Patience, withPatience } from '../../db/patience.ts';
 import type { Services } from '../services.ts';
 import { createWaitingHits, type HitsByLink, type WaitingHit } from './waitingHits.ts';
 
@@ -42,7 +41,7 @@ export function createClickKeeper(sql: Sql): ClickKeeper {
 
   async function store(batch: HitsByLink): Promise<void> {
     try {
-      const links = await withPatience(patienceOf(batch), () => storeClicks(sql, [...batch].map(asLinkHits)));
+      const links = await storeClicks(sql, [...batch].map(asLinkHits));
       for (const [token, hits] of batch) {
         const link = links.get(token);
         if (link === 'locked') putOff(token, hits);
@@ -87,15 +86,6 @@ export function createClickKeeper(sql: Sql): ClickKeeper {
       });
     },
   };
-}
-
-/**
- * As long as somebody waits whose hit is among them. Not that of whoever's request happened to set the statements going: in a flood that
- * one is long over.
- */
-function patienceOf(batch: HitsByLink): Patience {
-  const untils = [...batch.values()].flatMap((hits) => hits.map(({ until }) => until));
-  return { owner: currentPatience()?.owner ?? null, until: Math.max(...untils), signal: null };
 }
 
 function asLinkHits([token, hits]: [string, WaitingHit[]]): LinkHits {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { mapInChunks } from '../../concurrency/chunks.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../../operations/asked.ts';
-import { mapPaced, type Pace } from '../../operations/pace.ts';
 import { fingerprintOf, keyedBy } from '../../operations/sending/idempotency.ts';
 import { send } from '../../operations/sending/send.ts';
 import { type Item, type ItemAnswers, sendItems } from '../../operations/sending/sendItems.ts';
@@ -88,7 +88,7 @@ export const sendBulk = endpoint({
 
 async function sendToAll(call: Call, body: SameText): Promise<Shown[]> {
   const { recipients, message: text, from: sender, date: sendAt } = body;
-  await refuseMalformed(recipients, call.pace);
+  await refuseMalformed(recipients);
   const input = {
     ...{ interface: 'v1' as const, literal: true, to: recipients, recipientsMax: RECIPIENTS_MAX },
     ...{ text, from: sender, send_at: sendAt, encoding: encodingOf(body.encoding) },
@@ -101,8 +101,8 @@ async function sendToAll(call: Call, body: SameText): Promise<Shown[]> {
 }
 
 /** @throws Refused with the place of each number that is none: a program can leave them out, and nothing is sent unseen */
-async function refuseMalformed(recipients: readonly string[], pace: Pace): Promise<void> {
-  const numbers = await mapPaced(pace, recipients, parseMsisdn);
+async function refuseMalformed(recipients: readonly string[]): Promise<void> {
+  const numbers = await mapInChunks(recipients, parseMsisdn);
   const positions = numbers.flatMap((number, index) => (number === null ? [index + 1] : []));
   if (positions.length > 0) throw new Refused({ reason: 'recipients_malformed', positions }, 'recipients');
 }

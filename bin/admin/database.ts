@@ -9,9 +9,9 @@ export async function openServiceDatabase(): Promise<Database> {
   const { readConfig } = await import('../config.ts');
   const config = readConfig();
   const url = config.DATABASE_URL ?? (await embeddedUrl(config.DATA_DIR));
-  const { FORGOTTEN_AFTER_MS, openDatabase } = await import('../../db/connection.ts');
+  const { LONGEST_TRANSACTION_MS, openDatabase } = await import('../../db/connection.ts');
   // A command that has given up, or whose machine is gone, keeps what it has locked (a route, an account's money) no longer.
-  return openDatabase(url, 1, undefined, { transactionMs: FORGOTTEN_AFTER_MS });
+  return openDatabase(url, 1, undefined, { transactionMs: LONGEST_TRANSACTION_MS });
 }
 
 async function embeddedUrl(dataDir: string): Promise<string> {

@@ -1,7 +1,7 @@
 import type { CountryRates } from '../../domain/price.ts';
 import { byColumnName } from '../columnNames.ts';
 import type { Database, Sql } from '../connection.ts';
-import { inTurn } from '../turns.ts';
+import { withNamedLock } from '../namedLocks.ts';
 import { type Requester, writeApiChange } from './audit.ts';
 import { isAllowed, keywordRefusal, KeywordUnavailableError } from './keywords.ts';
 
@@ -70,7 +70,7 @@ export async function changeSettings(
   claim: (keyword: string, allowed: boolean) => void,
 ): Promise<void> {
   try {
-    await inTurn(sql, `settings of ${by.accountId}`, async (tx) => {
+    await withNamedLock(sql, `settings of ${by.accountId}`, async (tx) => {
       const before = await lockSettings(tx, by.accountId);
       const after = { ...before, ...onlyGiven(settings) };
       if (after.inboundPrefix !== null && after.inboundPrefix !== before.inboundPrefix) {

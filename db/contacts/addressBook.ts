@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../connection.ts';
-import { holdTurns, inTurn } from '../turns.ts';
+import { lockNames, withNamedLock } from '../namedLocks.ts';
 
 /**
  * Runs a change of an account's address book in one transaction. Changes of one account take turns: whoever imports,
@@ -10,12 +10,12 @@ export async function changeAddressBook<T>(
   accountId: string,
   work: (tx: Sql) => Promise<T>,
 ): Promise<T> {
-  return await inTurn(sql, turnOf(accountId), work);
+  return await withNamedLock(sql, turnOf(accountId), work);
 }
 
 /** Waits until nobody changes these address books, and keeps others from it until the transaction ends. */
 export async function holdAddressBooks(tx: Sql, accountIds: readonly string[]): Promise<void> {
-  await holdTurns(tx, accountIds.map(turnOf));
+  await lockNames(tx, accountIds.map(turnOf));
 }
 
 function turnOf(accountId: string): string {

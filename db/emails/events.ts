@@ -6,7 +6,7 @@ import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts
 import { newId } from '../ids.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { reportNoted } from '../routes/routeStates.ts';
-import { inTurn } from '../turns.ts';
+import { withNamedLock } from '../namedLocks.ts';
 import { orStrongerReason } from './suppressions.ts';
 import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 
@@ -34,7 +34,7 @@ export async function storeEmailEvents(
       continue;
     }
     const owner = await ownerOf(sql, route, first);
-    await inTurn(sql, `events of ${route} ${owner ?? first.providerEmailId}`, async (tx) => {
+    await withNamedLock(sql, `events of ${route} ${owner ?? first.providerEmailId}`, async (tx) => {
       for (const event of run) await storeWithinBound(tx, route, event, owner);
     });
   }

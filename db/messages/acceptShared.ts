@@ -1,10 +1,9 @@
-import { AsyncResource } from 'node:async_hooks';
 import { gatherAnswers } from '../../concurrency/gather.ts';
+import { serially } from '../../concurrency/serially.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
 import { byColumnName } from '../columnNames.ts';
 import { type Database, isFromServer } from '../connection.ts';
 import { chargedAndReserved } from '../money/reservations.ts';
-import { withPatience } from '../patience.ts';
 import { type Accepting, acceptMessages, insertion } from './accept.ts';
 import { claimedTogether, KeyTakenError } from './idempotency.ts';
 
@@ -12,28 +11,26 @@ import { claimedTogether, KeyTakenError } from './idempotency.ts';
 const MOST = 50;
 // Others wait for it: what is locked for longer is waited for by those whom it concerns.
 const LOCK_MS = 100;
-const STATEMENT_MS = 4_000;
 const LONG = 10_000;
-// Among the owners of connections, all of them together are one.
-const OWNER = 'shared statements';
-
-/** A request that may share a statement. */
-interface Waiting {
-  accepting: Accepting;
-  /** Accepts it by itself, with the patience of its own caller. */
-  alone: () => Promise<void>;
-}
 
 /**
  * Accepts messages as {@link acceptMessages} does, one for each API process. Requests of one message that come while a statement is under
  * way share the next one, each for itself: one that cannot be accepted concerns nobody else.
  */
 export function sharedAcceptance(sql: Database): (accepting: Accepting) => Promise<void> {
-  const share = gatherAnswers<Waiting, void | Promise<void>>((some) => acceptEach(sql, some), { most: MOST });
+  const alone = (accepting: Accepting): Promise<void> => settledLater(acceptAlone(sql, accepting));
+  const share = gatherAnswers<Accepting, void | Promise<void>>((some) => acceptEach(sql, some, alone), {
+    most: MOST,
+  });
   return async (accepting) => {
-    const alone = AsyncResource.bind(() => settledLater(acceptMessages(sql, accepting)));
-    await (isShared(accepting) ? share({ accepting, alone }) : alone());
+    await (isShared(accepting) ? share(accepting) : alone(accepting));
   };
+}
+
+/** An account's one after the other: they would wait for its row, each with a connection. */
+function acceptAlone(sql: Database, accepting: Accepting): Promise<void> {
+  const { accountId } = accepting.messages[0]!;
+  return serially(`money of ${accountId}`, () => acceptMessages(sql, accepting));
 }
 
 /** Links and opt-out links are made in an order that others do not keep, and a long text would keep them waiting. */
@@ -44,36 +41,38 @@ function isShared({ messages, claims, spending, trace = null }: Accepting): bool
 }
 
 /** @returns what comes of each */
-async function acceptEach(sql: Database, some: readonly Waiting[]): Promise<(void | Promise<void>)[]> {
+async function acceptEach(
+  sql: Database,
+  some: readonly Accepting[],
+  alone: (accepting: Accepting) => Promise<void>,
+): Promise<(void | Promise<void>)[]> {
   const firsts = firstOfEachKey(some);
   if (firsts.size === 1) {
-    const all = some.map((one) => one.alone());
+    const all = some.map(alone);
     // The others gather meanwhile, unless it waits for what its account has locked.
     await waitFor(Promise.allSettled(all), LOCK_MS, () => undefined);
     return all;
   }
-  const patience = { owner: OWNER, until: Date.now() + STATEMENT_MS, signal: null };
   try {
-    const together = [...firsts].map(({ accepting }) => accepting);
-    const accepted = await withPatience(patience, () => acceptTogether(sql, together));
+    const accepted = await acceptTogether(sql, [...firsts]);
     return some.map((one) => {
-      if (!firsts.has(one)) return one.alone();
-      const { messages, claims } = one.accepting;
+      if (!firsts.has(one)) return alone(one);
+      const { messages, claims } = one;
       if (accepted.has(messages[0]!.requestId)) return undefined;
       return settledLater(Promise.reject(new KeyTakenError(claims[0]!.key)));
     });
   } catch (error) {
     // Of one of them, nobody knows which: none is accepted, and each is for itself.
-    if (isFromServer(error)) return some.map((one) => one.alone());
+    if (isFromServer(error)) return some.map(alone);
     throw error;
   }
 }
 
 /** Two with one key cannot be in one statement. */
-function firstOfEachKey(some: readonly Waiting[]): Set<Waiting> {
+function firstOfEachKey(some: readonly Accepting[]): Set<Accepting> {
   const keys = new Set<string>();
   return new Set(
-    some.filter(({ accepting: { messages, claims } }) => {
+    some.filter(({ messages, claims }) => {
       const { requestId, accountId } = messages[0]!;
       const key = claims[0] === undefined ? requestId : `${accountId} ${claims[0].key}`;
       const isFirst = !keys.has(key);

@@ -2,7 +2,7 @@ import type { TemplateContent } from '../../domain/templates.ts';
 import { quotasOf, type Quotas } from '../../domain/quotas.ts';
 import { QuotaReachedError, readQuotas } from '../accounts/quotas.ts';
 import type { Database, Sql } from '../connection.ts';
-import { inTurn } from '../turns.ts';
+import { withNamedLock } from '../namedLocks.ts';
 
 export interface TemplateRow extends TemplateContent {
   id: string;
@@ -77,7 +77,7 @@ async function changeTemplates<T>(
   accountId: string,
   work: (tx: Sql) => Promise<T>,
 ): Promise<T> {
-  return await inTurn(sql, `templates of ${accountId}`, work);
+  return await withNamedLock(sql, `templates of ${accountId}`, work);
 }
 
 /** How many templates an account has, and how many octets their bodies; there are never so many that counting them takes long. */

@@ -58,7 +58,8 @@ export async function readReport(
 ): Promise<{ groups: ReportGroup[]; lookups: LookupSums; emails: EmailSums }> {
   return await transaction(sql, async (tx) => {
     await tx`set transaction isolation level repeatable read, read only`;
-    const settings = { ...SETTINGS, statement_timeout: Math.max(Math.floor(timeoutMs), 1).toString() };
+    const limit = Math.max(Math.floor(timeoutMs), 1).toString();
+    const settings = { ...SETTINGS, statement_timeout: limit, transaction_timeout: '0' };
     await tx`
       select set_config(name, value, true)
         from unnest(${Object.keys(settings)}::text[], ${Object.values(settings)}::text[]) as s(name, value)`;

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../connection.ts';
-import { inTurn } from '../turns.ts';
+import { withNamedLock } from '../namedLocks.ts';
 import { isLate } from './unnotified.ts';
 import { exhaustEvent, isNotified, lastAttempt } from './webhooks.ts';
 
@@ -33,7 +33,7 @@ export async function requestResend(
   const account = await accountOf(sql, eventId, accountId);
   if (account === null) return 'unknown';
   // One after the other for an account, so that the numbers below hold.
-  return await inTurn(sql, `webhook resends of ${account}`, async (tx) => {
+  return await withNamedLock(sql, `webhook resends of ${account}`, async (tx) => {
     const [event] = await tx<{ accountId: string; state: string; late: boolean; notified: boolean }[]>`
       select e.account_id, e.state, ${isLate(tx)} as late, ${isNotified(tx)} as notified
         from webhook_events e join accounts a on a.id = e.account_id

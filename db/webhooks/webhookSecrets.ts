@@ -1,7 +1,7 @@
 import { type Requester, writeApiChange } from '../accounts/audit.ts';
 import type { Database, Sql } from '../connection.ts';
 import { withoutPath } from '../../domain/webhooks.ts';
-import { inTurn } from '../turns.ts';
+import { withNamedLock } from '../namedLocks.ts';
 
 /** For this long after a change, calls are signed with the secret before as well. */
 export const SECRET_GRACE = '24 hours';
@@ -21,7 +21,7 @@ export async function setWebhook(
   choose: (stored: Buffer | null) => Buffer,
 ): Promise<Buffer> {
   const { accountId } = by;
-  return await inTurn(sql, `settings of ${accountId}`, async (tx) => {
+  return await withNamedLock(sql, `settings of ${accountId}`, async (tx) => {
     const [account] = await tx<{ webhookUrl: string | null; webhookSecret: Buffer | null }[]>`
       select webhook_url, webhook_secret from accounts where id = ${accountId} for no key update`;
     const stored = account?.webhookSecret ?? null;

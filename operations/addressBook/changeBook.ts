@@ -4,7 +4,6 @@ import { changeAddressBook } from '../../db/contacts/addressBook.ts';
 import { readNamed, writeContacts } from '../../db/contacts/contactChanges.ts';
 import { newId } from '../../db/ids.ts';
 import { type ContactPlan, type NumberedChange, planContacts } from '../../domain/contactPlan.ts';
-import { type Pace, runPaced } from '../pace.ts';
 import { withinQuota } from '../quotas.ts';
 
 // What of a contact adds to each quota.
@@ -24,38 +23,21 @@ export async function changeBook<T>(
   return await withinQuota(BLAMED, changeAddressBook(sql, accountId, work));
 }
 
-/** The groups that changes name, each once. */
-export async function namesOfGroups(pace: Pace, changes: readonly NumberedChange[]): Promise<string[]> {
-  const names = new Set<string>();
-  for (const { change } of changes) {
-    if (pace.due()) await pace.rest();
-    for (const name of change.groups ?? []) names.add(name);
-  }
-  return [...names];
-}
-
-/** Changes of contacts, ready to be applied. */
-export interface ReadyChanges {
-  changes: readonly NumberedChange[];
-  /** What {@link namesOfGroups} finds in them. */
-  groupNames: readonly string[];
-}
-
 const NEW_IDS = { contact: () => newId('ct'), group: () => newId('gr') };
 
 /**
- * Creates and updates contacts by their numbers, within a change of the address book, in slices; what is refused is not written.
+ * Creates and updates contacts by their numbers, within a change of the address book; what is refused is not written.
  * @throws QuotaReachedError where all of it together is more than the account may keep
  */
 export async function applyChanges(
   tx: Sql,
   accountId: string,
-  { changes, groupNames }: ReadyChanges,
-  pace: Pace,
+  changes: readonly NumberedChange[],
 ): Promise<ContactPlan> {
   const usage = await readUsage(tx, accountId);
+  const groupNames = [...new Set(changes.flatMap(({ change }) => change.groups ?? []))];
   const named = await readNamed(tx, accountId, changes, groupNames);
-  const plan = await runPaced(pace, planContacts({ ...named, ...usage }, changes, NEW_IDS));
+  const plan = planContacts({ ...named, ...usage }, changes, NEW_IDS);
   await writeContacts(tx, accountId, plan);
   await refuseBeyond(tx, accountId, usage);
   return plan;

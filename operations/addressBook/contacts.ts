@@ -5,8 +5,7 @@ import type { NumberedChange } from '../../domain/contactPlan.ts';
 import type { ContactChange } from '../../domain/contacts.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
-import type { Pace } from '../pace.ts';
-import { applyChanges, changeBook, namesOfGroups } from './changeBook.ts';
+import { applyChanges, changeBook } from './changeBook.ts';
 
 /** A change of a contact that exists. */
 export interface ContactPatch {
@@ -26,10 +25,9 @@ export async function saveContact({
   services: { sql },
   caller: { accountId },
   input,
-  pace,
 }: Asked<NumberedChange>): Promise<{ created: boolean; contact: ContactRow }> {
   return await changeBook(sql, accountId, async (tx) => {
-    const { id, created } = await saveOne(tx, accountId, input, pace);
+    const { id, created } = await saveOne(tx, accountId, input);
     return { created, contact: (await readContact(tx, accountId, id))! };
   });
 }
@@ -42,7 +40,6 @@ export async function changeContact({
   services: { sql },
   caller: { accountId },
   input: { id, msisdn, change },
-  pace,
 }: Asked<ContactPatch>): Promise<ContactRow> {
   return await changeBook(sql, accountId, async (tx) => {
     const before = await readContact(tx, accountId, id);
@@ -51,7 +48,7 @@ export async function changeContact({
       const renumbered = await stored.renumberContact(tx, accountId, id, msisdn);
       if (!renumbered) throw new Refused({ reason: 'contact_number_taken' }, 'msisdn');
     }
-    await saveOne(tx, accountId, { msisdn: msisdn ?? before.msisdn, change }, pace);
+    await saveOne(tx, accountId, { msisdn: msisdn ?? before.msisdn, change });
     return (await readContact(tx, accountId, id))!;
   });
 }
@@ -69,11 +66,8 @@ async function saveOne(
   tx: Sql,
   accountId: string,
   numbered: NumberedChange,
-  pace: Pace,
 ): Promise<{ id: string; created: boolean }> {
-  const changes = [numbered];
-  const ready = { changes, groupNames: await namesOfGroups(pace, changes) };
-  const { outcomes, contacts } = await applyChanges(tx, accountId, ready, pace);
+  const { outcomes, contacts } = await applyChanges(tx, accountId, [numbered]);
   const outcome = outcomes[0]!;
   if (outcome instanceof Refused) throw outcome;
   return { id: contacts.get(numbered.msisdn)!.id, created: outcome === 'created' };

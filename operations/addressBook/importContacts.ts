@@ -2,7 +2,7 @@ import type { NumberedChange } from '../../domain/contactPlan.ts';
 import { IMPORT_MAX } from '../../domain/contacts.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
-import { applyChanges, changeBook, namesOfGroups } from './changeBook.ts';
+import { applyChanges, changeBook } from './changeBook.ts';
 
 /** What an import came to. */
 export interface ImportedContacts {
@@ -14,34 +14,28 @@ export interface ImportedContacts {
 
 /**
  * Creates and updates up to 500 contacts by their numbers (v2.3.0, Contacts), one after the other; a bad one does not stop the
- * others. Works in slices.
+ *
+ * others.
  * @param read how the door reads one of its elements; throws Refused where it says no contact
  * @throws Refused for too many elements, and where all of them together are more than the account may keep
  */
 export async function importContacts<Element>(
-  { services: { sql }, caller: { accountId }, input: elements, pace }: Asked<readonly Element[]>,
+  { services: { sql }, caller: { accountId }, input: elements }: Asked<readonly Element[]>,
   read: (element: Element) => NumberedChange,
 ): Promise<ImportedContacts> {
   if (elements.length > IMPORT_MAX) throw new Refused({ reason: 'contacts_too_many', limit: IMPORT_MAX });
   const invalid: ImportedContacts['invalid'] = [];
   const readable: { index: number; contact: NumberedChange }[] = [];
   for (const [index, element] of elements.entries()) {
-    if (pace.due()) await pace.rest();
     const contact = readOne(element, read);
     if (contact instanceof Refused) invalid.push({ index, refusal: contact.refusal });
     else readable.push({ index, contact });
   }
   const changes = readable.map(({ contact }) => contact);
-  // Whatever can be done before the address book is held is done before: meanwhile nobody else changes it.
-  const ready = { changes, groupNames: await namesOfGroups(pace, changes) };
   const imported =
     changes.length === 0
       ? []
-      : await changeBook(
-          sql,
-          accountId,
-          async (tx) => (await applyChanges(tx, accountId, ready, pace)).outcomes,
-        );
+      : await changeBook(sql, accountId, async (tx) => (await applyChanges(tx, accountId, changes)).outcomes);
   for (const [position, outcome] of imported.entries()) {
     if (outcome instanceof Refused)
       invalid.push({ index: readable[position]!.index, refusal: outcome.refusal });

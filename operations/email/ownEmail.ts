@@ -4,7 +4,6 @@ import { newId } from '../../db/ids.ts';
 import { emailAddress } from '../../domain/email/address.ts';
 import { INTERFACE } from '../../domain/interfaces.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
-import { newPace } from '../pace.ts';
 import { refuseInactive } from '../accounts/refuseInactive.ts';
 import { type EmailServices, sendEmail } from './send.ts';
 
@@ -74,7 +73,6 @@ async function sendFrom(services: OwnEmailServices, accountId: string, email: Ow
     },
     requestId: newId('req'),
     receivedAt: Date.now(),
-    pace: newPace(accountId),
   });
   return sent.id;
 }

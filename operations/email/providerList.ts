@@ -1,7 +1,6 @@
-import { createPlaceInTurns, type Semaphore } from '../../concurrency/semaphore.ts';
+import { createFairSemaphore, type Semaphore } from '../../concurrency/semaphore.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
 import type { Database } from '../../db/connection.ts';
-import { withPatience } from '../../db/patience.ts';
 import { createPacer, type Pacer } from '../../db/routes/pacing.ts';
 import { readRoute, type Route, routeCredentials } from '../../db/routes/routes.ts';
 import type { Turn } from '../../providers/email.ts';
@@ -73,8 +72,7 @@ async function inRate<T>(
   const over = AbortSignal.timeout(GOES_ON_MS);
   const turn = async (): Promise<void> => void (await pacer.turn(1, NOTHING_TO_PREPARE, over));
   const limit = { until, error: () => new Error('its turn did not come in time') };
-  // Not the caller's own patience: it goes on when they have their answer.
-  return await withPatience({ owner, until, signal: null }, () => place.run(owner, () => ask(turn), limit));
+  return await place.run(owner, () => ask(turn), limit);
 }
 
 const NOTHING_TO_PREPARE = { prepare: () => Promise.resolve(true), undo: () => Promise.resolve() };
@@ -85,7 +83,7 @@ function lineOf(sql: Database, { name, ratePerSecond }: Route): Line {
   const line = known.get(name);
   if (line?.ratePerSecond === ratePerSecond) return line;
   const pacer = createPacer(sql, name, ratePerSecond);
-  const made = { ratePerSecond, pacer, place: line?.place ?? createPlaceInTurns() };
+  const made = { ratePerSecond, pacer, place: line?.place ?? createFairSemaphore(1, 1) };
   known.set(name, made);
   return made;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import {
   acceptEmail,
   type EmailLimits,
@@ -19,7 +20,6 @@ import { emailTraffic, workingRoute } from '../../domain/routing.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { currentTraceparent } from '../../telemetry/tracing.ts';
 import type { Asked, Caller, Services } from '../asked.ts';
-import type { Pace } from '../pace.ts';
 import { withinQuota } from '../quotas.ts';
 import { ACCEPT_MS, acceptWithin, refuseBeyondBacklog } from '../sending/accept.ts';
 import { fingerprintOf, type Keyed, keyedBy, sendOnce, type Sent } from '../sending/idempotency.ts';
@@ -94,11 +94,11 @@ function answerOf(
 }
 
 /** The key by which a repeated `idx` is known, and what makes two e-mails the same; null without `idx`. */
-async function keyOf({ services, input, pace }: EmailAsked): Promise<Keyed | null> {
+async function keyOf({ services, input }: EmailAsked): Promise<Keyed | null> {
   const { idx, attachments } = input;
   if (idx === null) return null;
   const files = [];
-  for (const { pieces, ...file } of attachments) files.push({ ...file, sha256: await hashOf(pieces, pace) });
+  for (const { pieces, ...file } of attachments) files.push({ ...file, sha256: await hashOf(pieces) });
   return {
     ...keyedBy('email', idx),
     fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', {
@@ -110,10 +110,10 @@ async function keyOf({ services, input, pace }: EmailAsked): Promise<Keyed | nul
 // Their order means nothing to those who read them.
 const byName = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : 1);
 
-async function hashOf(pieces: readonly Buffer[], pace: Pace): Promise<string> {
+async function hashOf(pieces: readonly Buffer[]): Promise<string> {
   const hash = createHash('sha256');
   for (const piece of pieces) {
-    if (pace.due()) await pace.rest();
+    await setImmediate();
     hash.update(piece);
   }
   return hash.digest('hex');

@@ -1,10 +1,10 @@
+import { QueueTimeoutError } from '../../concurrency/serially.ts';
 import { QuotaReachedError } from '../../db/accounts/quotas.ts';
 import { ToolBudgetError } from '../../db/accounts/toolBudgets.ts';
 import { isFromServer } from '../../db/connection.ts';
 import { type Accepting, LinksChangedError } from '../../db/messages/accept.ts';
 import { KeyTakenError } from '../../db/messages/idempotency.ts';
 import { InsufficientFundsError } from '../../db/money/reservations.ts';
-import { OutOfPatienceError } from '../../db/patience.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
@@ -13,8 +13,8 @@ import { DeadlineError, outageOf, within } from '../outages.ts';
 import { quotaReached } from '../quotas.ts';
 import { toolBudgetReached } from '../toolBudget.ts';
 
-// A caller is answered within ten seconds, whatever the answer.
-export const ACCEPT_MS = 8_000;
+// A caller is answered within ten seconds. By then the database has accepted it or refused it, unless it is away.
+export const ACCEPT_MS = 9_500;
 // Accepted and not started yet. What an API process accepts between two readings of the backlog comes on top.
 const BACKLOG_MAX = { account: 100_000, installation: 1_000_000 };
 const BACKLOG_RETRY_SECONDS = 60;
@@ -91,8 +91,7 @@ function failureOf(error: unknown, what: 'send' | 'lookup'): unknown {
   if (error instanceof KeyTakenError || error instanceof LinksChangedError) return error;
   const outage = outageOf(error);
   if (outage === null) return error;
-  const isCertain =
-    isFromServer(error) || error instanceof OutOfPatienceError || UNREACHED.has(codeOf(error));
+  const isCertain = isFromServer(error) || error instanceof QueueTimeoutError || UNREACHED.has(codeOf(error));
   if (isCertain && !(error instanceof DeadlineError))
     return new Refused({ reason: `${what}_abandoned`, outage }, undefined, error);
   return new Refused({ reason: `${what}_unresolved`, outage }, undefined, error);

@@ -1,8 +1,8 @@
 import type { NewMessage } from '../../db/messages/accept.ts';
 import { INTERFACE } from '../../domain/interfaces.ts';
+import { mapInChunks } from '../../concurrency/chunks.ts';
 import { countryOf } from '../../domain/msisdn.ts';
 import type { Asked } from '../asked.ts';
-import { mapPaced } from '../pace.ts';
 import { ownLinks } from './personalLinks.ts';
 import type { Plan } from './plan.ts';
 import type { SendInput } from './input.ts';
@@ -10,7 +10,7 @@ import { writtenOut } from './wording.ts';
 
 /** The plan with every recipient's own links in its text, ready to be written. */
 export async function newMessages(
-  { services, caller, input, requestId, pace }: Asked<SendInput>,
+  { services, caller, input, requestId }: Asked<SendInput>,
   plan: Plan,
 ): Promise<NewMessage[]> {
   const { terms, sender, wording } = plan;
@@ -18,8 +18,7 @@ export async function newMessages(
   const { sql, shortUrl } = services;
   const linksOf = await ownLinks(sql, caller.accountId, sender, wording, shortUrl, msisdns);
   const now = new Date(terms.now);
-  return await mapPaced(
-    pace,
+  return await mapInChunks(
     plan.messages,
     ({ id, route, recipient, values, parts, cut, rejected, rejection, costGrosze, timing }) => {
       // As long as the samples that the plan measured. What nobody is sent makes and carries none: it costs nothing, and would

@@ -1,3 +1,4 @@
+import { mapInChunks } from '../../concurrency/chunks.ts';
 import { readSendTerms, type SendTerms } from '../../db/messages/terms.ts';
 import { newId } from '../../db/ids.ts';
 import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
@@ -11,7 +12,6 @@ import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts
 import { isNumber } from '../../domain/senders.ts';
 import { parseSendWindow } from '../../domain/sendWindow.ts';
 import type { Asked } from '../asked.ts';
-import { mapPaced } from '../pace.ts';
 import { sampleLinks } from './personalLinks.ts';
 import { expandRecipients, readRecipients, type Recipient } from './recipients.ts';
 import type { SendInput } from './input.ts';
@@ -59,9 +59,9 @@ export interface PlannedMessage extends PersonalText {
  * @throws Refused
  */
 export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
-  const { input, caller, services, pace } = asked;
+  const { input, caller, services } = asked;
   const { sql } = services;
-  const read = await readRecipients(pace, input.to, input.recipientsMax);
+  const read = await readRecipients(input.to, input.recipientsMax);
   const channel = input.channel ?? DEFAULT_CHANNEL;
   const wording = await findWording(sql, caller.accountId, input, channel);
   const recipients = await expandRecipients(sql, caller.accountId, read, input.recipientsMax);
@@ -80,7 +80,7 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
   const blacklisted = new Set(terms.blacklisted);
   const optedOut = new Set(terms.optedOut);
   const routing = await services.routing();
-  const messages = await mapPaced(pace, recipients, (recipient): PlannedMessage => {
+  const messages = await mapInChunks(recipients, (recipient): PlannedMessage => {
     const values = valuesOf(recipient.msisdn);
     const text = personalText(wording, recipient, values, links);
     const rejected = blacklisted.has(recipient.msisdn);

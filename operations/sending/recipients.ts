@@ -1,9 +1,9 @@
+import { mapInChunks } from '../../concurrency/chunks.ts';
 import type { Sql } from '../../db/connection.ts';
 import { expandGroups } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
 import { isOverlongPolish, parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
-import type { Pace } from '../pace.ts';
 
 const GROUP = 'group:';
 
@@ -35,12 +35,11 @@ export interface ReadRecipients {
 }
 
 /**
- * Reads `to` (v2.3.0, Send): numbers in one of the three formats, and groups as `group:<id or name>`. In slices: thousands of numbers
+ * Reads `to` (v2.3.0, Send): numbers in one of the three formats, and groups as `group:<id or name>`. Thousands of numbers
  * that are not Polish take a good part of a second.
  * @throws Refused for a malformed number, none at all or too many
  */
 export async function readRecipients(
-  pace: Pace,
   to: string | readonly string[],
   limit = RECIPIENTS_MAX,
 ): Promise<ReadRecipients> {
@@ -50,16 +49,15 @@ export async function readRecipients(
   const seen = new Set<string>();
   const numbers = new Set<string>();
   const named: Named[] = [];
-  for (const [index, input] of to.entries()) {
+  await mapInChunks(to, (input, index) => {
     // The same text is the same number: reading one costs much more than comparing two.
-    if (seen.has(input)) continue;
+    if (seen.has(input)) return;
     seen.add(input);
-    if (pace.due()) await pace.rest();
     const one = readOne(input, index);
     named.push(one);
     if ('msisdn' in one) numbers.add(one.msisdn);
     if (numbers.size > limit) throw tooMany(limit);
-  }
+  });
   return { named, batched: true };
 }
 

@@ -119,12 +119,10 @@ async function planEach(
   open: readonly number[],
   answers: Blaming,
 ): Promise<Plan[]> {
-  const { pace } = asked;
   const plans: Plan[] = [];
   for (const index of open) {
     const { input } = asked.input[index]!;
     plans.push(await blaming(index, answers, planMessages({ ...asked, input })));
-    if (pace.due()) await pace.rest();
   }
   return plans;
 }

@@ -1,10 +1,6 @@
 import { expect, inject, it } from 'vitest';
-import { createClickKeeper } from '../../api/pages/clickKeeper.ts';
-import { openDatabase } from '../../db/connection.ts';
-import { fairDatabase } from '../../db/fairDatabase.ts';
 import { newId } from '../../db/ids.ts';
 import { storeClicks } from '../../db/links/clicks.ts';
-import { withPatience } from '../../db/patience.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, untilStatus } from '../support/factories.ts';
 import { addresses, carry, counted, sendLink, sendLinks, visit } from '../support/links.ts';
@@ -157,33 +153,6 @@ it('a link that somebody else has locked keeps nobody else waiting, and its hits
   });
   expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([302]));
   expect((await counted(account, token, 12)).clicks).toBe(12);
-});
-
-it('a click whose visit set the statements going may be over: those that come after it are stored all the same', async () => {
-  const { token } = await sendLink(await newAccount());
-  const pool = openDatabase(inject('service').databaseUrl, 2);
-  const keeper = createClickKeeper(fairDatabase(pool, 2));
-  const hit = (patienceMs: number) => {
-    const until = Date.now() + patienceMs;
-    const click = { id: newId('clk'), userAgent: null, ipHash: null, robot: false };
-    const kept = withPatience({ owner: 'x', until, signal: null }, () => keeper.keep(token, click, until));
-    return kept.then(
-      (link) => link?.logged,
-      (error: Error) => error.name,
-    );
-  };
-  try {
-    let later: ReturnType<typeof hit> | undefined;
-    await database().begin(async (tx) => {
-      await tx`select from tracked_links where token = ${token} for update`;
-      const first = hit(200);
-      later = hit(300_000);
-      expect(await first).toBe('DeadlineError');
-    });
-    expect(await later).toBe(true);
-  } finally {
-    await pool.end();
-  }
 });
 
 it('repeated visits of an opt-out link write nothing', async () => {

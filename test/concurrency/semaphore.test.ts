@@ -1,21 +1,16 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  createFairSemaphore,
-  createPlaceInTurns,
-  createSemaphore,
-  type Limit,
-} from '../../concurrency/semaphore.ts';
+import { createFairSemaphore, createSemaphore, type Limit } from '../../concurrency/semaphore.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const error = (): Error => new Error('over');
 
 describe('a semaphore', () => {
   test('lets so many in at once, and the others in the order they came', async () => {
-    const places = createSemaphore<string>({ places: 2 });
+    const places = createSemaphore({ places: 2 });
     const order: string[] = [];
     const enter = async (who: string) => {
-      const leave = await places.enter(who);
+      const leave = await places.enter();
       order.push(who);
       return leave;
     };
@@ -47,28 +42,6 @@ describe('a semaphore', () => {
     await expect(places.run(undefined, () => Promise.reject(error()))).rejects.toThrow('over');
     expect(places.inside()).toBe(0);
   });
-
-  test('lets in whoever goes before others, and nobody who may not; looked at anew, whoever may by now', async () => {
-    let open = ['a', 'c'];
-    const order: string[] = [];
-    const places = createSemaphore<string>({
-      places: 1,
-      mayEnter: (who) => open.includes(who),
-      goesBefore: (one, other) => one > other,
-      entered: (who) => order.push(`in ${who}`),
-      left: (who) => order.push(`out ${who}`),
-    });
-    const leave = await places.enter('a');
-    for (const who of ['b', 'a', 'c', 'b']) void places.run(who, () => Promise.resolve());
-    leave();
-    await settle();
-    expect(order).toEqual(['in a', 'out a', 'in c', 'out c', 'in a', 'out a']);
-    expect(places.waiting()).toBe(2);
-    open = ['b'];
-    places.look();
-    await settle();
-    expect(order.slice(6)).toEqual(['in b', 'out b', 'in b', 'out b']);
-  });
 });
 
 describe('whoever waits for a limited time', () => {
@@ -93,27 +66,6 @@ describe('whoever waits for a limited time', () => {
     expect(places.waiting()).toBe(0);
   });
 
-  test('leaves the queue when gone; the place goes to the next one', async () => {
-    const gone = new AbortController();
-    const { places, leave, waiting } = await behind({ signal: gone.signal, error });
-    const next = places.enter();
-    gone.abort();
-    await expect(waiting).rejects.toThrow('over');
-    expect(places.waiting()).toBe(1);
-    leave();
-    (await next)();
-    expect(places.inside()).toBe(0);
-  });
-
-  test('who has gone already does not wait, and takes no more than a place that is free', async () => {
-    const { places, leave, waiting } = await behind({ signal: AbortSignal.abort(), error });
-    await expect(waiting).rejects.toThrow('over');
-    leave();
-    await expect(places.enter(undefined, { signal: AbortSignal.abort(), error })).resolves.toBeTypeOf(
-      'function',
-    );
-  });
-
   test('who comes too late gets no place, even where one is free', async () => {
     const places = createSemaphore({ places: 1 });
     await expect(places.enter(undefined, { until: Date.now(), error })).rejects.toThrow('over');
@@ -121,15 +73,11 @@ describe('whoever waits for a limited time', () => {
   });
 
   test('keeps a place that it got in time', async () => {
-    const gone = new AbortController();
-    const { places, leave, waiting } = await behind({
-      ...{ until: Date.now() + 1_000, signal: gone.signal, error },
-    });
+    const { places, leave, waiting } = await behind({ until: Date.now() + 1_000, error });
     leave();
     const leaveOwn = await waiting;
     expect(vi.getTimerCount()).toBe(0);
     await vi.advanceTimersByTimeAsync(2_000);
-    gone.abort();
     expect(places.inside()).toBe(1);
     leaveOwn();
     expect(places.inside()).toBe(0);
@@ -161,7 +109,7 @@ describe('a fair semaphore', () => {
   test('holds its bounds, and nobody waits who could be in, whatever comes and goes', async () => {
     const step = fc.record({
       owner: fc.constantFrom('a', 'b', 'c'),
-      does: fc.constantFrom('enter', 'enter', 'leave', 'give up'),
+      does: fc.constantFrom('enter', 'enter', 'leave'),
     });
     await fc.assert(
       fc.asyncProperty(
@@ -171,23 +119,18 @@ describe('a fair semaphore', () => {
         async (steps, all, each) => {
           const places = createFairSemaphore(all, each);
           const inside: { owner: string; leave: () => void }[] = [];
-          const waiting = new Map<AbortController, string>();
+          const waiting = new Map<symbol, string>();
           for (const { owner, does } of steps) {
             if (does === 'enter') {
-              const gone = new AbortController();
-              waiting.set(gone, owner);
-              void places.enter(owner, { signal: gone.signal, error }).then(
-                (leave) => {
-                  waiting.delete(gone);
-                  inside.push({ owner, leave });
-                },
-                () => waiting.delete(gone),
-              );
-            } else if (does === 'leave') {
+              const one = Symbol(owner);
+              waiting.set(one, owner);
+              void places.enter(owner).then((leave) => {
+                waiting.delete(one);
+                inside.push({ owner, leave });
+              });
+            } else {
               const index = inside.findIndex((one) => one.owner === owner);
               if (index >= 0) inside.splice(index, 1)[0]!.leave();
-            } else {
-              [...waiting].find((one) => one[1] === owner)?.[0].abort();
             }
             await Promise.resolve();
             await Promise.resolve();
@@ -202,22 +145,5 @@ describe('a fair semaphore', () => {
       ),
       { numRuns: 200 },
     );
-  });
-});
-
-describe('one place in turns', () => {
-  test('goes to the owner whose last turn is longest ago, however many another one wants', async () => {
-    const place = createPlaceInTurns();
-    const order: string[] = [];
-    const use = (owner: string, name: string): Promise<void> =>
-      place.run(owner, async () => {
-        order.push(name);
-        await settle();
-      });
-    const first = ['a1', 'a2', 'a3', 'a4'].map((name) => use('a', name));
-    await settle();
-    await Promise.all([...first, use('b', 'b1'), use('b', 'b2'), use('c', 'c1')]);
-    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
-    expect([place.inside(), place.waiting()]).toEqual([0, 0]);
   });
 });

@@ -41,7 +41,7 @@ describe('a pool whose connections may fall silent', () => {
   });
 
   it('has the server end connections and transactions whose client is gone', async () => {
-    expect([...(await sql`show transaction_timeout`)]).toEqual([{ transactionTimeout: '70s' }]);
+    expect([...(await sql`show transaction_timeout`)]).toEqual([{ transactionTimeout: '1min' }]);
     expect([...(await sql`show tcp_keepalives_idle`)]).toEqual([{ tcpKeepalivesIdle: '60' }]);
   });
 });

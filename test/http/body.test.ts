@@ -16,7 +16,7 @@ let server: Server;
 beforeAll(async () => {
   const watch = { largerThan: { bytes: 65_536, exceeded: () => undefined }, size: () => Promise.resolve() };
   server = createServer((request, response) => {
-    readBody(request, { owner: null, limitBytes: 16_000_000, watch }).then(
+    readBody(request, { limitBytes: 16_000_000, watch }).then(
       (body) => response.end(JSON.stringify({ body: body ?? null })),
       (error: unknown) =>
         response.end(
@@ -186,11 +186,9 @@ describe('a body that does not come to its end', () => {
     vi.useFakeTimers();
     const request = Object.assign(new PassThrough(), { headers: { 'content-length': '100' } });
     let reason: string | undefined;
-    readBytes(request as unknown as IncomingMessage, { owner: null, limitBytes, withinMs }).catch(
-      (error: unknown) => {
-        reason = error instanceof HttpRefused ? error.refusal.reason : String(error);
-      },
-    );
+    readBytes(request as unknown as IncomingMessage, { limitBytes, withinMs }).catch((error: unknown) => {
+      reason = error instanceof HttpRefused ? error.refusal.reason : String(error);
+    });
     request.write('{');
     await vi.advanceTimersByTimeAsync(patience - 1);
     expect(reason).toBeUndefined();

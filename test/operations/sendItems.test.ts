@@ -4,7 +4,6 @@ import { readBacklog } from '../../db/money/reservations.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { withPatience } from '../../db/patience.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Routing } from '../../domain/routing.ts';
 import { type Item, type ItemAnswers, sendItems } from '../../operations/sending/sendItems.ts';
@@ -175,15 +174,14 @@ test('what cannot be paid is refused, whoever else was paid', async () => {
 
 test('items that could not be accepted in the time that their caller has are not sent later either', async () => {
   const account = await newAccount(100);
+  const impatient = openDatabase(url, 2, undefined, { lockMs: 300 });
   await sql.begin(async (tx) => {
     await tx`select from accounts where id = ${account} for no key update`;
-    const patience = { owner: account, until: Date.now() + 600, signal: new AbortController().signal };
-    const asking = withPatience(patience, () => ask(account, [item(1), item(2)]));
-    await expect(asking).rejects.toMatchObject({
+    await expect(ask(account, [item(1), item(2)], impatient)).rejects.toMatchObject({
       refusal: { reason: 'send_abandoned', outage: 'timed_out' },
     });
   });
-  // In turn behind whatever the first one left behind.
+  await impatient.end({ timeout: 1 });
   expect(await ask(account, [item(1), item(2)])).toHaveLength(2);
   expect(await stored(account)).toHaveLength(2);
   const [left] = await sql`

@@ -9,7 +9,7 @@ export interface HeldTurns {
   release(): Promise<void>;
 }
 
-/** @param names as `inTurn` is given them */
+/** @param names as `withNamedLock` is given them */
 export async function holdTurns(...names: string[]): Promise<HeldTurns> {
   const holder = openDatabase(inject('service').databaseUrl, 1);
   const own = await holder.reserve();

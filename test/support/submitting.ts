@@ -5,7 +5,6 @@ import { newId } from '../../db/ids.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
 import type { Asked } from '../../operations/asked.ts';
-import { newPace } from '../../operations/pace.ts';
 import type { SendInput } from '../../operations/sending/input.ts';
 import { createRetryPace } from '../../concurrency/retryPace.ts';
 import { createPacer } from '../../db/routes/pacing.ts';
@@ -28,7 +27,6 @@ export function askedSend(
   const request = {
     requestId: newId('req'),
     receivedAt: Date.now(),
-    pace: newPace(accountId),
     becomesHeavy: () => undefined,
     input,
   };

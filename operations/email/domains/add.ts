@@ -14,7 +14,7 @@ import type { Sql } from '../../../db/connection.ts';
 import { newId } from '../../../db/ids.ts';
 import { closeFindings } from '../../../db/maintenance/findings.ts';
 import { transaction } from '../../../db/transaction.ts';
-import { holdTurns } from '../../../db/turns.ts';
+import { lockNames } from '../../../db/namedLocks.ts';
 import { selectorOf } from '../../../domain/email/domainNames.ts';
 import { CLAIM_MS, DOMAINS_MAX } from '../../../domain/email/domainStates.ts';
 import { Refused, StaffRefused } from '../../../domain/refusals.ts';
@@ -67,7 +67,7 @@ interface Wanted {
 
 const claim = recorded('domains add', async (tx, { account, name, keys, removed }: Wanted, services) => {
   await holdOpenAccount(tx, account);
-  await holdTurns(tx, [domainTurn(account)]);
+  await lockNames(tx, [domainTurn(account)]);
   const own = await listDomains(tx, account);
   if (own.some((domain) => domain.name === name)) throw new Refused({ reason: 'domain_exists' }, 'name');
   if (own.length >= DOMAINS_MAX) throw new Refused({ reason: 'domains_too_many', limit: DOMAINS_MAX });

@@ -15,7 +15,7 @@ import {
 } from '../../../db/emails/domains.ts';
 import { closeFindings, reportFinding } from '../../../db/maintenance/findings.ts';
 import { databaseNow } from '../../../db/maintenance/positions.ts';
-import { holdTurns } from '../../../db/turns.ts';
+import { lockNames } from '../../../db/namedLocks.ts';
 import {
   afterLook,
   type DomainStatus,
@@ -48,7 +48,7 @@ export async function applyLook(
   looks: readonly RouteLook[],
   asked: boolean,
 ): Promise<Applied | null> {
-  await holdTurns(tx, [domainTurn(accountId)]);
+  await lockNames(tx, [domainTurn(accountId)]);
   const domain = await lockDomain(tx, id);
   if (domain === undefined) return null;
   const before = await readAllDomainRoutes(tx, id);

@@ -5,7 +5,7 @@ import {
   readDomainRoutes,
   type SenderDomain,
 } from '../../../db/emails/domains.ts';
-import { holdTurns } from '../../../db/turns.ts';
+import { lockNames } from '../../../db/namedLocks.ts';
 import { readDomainName } from '../../../domain/email/domainNames.ts';
 import type { SeenRecord } from '../../../domain/email/dnsRecords.ts';
 import { type DomainStatus, statusOf } from '../../../domain/email/domainStates.ts';
@@ -54,7 +54,7 @@ export async function findDomain(sql: Sql, { account, name }: NamedDomain): Prom
 
 /** The same, with the turn of all changes to the account's domains until the transaction ends. */
 export async function holdDomain(tx: Sql, named: NamedDomain): Promise<SenderDomain> {
-  await holdTurns(tx, [domainTurn(named.account)]);
+  await lockNames(tx, [domainTurn(named.account)]);
   return await findDomain(tx, named);
 }
 
