@@ -61,7 +61,7 @@ const BACKLOG_FRESH_MS = 5_000;
 // Nobody waits for an answer any more: every request has got its own after ten seconds.
 const DATABASE_SILENCE_MS = 15_000;
 // What takes longer is refused while its caller still waits, and nothing of it is done. A lock is waited for with a connection in hand.
-const STATEMENT_LIMITS = { statementMs: 6_000, lockMs: 3_000, transactionMs: 6_500 };
+const STATEMENT_LIMITS = { statementMs: 8_000, lockMs: 4_000, transactionMs: 8_500 };
 
 /**
  * Starts the API. Neither the database nor Temporal has to be there yet: until they are, requests get 502.

@@ -1,5 +1,5 @@
-// As long as a lock of the database is waited for.
-const WAIT_MS = 3_000;
+// Whoever waits for longer has no time left for the work itself.
+const WAIT_MS = 7_000;
 
 /** Others with the same name took too long; nothing was begun. */
 export class QueueTimeoutError extends Error {
@@ -11,7 +11,7 @@ const last = new Map<string, Promise<unknown>>();
 /**
  * Does one thing at a time of those with one name, in this process, in the order they came. For what would wait for one lock of the database
  * anyway: so it waits without a connection.
- * @throws QueueTimeoutError where its place comes after three seconds; what `work` throws
+ * @throws QueueTimeoutError where its place comes after seven seconds; what `work` throws
  */
 export async function serially<T>(name: string, work: () => Promise<T>): Promise<T> {
   const since = performance.now();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiAnswer } from '../support/client.ts';
+import { decided } from '../support/decided.ts';
 import { giveDomain } from '../support/email.ts';
 import { type AccountWish, books, database, newAccount, type TestAccount } from '../support/factories.ts';
 
@@ -52,8 +53,12 @@ const PURCHASES: Record<string, Purchase> = {
         text: 'x',
       }),
   },
-  'a look-up': { grosze: 5, charges: 1, buy: ({ api }) => api.get(`/v1/numbers/${POLISH[0]}/lookup`) },
+  'a look-up': { grosze: 5, charges: 1, buy: lookUp },
 };
+
+function lookUp({ api }: TestAccount) {
+  return decided(() => api.get(`/v1/numbers/${POLISH[0]}/lookup`));
+}
 
 /** Ways to have so much money and no more. */
 const PURSES: Record<string, (grosze: number) => AccountWish> = {
@@ -71,8 +76,13 @@ async function withMoney(wish: AccountWish): Promise<TestAccount> {
   return account;
 }
 
-const chargesOf = async ({ id }: TestAccount) =>
-  (await database()`select from ledger_entries where account_id = ${id} and kind = 'charge'`).count;
+/** A look-up that was not answered in time was charged and refunded. */
+async function chargesOf({ id }: TestAccount): Promise<number> {
+  const [entries] = await database()<{ charges: number; refunds: number }[]>`
+    select count(*) filter (where kind = 'charge')::int as charges, count(*) filter (where kind = 'refund')::int as refunds
+      from ledger_entries where account_id = ${id}`;
+  return entries!.charges - entries!.refunds;
+}
 
 describe.each(Object.entries(PURCHASES))('%s', (_, { grosze, charges, buy }) => {
   it.each(Object.entries(PURSES))(
