@@ -18,7 +18,7 @@ import { splitKeyword } from '../domain/keywords.ts';
 import { parseAddress } from '../domain/msisdn.ts';
 import { isOptOut } from '../domain/optOutWords.ts';
 import { addIds } from '../telemetry/ids.ts';
-import { countReply } from '../telemetry/reactionMetrics.ts';
+import { replyCounter } from '../telemetry/messageMetrics.ts';
 import type { SettledReply } from '../workflows/contracts.ts';
 import { unknownReply } from './failures.ts';
 
@@ -33,7 +33,7 @@ export function inboundActivities(sql: Database) {
     settleReply: async (id: string): Promise<SettledReply> => {
       const { settled, matched } = await transaction(sql, (tx) => settle(tx, id));
       if (settled.accountId !== null) addIds({ accountId: settled.accountId });
-      if (matched !== null) countReply(matched);
+      if (matched !== null) replyCounter.inc({ outcome: matched ? 'matched' : 'unmatched' });
       return settled;
     },
   };

@@ -14,7 +14,7 @@ import {
   post,
 } from '../pipeline/webhookAttempts.ts';
 import { createWebhookPlaces } from '../pipeline/webhookPlaces.ts';
-import { observeAttempt } from '../telemetry/reactionMetrics.ts';
+import { observeAttempt } from '../telemetry/messageMetrics.ts';
 import { type AttemptLeft, FAILURE } from '../workflows/contracts.ts';
 import { throttled, unknownResend } from './failures.ts';
 

@@ -17,7 +17,7 @@ import { type Context, serve, type State } from './http/serve.ts';
 import { servePage } from './http/servePage.ts';
 import type { Services } from './services.ts';
 import { traceRequests } from './http/traces.ts';
-import { tracing } from '../telemetry/tracing.ts';
+import { isTracing } from '../telemetry/tracing.ts';
 import { HttpRefused } from './http/refusals.ts';
 
 /** A door beside the two interfaces: what it answers at its paths is its own. */
@@ -44,8 +44,7 @@ export function createApp(services: Services, mounts: readonly Mount[] = []): Ko
   const router = createRouter(services, mounts);
   app.use(measure());
   app.use(requestId());
-  const traces = tracing();
-  if (traces !== null) app.use(traceRequests(traces));
+  if (isTracing()) app.use(traceRequests());
   app.use(accessLog(services.log));
   app.use(askedInterface());
   app.use(errorEnvelope(services.log));

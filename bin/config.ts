@@ -1,7 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { emailAddress } from '../domain/email/address.ts';
 import { isId } from '../domain/ids.ts';
 import { isSenderName } from '../domain/senders.ts';
 import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../domain/staffLimits.ts';
@@ -52,10 +51,6 @@ const environment = z.object({
     .string()
     .refine((id) => isId('cl', id), 'must be the id of an account, cl_…')
     .optional(),
-  ALERT_EMAIL: z
-    .string()
-    .refine((address) => emailAddress(address) !== null, 'must be one e-mail address and nothing else')
-    .optional(),
   // Replies are matched to messages of 30 days.
   RETAIN_CONTENT_DAYS: count(31, 36500).optional(),
   RETAIN_LOG_DAYS: count(31, 36500).default(90),
@@ -104,7 +99,7 @@ export class ConfigError extends Error {
 // A misspelt setting of these families would silently do nothing; other variables are none of our business.
 const OWN_FAMILIES =
   // REQUESTS_CA_BUNDLE is a variable of others that many machines have.
-  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW|DNS|OWN_EMAIL|ALERT)_/;
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW|DNS|OWN_EMAIL)_/;
 
 // Of the `temporal` command line, which shares the environment of staff's shells.
 const OF_TEMPORAL_CLI =
@@ -131,9 +126,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const parsed = environment.safeParse(given);
   const problems = [
     ...unknown.map((name) => `${name}: unknown setting`),
-    ...('ALERT_EMAIL' in given && !('OWN_EMAIL_ACCOUNT' in given)
-      ? ['ALERT_EMAIL: needs OWN_EMAIL_ACCOUNT, the account that e-mails are sent from']
-      : []),
     ...(parsed.success
       ? []
       : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),

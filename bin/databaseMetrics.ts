@@ -1,79 +1,180 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { waitFor } from '../concurrency/waitFor.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import { countOpenFindings } from '../db/maintenance/findings.ts';
 import { readRegularWork } from '../db/maintenance/regularWork.ts';
 import { readBacklog } from '../db/money/reservations.ts';
-import { readQueues, readWatched } from '../db/routes/routeOverview.ts';
+import { readOverview, readWatched, type WatchedRoute } from '../db/routes/routeOverview.ts';
 import { ping } from '../db/setup.ts';
 import { readWithin } from '../db/transaction.ts';
-import { backlogMetrics } from './backlogMetrics.ts';
-import { findingMetrics } from './findingMetrics.ts';
-import { regularWorkMetrics } from './regularWorkMetrics.ts';
-import { routeMetrics } from './routeMetrics.ts';
+import { providerKinds } from '../providers/registry.ts';
 
 // For all of it: who scrapes waits for ten seconds.
 const TIMEOUT_MS = 5_000;
 // For what is read in no time unless somebody has it locked: that must not keep the rest from being read.
 const QUICK_MS = 1_000;
+// For what takes the longer the more there is.
+const LONG_MS = 4_000;
+const STATES = ['active', 'draining', 'disabled'] as const;
 
 /**
  * Writes what the database knows into a fresh registry, within five seconds. It is up once it answers at all; what cannot be read
- * then is left out, and the rest is there.
+ * then is left out, and the rest is there. Labels tell nothing about messages or people.
  */
 export async function databaseMetrics(
   sql: Database,
   registry: Registry,
   onError: (error: unknown) => void,
 ): Promise<void> {
-  const until = Date.now() + TIMEOUT_MS;
+  // Without labels it is shown as 0 until it is set.
   const up = new Gauge({
     name: 'goniec_database_up',
     help: 'Whether the database answered.',
     registers: [registry],
   });
-  try {
-    await inTime(ping(sql), until);
-    up.set(1);
-  } catch (error) {
-    onError(error);
-    up.set(0);
-    return;
-  }
-  const read = async <T>(reading: (tx: Sql) => Promise<T>, ms = QUICK_MS): Promise<T | null> => {
-    const end = Math.min(until, Date.now() + ms);
-    try {
-      return await inTime(readWithin(sql, timeLeft(end), reading), end);
-    } catch (error) {
-      onError(error);
-      return null;
-    }
+  const write = async (read: Reading, ms: number): Promise<void> => {
+    await readWithin(sql, ms, (tx) => read(tx, registry)).catch(onError);
   };
-  const routes = await read((tx) => readWatched(tx));
-  const findings = await read(countOpenFindings);
-  const work = await read(readRegularWork);
-  const backlog = await read(readBacklog);
-  // Last, as it takes the longer the more there is.
-  const queues = await read((tx) => readQueues(tx), TIMEOUT_MS);
-  if (routes !== null) {
-    routeMetrics(
-      routes.map((route) => ({ ...route, ...queues?.get(route.name) })),
-      registry,
-    );
-  }
-  if (backlog !== null) backlogMetrics(backlog, registry);
-  if (findings !== null) findingMetrics(findings, registry);
-  if (work !== null) regularWorkMetrics(work, registry);
-}
-
-// A database that is not there at all does not even time a statement out.
-async function inTime<T>(work: Promise<T>, until: number): Promise<T> {
-  return await waitFor(work, timeLeft(until), () => {
+  const writeAll = async (): Promise<void> => {
+    await ping(sql);
+    up.set(1);
+    for (const read of [routes, findings, regularWork, backlog]) await write(read, QUICK_MS);
+    await write(queues, LONG_MS);
+  };
+  // A database that is not there at all does not even time a statement out.
+  await waitFor(writeAll(), TIMEOUT_MS, () => {
     throw new Error('metrics: the database did not answer in time');
-  });
+  }).catch(onError);
 }
 
-// 0 would be no limit at all.
-function timeLeft(until: number): number {
-  return Math.max(until - Date.now(), 1);
+type Reading = (tx: Sql, registry: Registry) => Promise<void>;
+type NameAndHelp = readonly [name: string, help: string];
+
+const backlog: Reading = async (tx, registry) =>
+  show(registry, [await readBacklog(tx)], [], {
+    total: ['goniec_backlog', 'Accepted messages and e-mails whose workflows are not started yet.'],
+    oldestSeconds: [
+      'goniec_backlog_oldest_seconds',
+      'How long the oldest of them has waited; 0 where there is none.',
+    ],
+  });
+
+const findings: Reading = async (tx, registry) =>
+  show(registry, await countOpenFindings(tx), ['kind'], {
+    open: [
+      'goniec_findings_open',
+      'What the reconciliation found and a person has to look at (npm run admin -- findings list).',
+    ],
+  });
+
+const regularWork: Reading = async (tx, registry) =>
+  show(registry, await readRegularWork(tx), ['schedule', 'activity'], {
+    secondsSinceSuccess: [
+      'goniec_regular_work_seconds_since_success',
+      'Time since a step of the regular work last succeeded; before its first success, since it is expected.',
+    ],
+    intervalSeconds: ['goniec_regular_work_interval_seconds', 'How often a step of the regular work runs.'],
+  });
+
+const routes: Reading = async (tx, registry) => {
+  const watched = (await readWatched(tx)).map((route) => ({ ...route, route: route.name }));
+  const timed = watched.map((route) => ({
+    ...route,
+    sinceReport: isSilent(route) ? null : secondsSince(route.reportedAt ?? route.submittingSince),
+    sinceReply: secondsSince(route.repliedAt),
+  }));
+  const states = watched.flatMap(({ route, kind, state: set }) =>
+    STATES.map((state) => ({ route, kind, state, isSet: state === set })),
+  );
+  const workers = watched.flatMap(({ route, kind, workers }) =>
+    workers.map((worker) => ({ route, kind, ...worker })),
+  );
+  show(registry, states, ['route', 'kind', 'state'], {
+    isSet: ['goniec_route_state', 'What staff set the route to: 1 for the one of its states that holds.'],
+  });
+  show(registry, timed, ['route', 'kind'], {
+    working: [
+      'goniec_route_up',
+      'Whether messages get through by the route, or did just now, on any worker.',
+    ],
+    ratePerSecond: [
+      'goniec_route_rate_limit_parts_per_second',
+      'Parts per second that the provider allows; absent without a limit.',
+    ],
+    sinceReport: [
+      'goniec_route_seconds_since_last_report',
+      'Time since the last delivery report or event of an e-mail; before the first, since the route was seen to submit. Absent before that, and of a provider that reports failures alone.',
+    ],
+    sinceReply: [
+      'goniec_route_seconds_since_last_reply',
+      'Time since the last incoming message; absent before the first.',
+    ],
+  });
+  show(registry, workers, ['route', 'kind', 'worker'], {
+    sessions: ['goniec_route_sessions', 'Open sessions that take submits.'],
+    sessionsWanted: ['goniec_route_sessions_wanted', 'Sessions that should be open.'],
+    window: [
+      'goniec_route_window_parts',
+      'Submits that may be without an answer at once, over all sessions.',
+    ],
+    inFlight: ['goniec_route_in_flight_parts', 'Submits without an answer so far.'],
+    submitted: ['goniec_route_submitted_parts_total', 'Parts that the provider took.'],
+    throttled: ['goniec_route_throttled_parts_total', 'Submits answered with: too fast.'],
+    refused: ['goniec_route_refused_parts_total', 'Submits refused for good.'],
+    unanswered: ['goniec_route_unanswered_parts_total', 'Submits without an answer, or with an unclear one.'],
+    held: [
+      'goniec_route_held_parts_total',
+      'Submits not taken: to come later, or for a reason that lies in the route.',
+    ],
+    failures: ['goniec_route_connection_failures_total', 'Connections and binds that failed or were lost.'],
+  });
+};
+
+const queues: Reading = async (tx, registry) =>
+  show(
+    registry,
+    (await readOverview(tx)).map((route) => ({ ...route, route: route.name })),
+    ['route', 'kind'],
+    {
+      queue: [
+        'goniec_route_queue_messages',
+        'Messages and e-mails that wait to be handed over by the route; of each half a million or more count as half a million. Absent where they could not be counted.',
+      ],
+      unanswered: [
+        'goniec_route_unanswered_messages',
+        'Messages and e-mails of which nobody knows whether the provider took them.',
+      ],
+    },
+  );
+
+/**
+ * Shows fields of rows as metrics.
+ * @param labels the fields by which the rows differ
+ * @param metrics name and help of each field that is shown, a counter where the name says so; null is no value
+ */
+function show<Row extends object>(
+  registry: Registry,
+  rows: readonly Row[],
+  labels: readonly (keyof Row & string)[],
+  metrics: Partial<Record<keyof Row, NameAndHelp>>,
+): void {
+  for (const [field, [name, help]] of Object.entries(metrics) as [keyof Row, NameAndHelp][]) {
+    const Metric = name.endsWith('_total') ? Counter : Gauge;
+    const labelNames: readonly string[] = labels;
+    const metric = new Metric({ name, help, labelNames, registers: [registry] });
+    for (const row of rows) {
+      const value = row[field];
+      const labelled = labels.map((label) => [label, String(row[label])]);
+      if (value !== null) metric.inc(Object.fromEntries(labelled) as Record<string, string>, Number(value));
+    }
+  }
+}
+
+// That nothing is reported by it says nothing. One that this release does not know is taken for one that reports.
+function isSilent({ kind }: WatchedRoute): boolean {
+  return providerKinds.named(kind)?.reportsFailuresAlone === true;
+}
+
+function secondsSince(instant: Date | null): number | null {
+  return instant === null ? null : Math.max(0, (Date.now() - instant.getTime()) / 1_000);
 }

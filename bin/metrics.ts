@@ -4,13 +4,14 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { openDatabase } from '../db/connection.ts';
-import { registry } from '../telemetry/registry.ts';
+import { registry } from '../telemetry/metrics.ts';
 import type { Config } from './config.ts';
 import { databaseMetrics } from './databaseMetrics.ts';
+import { freePort } from './embedded/ports.ts';
 import { errorCode, StartProblem } from './embedded/problem.ts';
-import { readSdkMetrics, sdkMetricsAddress } from './sdkMetrics.ts';
 
 const REQUEST_TIMEOUT_MS = 5_000;
+const SDK_TIMEOUT_MS = 2_000;
 const HEADERS_MAX_BYTES = 8_192;
 const CONNECTIONS_MAX = 20;
 
@@ -101,7 +102,11 @@ async function sdkText({ sdkMetrics, onError }: MetricsOptions, into: Registry):
     registers: [into],
   });
   try {
-    const text = await readSdkMetrics(sdkMetrics);
+    const response = await fetch(`http://${sdkMetrics}/metrics`, {
+      signal: AbortSignal.timeout(SDK_TIMEOUT_MS),
+    });
+    if (!response.ok) throw new Error(`the SDK's metrics answered ${response.status}`);
+    const text = await response.text();
     up.set(1);
     return text;
   } catch (error) {
@@ -127,7 +132,7 @@ export async function startConfiguredMetrics(
     databaseUrl,
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
-    sdkMetrics: withWorker ? await sdkMetricsAddress() : undefined,
+    sdkMetrics: withWorker ? `127.0.0.1:${await freePort()}` : undefined,
     onError,
   });
   log.info({ host: config.METRICS_HOST, port: metrics.port }, 'metrics at /metrics');

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
-import { type Tracing, useTracing } from '../telemetry/tracing.ts';
+import type { RunningTraces } from '../telemetry/openTelemetry.ts';
 import { ConfigError } from './config.ts';
 
 // A collector that is away is complained of with every batch.
@@ -19,7 +19,7 @@ export async function startConfiguredTracing(
   service: string,
   log: Logger,
   env: NodeJS.ProcessEnv = process.env,
-): Promise<Tracing | null> {
+): Promise<RunningTraces | null> {
   const collector = collectorOf(env);
   if (collector === null) return null;
   const { openTelemetry } = await import('../telemetry/openTelemetry.ts');
@@ -30,7 +30,6 @@ export async function startConfiguredTracing(
     complainedAt = Date.now();
     log.warn({ reason: message.split('\n')[0] }, 'traces: could not be handed over');
   });
-  useTracing(traces);
   log.info({ collector }, 'traces are on');
   return traces;
 }

@@ -20,7 +20,7 @@ import { transaction } from '../db/transaction.ts';
 import type { ProviderEmailEvent } from '../domain/email/events.ts';
 import { concernedBy, isIdle, type ReportedRecipient, suppressing } from '../domain/email/reports.ts';
 import { type EmailStatus, stateAfter, statusOfRecipients } from '../domain/email/statuses.ts';
-import { countEmailEvent } from '../telemetry/emailMetrics.ts';
+import { emailEventCounter } from '../telemetry/messageMetrics.ts';
 import { emailEventsSignal } from '../workflows/contracts.ts';
 import { emailLateStart } from '../workflows/startOptions.ts';
 
@@ -48,7 +48,7 @@ export function createEmailEvents(
       const due = (await applyUnlessLocked(sql, AT_ONCE)) ?? (await applyEach(sql));
       taken = due.length;
       for (const { route, kind, emailId, applied } of due)
-        if (emailId !== null && !applied) countEmailEvent(route, kind);
+        if (emailId !== null && !applied) emailEventCounter.inc({ route, kind });
       await bringToWorkflows(
         sql,
         client,

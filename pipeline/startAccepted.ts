@@ -90,7 +90,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
   const lookups = await startableLookups(sql, idsOf('lookup'));
   const traces = new Map(taken.map(({ id, trace }) => [id, trace]));
   const start = (workflow: string, how: Start, apart: boolean) =>
-    causedBy(traces.get(how.workflowId) ?? null, { apart }, () => startOne(sql, client, workflow, how));
+    causedBy(traces.get(how.workflowId) ?? null, apart, () => startOne(sql, client, workflow, how));
   const starting = client.withDeadline(Date.now() + START_MS, () =>
     Promise.all([
       ...messages.map((message) => start('message', messageStart(message), message.batched)),

@@ -2,7 +2,7 @@ import type { Database } from '../db/connection.ts';
 import { exhaustEvent, loadEvent, logAttempt, type WebhookEvent } from '../db/webhooks/webhooks.ts';
 import { attemptsOf, isEarlierEvent, pauseAfterAttempt } from '../domain/webhooks.ts';
 import { addIds } from '../telemetry/ids.ts';
-import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
+import { countEvent, observeAttempt } from '../telemetry/messageMetrics.ts';
 import type { AttemptLeft, Notified } from '../workflows/contracts.ts';
 import type { Delivery, Outgoing } from './outgoingHttp.ts';
 import type { QuickLane } from './quickLane.ts';

@@ -1,21 +1,18 @@
 import type { ServerResponse } from 'node:http';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Gauge } from 'prom-client';
 import { afterAnswer } from './afterAnswer.ts';
-import { ANSWER_SECONDS, registry } from './registry.ts';
+import { counter, histogram, registry } from './metrics.ts';
 
-const requests = new Counter({
-  name: 'goniec_http_requests_total',
-  help: 'Requests by the pattern of their path; status "aborted" is a caller who left before the answer.',
-  labelNames: ['method', 'route', 'status'],
-  registers: [registry],
-});
-const duration = new Histogram({
-  name: 'goniec_http_request_duration_seconds',
-  help: 'From the request to the end of its answer.',
-  labelNames: ['method', 'route'],
-  buckets: ANSWER_SECONDS,
-  registers: [registry],
-});
+const requests = counter(
+  'goniec_http_requests_total',
+  'Requests by the pattern of their path; status "aborted" is a caller who left before the answer.',
+  ['method', 'route', 'status'],
+);
+const duration = histogram(
+  'goniec_http_request_duration_seconds',
+  'From the request to the end of its answer.',
+  ['method', 'route'],
+);
 const inFlight = new Gauge({
   name: 'goniec_http_requests_in_flight',
   help: 'Requests that have no whole answer yet.',
@@ -49,11 +46,7 @@ export function measureRequest(
 
 /** Counts what was answered without being a request: no HTTP, headers too long or too slow, a tunnel. */
 export function countRefusal(method: string | null, status: number): void {
-  requests.inc({
-    method: method === null ? OTHER_METHOD : methodLabel(method),
-    route: NO_ROUTE,
-    status: String(status),
-  });
+  requests.inc({ method: methodLabel(method ?? OTHER_METHOD), route: NO_ROUTE, status: String(status) });
 }
 
 /** The method, where it is one of those in use here. */

@@ -1,19 +1,15 @@
 import { type WorkflowClientInterceptor, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { Histogram } from 'prom-client';
-import { ANSWER_SECONDS, registry } from './registry.ts';
+import { histogram } from './metrics.ts';
 
 const OPERATIONS = ['start', 'update', 'update_with_start', 'signal', 'query', 'describe', 'cancel'] as const;
-const OUTCOMES = ['ok', 'error'] as const;
 
-const calls = new Histogram({
-  name: 'goniec_temporal_call_duration_seconds',
-  help: 'Calls of Temporal about workflows: what was asked for, and whether it came to an answer (ok) or not (error). Waiting for a charge and the workflow task that it is made in is part of an update.',
-  labelNames: ['operation', 'outcome'],
-  buckets: ANSWER_SECONDS,
-  registers: [registry],
-});
-// As `startAtZero`.
-for (const operation of OPERATIONS) for (const outcome of OUTCOMES) calls.zero({ operation, outcome });
+const calls = histogram(
+  'goniec_temporal_call_duration_seconds',
+  'Calls of Temporal about workflows: what was asked for, and whether it came to an answer (ok) or not (error). Waiting for a charge and the workflow task that it is made in is part of an update.',
+  ['operation', 'outcome'],
+);
+// Each from 0, as counters of closed lists.
+for (const operation of OPERATIONS) for (const outcome of ['ok', 'error']) calls.zero({ operation, outcome });
 
 /** Measures what a client of ours asks of Temporal. */
 export function temporalCallMetrics(): WorkflowClientInterceptor {

@@ -1,113 +1,116 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Attributes, type Context, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import type { Headers, WorkflowClientInterceptor } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import { carriedTrace, traceHeader } from '../workflows/traceHeader.ts';
-import type { TraceSinks, WorkflowStep } from '../workflows/tracing.ts';
+import { carriedBy, headerOf, TRACE_HEADER } from '../workflows/headers.ts';
+import type { TraceSinks } from '../workflows/interceptors.ts';
 import { idsAmong } from './ids.ts';
-import { idAttributes, tracing } from './tracing.ts';
+import {
+  type Carrier,
+  contextOf,
+  currentCarrier,
+  idAttributes,
+  inSpan,
+  isTracing,
+  linksTo,
+  recordEnded,
+} from './tracing.ts';
 
-/** Why a call is made that no span under way has caused. */
-interface Cause {
-  /** A `traceparent`. */
-  trace: string;
-  /** Whether a workflow that is started gets a trace of its own, linked to that one: it is one of thousands. */
-  apart: boolean;
-}
-
-const causes = new AsyncLocalStorage<Cause>();
-
-/** Makes calls of Temporal that belong to the trace of something that has ended since, such as a request; null: to none. */
-export function causedBy<T>(trace: string | null, { apart }: Pick<Cause, 'apart'>, call: () => Promise<T>) {
-  return trace === null ? call() : causes.run({ trace, apart }, call);
+/**
+ * Makes calls of Temporal that belong to the trace of something that has ended since, such as a request.
+ * @param traceparent null: to none
+ * @param apart whether they get a trace of their own, linked to that one: they are of one message among thousands
+ */
+export async function causedBy<T>(
+  traceparent: string | null,
+  apart: boolean,
+  call: () => Promise<T>,
+): Promise<T> {
+  if (!isTracing() || traceparent === null) return await call();
+  if (!apart) return await context.with(contextOf({ traceparent }), call);
+  return await inSpan('message of a request', { links: linksTo(traceparent) }, call, ROOT_CONTEXT);
 }
 
 /** Traces of a client's calls, and the header by which workflows go on with them; none while traces are off. */
 export function clientTraces(): WorkflowClientInterceptor[] {
-  const traces = tracing();
-  if (traces === null) return [];
-  // What nothing traced has caused is of no interest by itself.
-  const calling = <T>(name: string, workflowId: string | undefined, call: () => Promise<T>): Promise<T> => {
-    const parent = causes.getStore()?.trace ?? traces.current();
-    if (parent === null) return call();
-    return traces.within({ name, kind: 'client', attributes: aboutWorkflow(workflowId ?? ''), parent }, call);
-  };
-  const withTrace = (headers: Headers): Headers => {
-    const parent = traces.current();
-    if (parent === null) return headers;
-    return { ...headers, ...traceHeader({ parent, ...(causes.getStore()?.apart ? { apart: true } : {}) }) };
-  };
+  if (!isTracing()) return [];
   return [
     {
       startWithDetails: (input, next) =>
         calling(`start ${input.workflowType}`, input.options.workflowId, () =>
           next({ ...input, headers: withTrace(input.headers) }),
         ),
-      startUpdateWithStart(input, next) {
-        const name = `${input.updateName} with start of ${input.workflowType}`;
-        return calling(name, input.workflowStartOptions.workflowId, () => {
-          const workflowStartHeaders = withTrace(input.workflowStartHeaders);
-          return next({ ...input, workflowStartHeaders });
-        });
-      },
+      startUpdateWithStart: (input, next) =>
+        calling(
+          `${input.updateName} with start of ${input.workflowType}`,
+          input.workflowStartOptions.workflowId,
+          () => next({ ...input, workflowStartHeaders: withTrace(input.workflowStartHeaders) }),
+        ),
       startUpdate: (input, next) =>
-        calling(`update ${input.updateName}`, input.workflowExecution.workflowId ?? undefined, () =>
-          next(input),
-        ),
+        calling(`update ${input.updateName}`, input.workflowExecution.workflowId, () => next(input)),
       signal: (input, next) =>
-        calling(`signal ${input.signalName}`, input.workflowExecution.workflowId ?? undefined, () =>
-          next(input),
-        ),
+        calling(`signal ${input.signalName}`, input.workflowExecution.workflowId, () => next(input)),
     },
   ];
 }
 
+// What nothing traced has caused is of no interest by itself.
+async function calling<T>(
+  name: string,
+  workflowId: string | null | undefined,
+  call: () => Promise<T>,
+): Promise<T> {
+  if (trace.getActiveSpan() === undefined) return await call();
+  const attributes = aboutWorkflow(workflowId ?? '');
+  return await inSpan(name, { kind: SpanKind.CLIENT, attributes }, call);
+}
+
+function withTrace(headers: Headers): Headers {
+  const carrier = currentCarrier();
+  return 'traceparent' in carrier ? { ...headers, ...headerOf(TRACE_HEADER, carrier) } : headers;
+}
+
 /** Traces of the activities of traced workflows; none while traces are off. */
 export function activityTraces(): ActivityInterceptorsFactory[] {
-  const traces = tracing();
-  if (traces === null) return [];
+  if (!isTracing()) return [];
   return [
     ({ info }) => ({
       inbound: {
         async execute(input, next) {
-          const carried = carriedTrace(input.headers);
-          if (carried === undefined) return next(input);
+          const parent = carriedContext(input.headers);
+          if (trace.getSpanContext(parent) === undefined) return next(input);
           const attributes = {
             ...aboutWorkflow(info.workflowExecution?.workflowId ?? ''),
             'goniec.attempt': info.attempt,
             'goniec.waited_ms': Math.max(Date.now() - info.currentAttemptScheduledTimestampMs, 0),
             'goniec.task_queue': info.taskQueue,
           };
-          const name = `activity ${info.activityType}`;
-          return traces.within({ name, kind: 'consumer', attributes, parent: carried.parent }, () =>
-            next(input),
-          );
+          const options = { kind: SpanKind.CONSUMER, attributes };
+          return await inSpan(`activity ${info.activityType}`, options, () => next(input), parent);
         },
       },
     }),
   ];
 }
 
-/** Where the workflows of a worker report their steps; nowhere while traces are off. */
-export function workflowTraces(): { sinks?: InjectedSinks<TraceSinks> } {
-  const traces = tracing();
-  if (traces === null) return {};
-  const sinks: InjectedSinks<TraceSinks> = {
-    trace: {
-      step: {
-        fn({ workflowId, runId }, { outcome, ...step }: WorkflowStep) {
-          const attributes = {
-            ...aboutWorkflow(workflowId),
-            'goniec.run_id': runId,
-            ...(outcome === undefined ? {} : { 'goniec.outcome': outcome }),
-          };
-          traces.placed({ ...step, attributes });
-        },
+/** Where the workflows of a worker report that they have ended. It does nothing while traces are off: those that were traced before go on. */
+export const workflowSinks: InjectedSinks<TraceSinks> = {
+  trace: {
+    ended: {
+      fn({ workflowId, workflowType, runId }, headers, seconds, outcome) {
+        const attributes = {
+          ...aboutWorkflow(workflowId),
+          ...{ 'goniec.run_id': runId, 'goniec.outcome': outcome },
+        };
+        recordEnded(`workflow ${workflowType}`, seconds, attributes, { parent: carriedContext(headers) });
       },
     },
-  };
-  return { sinks };
+  },
+};
+
+function carriedContext(headers: Headers): Context {
+  return contextOf(carriedBy<Carrier>(TRACE_HEADER, headers) ?? {});
 }
 
-function aboutWorkflow(workflowId: string) {
+function aboutWorkflow(workflowId: string): Attributes {
   return { 'goniec.workflow_id': workflowId, ...idAttributes(idsAmong([workflowId])) };
 }

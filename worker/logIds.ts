@@ -1,7 +1,7 @@
 import type { Context } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { idsAmong, withIds } from '../telemetry/ids.ts';
-import { carriedIds } from '../workflows/idsHeader.ts';
+import { carriedBy, IDS_HEADER } from '../workflows/headers.ts';
 
 /**
  * Lets every line that is logged about an activity carry the ids it is about: those of its workflow, its account, its
@@ -13,7 +13,8 @@ export const activityLogIds: ActivityInterceptorsFactory = ({ info }: Context) =
   return {
     inbound: {
       execute(input, next) {
-        Object.assign(ids, { ...idsAmong([...carriedIds(input.headers), ...input.args]), ...ids });
+        const carried = carriedBy<string[]>(IDS_HEADER, input.headers) ?? [];
+        Object.assign(ids, { ...idsAmong([...carried, ...input.args]), ...ids });
         return withIds(ids, () => next(input));
       },
     },

@@ -5,9 +5,8 @@ import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/acco
 import { createForgottenClicks } from '../pipeline/forgottenClicks.ts';
 import type { Pipeline } from './pipeline.ts';
 import { repeat } from '../concurrency/repeat.ts';
-import { findingsWords } from '../texts/findings.ts';
-import { reminderWords, statementWords } from '../texts/statement.ts';
-import { type OwnEmailSending, sendDueOwnEmails } from './ownEmails.ts';
+import type { OwnEmailServices } from '../operations/email/ownEmail.ts';
+import { sendDueOwnEmails } from './ownEmails.ts';
 import type { Servers, WorkerOptions } from './servers.ts';
 
 // What a crash left between storing and signalling is made up for this often.
@@ -67,11 +66,9 @@ function ownEmailsOf(
   { sql, client }: Servers,
   { routing }: Pipeline,
   { config, secretsKey, log }: Pick<WorkerOptions, 'config' | 'secretsKey' | 'log'>,
-): OwnEmailSending {
+): OwnEmailServices {
   return {
     ...{ sql, temporal: client, backlog: () => readBacklog(sql), routing, secretsKey, log },
     ownEmailAccount: config.OWN_EMAIL_ACCOUNT ?? null,
-    alertEmail: config.ALERT_EMAIL ?? null,
-    texts: { statement: statementWords, reminder: reminderWords, findings: findingsWords },
   };
 }

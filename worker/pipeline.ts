@@ -9,7 +9,7 @@ import { createReplies, type Replies } from '../pipeline/replies.ts';
 import { createReplyParts, type ReplyParts } from '../pipeline/replyParts.ts';
 import { type Notifying, notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { providerKinds } from '../providers/registry.ts';
-import { tracing } from '../telemetry/tracing.ts';
+import { isTracing } from '../telemetry/tracing.ts';
 import type { Servers, WorkerOptions } from './servers.ts';
 
 const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
@@ -47,7 +47,7 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
   const outcomes = createOutcomes({
     ...{ sql, client, onError: onReportError },
     // A trace goes through the workflow, which alone knows it: traced, it makes all attempts itself.
-    notifyEvents: tracing() === null ? (events) => notifyInOrder(notifyingBefore, events) : null,
+    notifyEvents: isTracing() ? null : (events) => notifyInOrder(notifyingBefore, events),
   });
   const replies = createReplies(sql, client, onReplyError);
   return {

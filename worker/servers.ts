@@ -2,7 +2,7 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, type TLSConfig } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type Database, openDatabase } from '../db/connection.ts';
-import { watchPool } from '../telemetry/poolMetrics.ts';
+import { watchPool } from '../telemetry/processMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
 
@@ -22,7 +22,6 @@ export interface WorkerOptions {
     WORKFLOW_CALL_STACKS?: boolean | undefined;
     DNS_SERVERS?: readonly string[] | undefined;
     OWN_EMAIL_ACCOUNT?: string | undefined;
-    ALERT_EMAIL?: string | undefined;
   };
   secretsKey: Buffer;
   /** Where `/l/…` is found from outside, for events that name a link. */

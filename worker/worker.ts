@@ -20,7 +20,7 @@ import { simulatorStore } from '../db/routes/simulator.ts';
 import { simulatorMail } from '../db/routes/simulatorMail.ts';
 import { startAccepted } from '../pipeline/startAccepted.ts';
 import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
-import { activityTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
+import { activityTraces, workflowSinks } from '../telemetry/temporalTraces.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle as workflowsOf } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
@@ -161,7 +161,7 @@ async function workflowWorker(
   return await Worker.create({
     ...shared,
     taskQueue: MESSAGES_QUEUE,
-    ...workflowTraces(),
+    sinks: workflowSinks,
     maxCachedWorkflows: CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
     maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
@@ -176,10 +176,7 @@ async function workflowWorker(
       ...linkActivities(sql),
       ...inboundActivities(sql),
       ...notingSuccess(sql, {
-        ...reconciliationActivities(sql, client, {
-          restartsPerRun: config.RECONCILE_RESTARTS,
-          alerts: config.ALERT_EMAIL !== undefined,
-        }),
+        ...reconciliationActivities(sql, client, config.RECONCILE_RESTARTS),
         ...senderDomainActivities({ sql, client, secretsKey, dnsServers: config.DNS_SERVERS ?? null }),
         ...maintenanceActivities(sql, {
           contentDays: config.RETAIN_CONTENT_DAYS,

@@ -14,7 +14,6 @@ import { ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
 import { suspectsAmong } from './workflowState.ts';
 import { reconcileLedgers, reconcileRefunds } from './money.ts';
 import { reconcileEvents } from './unnotifiedEvents.ts';
-import { alertStaff } from './alerts.ts';
 
 const HOUR_MS = 3_600_000;
 // Lists of workflows may be behind, and a run may have been cut off.
@@ -47,20 +46,11 @@ interface Looking extends ReturnType<typeof lostWorkflows> {
   restartsPerRun: number;
 }
 
-/** What staff may say about the reconciliation. */
-export interface ReconciliationOptions {
-  /** How many workflows one run starts again at most. */
-  restartsPerRun?: number | undefined;
-  /** Whether a run e-mails staff what it leaves to them. */
-  alerts?: boolean;
-}
-
-/** The steps of the `reconciliation` workflow; each may be cut off and repeated at any place. */
-export function reconciliationActivities(
-  sql: Database,
-  client: Client,
-  { restartsPerRun = RESTARTS_PER_RUN, alerts = false }: ReconciliationOptions = {},
-) {
+/**
+ * The steps of the `reconciliation` workflow; each may be cut off and repeated at any place.
+ * @param restartsPerRun how many workflows one run starts again at most
+ */
+export function reconciliationActivities(sql: Database, client: Client, restartsPerRun = RESTARTS_PER_RUN) {
   const looking = { sql, client, restartsPerRun, ...lostWorkflows(sql, client, restartsPerRun) };
   return {
     /** Workflows that were terminated, failed or timed out since the last run, and what is open since then. */
@@ -92,16 +82,9 @@ export function reconciliationActivities(
       return sumOf(await reconcileLookups(sql), await reconcileWaiting(sql));
     },
 
-    /**
-     * Balances against ledgers; refunds that were never posted, whatever became of the ledgers. The last step of a run: then staff are told what it has left to them,
-     * also where it fails: what was found before is theirs all the same.
-     */
+    /** Balances against ledgers; refunds that were never posted, whatever became of the ledgers. */
     async reconcileMoney(): Promise<Tally> {
-      try {
-        return await tallyOfAll([() => reconcileLedgers(sql), () => reconcileRefunds(sql)]);
-      } finally {
-        if (alerts) await alertStaff(sql);
-      }
+      return await tallyOfAll([() => reconcileLedgers(sql), () => reconcileRefunds(sql)]);
     },
   };
 }

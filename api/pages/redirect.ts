@@ -4,7 +4,7 @@ import type { Click } from '../../db/links/clicks.ts';
 import { isToken } from '../../db/links/tokens.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
 import { shortenedAddress } from '../../domain/shortenedAddress.ts';
-import { countClick } from '../../telemetry/reactionMetrics.ts';
+import { clickCounter } from '../../telemetry/messageMetrics.ts';
 import { startClick } from '../../operations/incoming/startClick.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { isAutomatic } from './automatic.ts';
@@ -38,7 +38,7 @@ export const redirect: Page = {
     const click = visit.method === 'HEAD' ? null : clickOf(visit);
     const kept = await keepClick(services, token, click, visit.receivedAt + ANSWER_MS);
     if (kept === null) return unknownLink();
-    if (click !== null) countClick(click.robot);
+    if (click !== null) clickCounter.inc({ robot: String(click.robot) });
     if (click !== null && kept.logged) startClick(services, { id: click.id, accountId: kept.accountId });
     return {
       status: 302,

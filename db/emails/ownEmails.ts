@@ -1,27 +1,21 @@
 import type { EmailStatus } from '../../domain/email/statuses.ts';
 import type { StatementForCustomer } from '../../domain/statements.ts';
-import type { FindingKind } from '../maintenance/findings.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
-import { transaction } from '../transaction.ts';
+import type { Fragment, Sql } from '../connection.ts';
 
-/** What an own e-mail is about: a statement, a statement past its due time, or findings that staff have to look at. */
-export type OwnEmailKind = 'statement' | 'reminder' | 'findings';
+/** What an own e-mail is about: a statement, or a statement past its due time. */
+export type OwnEmailKind = 'statement' | 'reminder';
 
 /** For how long an own e-mail is tried to be sent. */
 const TRIED_FOR = '72 hours';
 // What was done about a statement late, a payment that is not booked yet say, has a day; what is long overdue was dealt with otherwise.
 const REMINDED_AFTER = '1 day';
 const REMINDED_UNTIL = '4 days';
-const BETWEEN_ALERTS = '1 hour';
-// By then it has come back, or never will: an e-mail waits for a provider for 72 hours, and a mail server tries for five days.
-const LOST_WITHIN = '9 days';
-const FINDINGS = 'findings';
 
 /** An own e-mail whose try is due. */
 export interface DueOwnEmail {
   idx: string;
   kind: OwnEmailKind;
-  /** The statement; of findings nothing. */
+  /** The statement. */
   subject: string;
   /** Its time is over: it is tried no more. */
   over: boolean;
@@ -66,31 +60,6 @@ export async function addReminders(sql: Sql): Promise<void> {
 }
 
 /**
- * Asks for an e-mail about the open findings that staff were not told of since they are open; not within an hour of the last one, nor
- * while one waits.
- * @returns how many findings it is about; 0: there is nothing to say, or not yet
- */
-export async function addAlert(sql: Database): Promise<number> {
-  return await transaction(sql, async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended('alerts', 0))`;
-    const told = await tx`
-      with alert as (
-        select 'findings:' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as idx
-         where not exists (
-           select from own_emails where kind = ${FINDINGS} and (
-             coalesce(accepted_at, created_at) > now() - ${BETWEEN_ALERTS}::interval
-             or next_try_at is not null and created_at > now() - ${TRIED_FOR}::interval))
-      ), told as (
-        update findings f set told_by = a.idx from alert a where f.state = 'open' and f.told_by is null returning f.id
-      ), added as (
-        insert into own_emails (idx, kind, subject) select idx, ${FINDINGS}, ${FINDINGS} from alert where exists (select from told)
-      )
-      select id from told`;
-    return told.count;
-  });
-}
-
-/**
  * Takes the own e-mail whose try is due for longest; undefined where none is. Until its next one, a minute later at first and an hour at
  * last, nobody else takes it: what becomes of a crash is seen then.
  */
@@ -117,50 +86,19 @@ export async function noteAccepted(sql: Sql, idx: string, emailId: string): Prom
   return email!.status;
 }
 
-/** An own e-mail that was accepted and has reached nobody. */
-export interface LostOwnEmail extends Pick<DueOwnEmail, 'idx' | 'kind' | 'subject'> {
-  reason: EmailStatus;
-}
-
-/** E-mails to staff that were accepted and have reached nobody, which nobody has noted yet. */
-export async function lostAlerts(sql: Sql): Promise<LostOwnEmail[]> {
-  return [
-    ...(await sql<LostOwnEmail[]>`
-      select o.idx, o.kind, o.subject, e.status as reason from own_emails o join emails e on e.id = o.email_id
-       where o.kind = ${FINDINGS} and o.created_at > now() - ${LOST_WITHIN}::interval and o.refusal is null
-         and e.status in ('suppressed', 'failed', 'bounced')
-       order by o.created_at`),
-  ];
-}
-
-/**
- * Notes that an own e-mail has reached nobody. Findings that it was to tell of are told of by the next one.
- * @returns false when that was noted before
- */
-export async function noteLost(tx: Sql, { idx, reason }: LostOwnEmail): Promise<boolean> {
-  const noted = await tx`
-    update own_emails set refusal = ${reason} where idx = ${idx} and email_id is not null and refusal is null`;
-  if (noted.count === 0) return false;
-  await tx`update findings set told_by = null where told_by = ${idx}`;
-  return true;
-}
-
 /** Notes why an own e-mail was not accepted this time. */
 export async function noteRefused(sql: Sql, idx: string, refusal: string): Promise<void> {
   await sql`update own_emails set refusal = ${refusal} where idx = ${idx} and email_id is null`;
 }
 
 /**
- * Ends an own e-mail that was not sent. Findings that it was to tell of are told of by the next one.
+ * Ends an own e-mail that was not sent.
  * @param refusal why; null: what it was refused for the last time
  */
 export async function endOwnEmail(sql: Sql, idx: string, refusal: string | null): Promise<void> {
   await sql`
-    with ended as (
-      update own_emails set next_try_at = null, refusal = coalesce(${refusal}, refusal, 'too_late')
-       where idx = ${idx} and email_id is null returning idx
-    )
-    update findings set told_by = null where told_by in (select idx from ended)`;
+    update own_emails set next_try_at = null, refusal = coalesce(${refusal}, refusal, 'too_late')
+     where idx = ${idx} and email_id is null`;
 }
 
 /** The e-mail that an account sent under an `idx`, the latest; null when there is none. However long ago: keys of requests last a day. */
@@ -182,26 +120,6 @@ export async function readStatementMatter(sql: Sql, statement: string): Promise<
            a.contact_email
       from statements s join accounts a on a.id = s.account_id where s.id = ${statement}`;
   return matter;
-}
-
-/** A finding as an e-mail to staff names it: by ids alone. */
-export interface ToldFinding {
-  kind: FindingKind;
-  subject: string;
-  account: string | null;
-}
-
-/** The findings that an own e-mail tells of, the first `limit` of them, and how many there are. */
-export async function readToldFindings(
-  sql: Sql,
-  idx: string,
-  limit: number,
-): Promise<{ count: number; findings: ToldFinding[] }> {
-  const rows = await sql<(ToldFinding & { count: number })[]>`
-    select kind, subject, account_id as account, count(*) over ()::int as count from findings
-     where told_by = ${idx} order by id limit ${limit}`;
-  const findings = rows.map(({ kind, subject, account }) => ({ kind, subject, account }));
-  return { count: rows[0]?.count ?? 0, findings };
 }
 
 /** As SQL, beside `statements`: what {@link StatementEmail} says. */

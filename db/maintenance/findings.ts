@@ -62,8 +62,7 @@ export async function reportFinding(sql: Sql, finding: Finding): Promise<boolean
     insert into findings as f (kind, subject, account_id, state, details)
     values (${kind}, ${subject}, ${accountId}, 'open', ${sql.json(details as postgres.JSONValue)})
     on conflict (kind, subject) do update
-       set state = 'open', details = excluded.details, last_seen_at = now(), dismissed_at = null,
-           told_by = case when f.state = 'open' then f.told_by end
+       set state = 'open', details = excluded.details, last_seen_at = now(), dismissed_at = null
     returning coalesce((select state = 'open' from before), false) as known`;
   return noted?.known === false;
 }

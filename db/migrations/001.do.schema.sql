@@ -1306,12 +1306,12 @@ create table unsubscribe_links (
 create index unsubscribe_links_of_address on unsubscribe_links (address);
 create index unsubscribe_links_by_time on unsubscribe_links using brin (created_at) with (autosummarize = on);
 
--- E-mails of the service itself: monthly statements, reminders of them, and findings that staff have to look at. What is to be sent and
--- what became of it, ids alone: words and addresses are made when it is sent.
+-- E-mails of the service itself: monthly statements, and reminders of them. What is to be sent and what became of it, ids alone: words
+-- and addresses are made when it is sent.
 create table own_emails (
   idx text collate "C" primary key check (char_length(idx) between 1 and 64), -- the e-mail's own idx, by which it is sent once
-  kind text not null check (kind in ('statement', 'reminder', 'findings')),
-  subject text collate "C" not null, -- the statement; of findings itself
+  kind text not null check (kind in ('statement', 'reminder')),
+  subject text collate "C" not null, -- the statement
   tries integer not null default 0,
   next_try_at timestamptz default now(), -- null: it is over
   refusal text, -- why it was not accepted the last time
@@ -1322,7 +1322,6 @@ create table own_emails (
 );
 create index own_emails_due on own_emails (next_try_at) where next_try_at is not null;
 create index own_emails_of_subject on own_emails (subject, created_at);
-create index own_emails_of_findings on own_emails (created_at) where kind = 'findings';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Webhooks
@@ -1516,7 +1515,6 @@ create table findings (
   state text not null check (state in ('open', 'repaired', 'gone')),
   repairs integer not null default 0, -- how often
   details jsonb not null default '{}', -- never personal data
-  told_by text collate "C", -- the own e-mail that told staff of it since it is open; null: none did
   first_seen_at timestamptz not null default now(),
   last_seen_at timestamptz not null default now(),
   -- When staff dismissed it: until what it is about is seen to be well, or it is found again. A message whose workflow had ended
@@ -1527,7 +1525,6 @@ create table findings (
 create index findings_open on findings (id) where state = 'open';
 -- How many workflows one run of the reconciliation has started again.
 create index findings_of_run on findings ((details->>'run')) where details ? 'run';
-create index findings_told_by on findings (told_by) where told_by is not null;
 
 -- When each step of the regular work last succeeded, so that work that fails for good is seen.
 create table regular_work (

@@ -2,7 +2,6 @@ import { Client, Connection } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeAll, expect, test } from 'vitest';
 import { reconciliationActivities } from '../../activities/reconciliation/reconciliation.ts';
-import { reportFinding } from '../../db/maintenance/findings.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import type { Tally } from '../../workflows/contracts.ts';
 import { ownDatabase } from '../admin/support.ts';
@@ -16,7 +15,7 @@ const MINUTE = 60_000;
 /** One step of a run; `beats` are how often it showed that it goes on. */
 async function run(step: 'reconcileMoney' | 'reconcileLeftovers') {
   const client = new Client({ connection: Connection.lazy() });
-  const steps = reconciliationActivities(sql(), client, { alerts: true });
+  const steps = reconciliationActivities(sql(), client);
   const environment = new MockActivityEnvironment();
   let beats = 0;
   environment.on('heartbeat', () => (beats += 1));
@@ -60,19 +59,4 @@ test('every look-up that is ended shows that the work on leftovers goes on', asy
   const { tally, beats } = await run('reconcileLeftovers');
   expect(tally).toMatchObject({ repaired: 20 });
   expect(beats).toBe(20);
-});
-
-test('staff are told of what was found before the work on money fails', async () => {
-  await reportFinding(sql(), {
-    kind: 'workflow_ended',
-    subject: newId('msg'),
-    accountId: account,
-    details: {},
-  });
-  await sql()`alter table ledger_checks rename to ledger_checks_away`;
-  const { error } = await run('reconcileMoney');
-  await sql()`alter table ledger_checks_away rename to ledger_checks`;
-  expect(String(error)).toContain('"ledger_checks" does not exist');
-  const [told] = await sql()`select count(*)::int as count from own_emails where kind = 'findings'`;
-  expect(told).toEqual({ count: 1 });
 });

@@ -4,28 +4,24 @@ import { sendDueOwnEmails } from '../../worker/ownEmails.ts';
 import { readBacklog } from '../../db/money/reservations.ts';
 import { cachedRouting } from '../../db/routes/routingCache.ts';
 import { newId } from '../../db/ids.ts';
-import { type Finding, reportFinding } from '../../db/maintenance/findings.ts';
 import { listStatements } from '../../db/money/statements.ts';
 import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../../operations/email/ownEmail.ts';
 import { providerKinds } from '../../providers/registry.ts';
-import { findingsWords } from '../../texts/findings.ts';
-import { reminderWords, statementWords } from '../../texts/statement.ts';
 import { insertDomain } from '../support/email.ts';
 import { mailAccount } from '../workflows/emails.ts';
 import { type Pipeline, pauseReconciliation, startPipeline } from '../workflows/pipeline.ts';
-import { findingsOf, reconcileOnce } from '../workflows/reconciling.ts';
+import { findingsOf } from '../workflows/reconciling.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
 import { until } from '../support/eventually.ts';
 
 const HOUSE = newId('cl');
-const STAFF = 'dyzur@goniec.example';
 
 let pipeline: Pipeline;
 let domain: string;
 let log = '';
 const logged = pino({ level: 'debug' }, { write: (line: string) => void (log += line) });
 beforeAll(async () => {
-  pipeline = await startPipeline('real', { OWN_EMAIL_ACCOUNT: HOUSE, ALERT_EMAIL: STAFF }, logged);
+  pipeline = await startPipeline('real', { OWN_EMAIL_ACCOUNT: HOUSE }, logged);
   await pauseReconciliation(pipeline.client);
   await openHouse();
 });
@@ -83,11 +79,9 @@ const services = (log = pino({ level: 'silent' })): OwnEmailServices => ({
   },
   ownEmailAccount: HOUSE,
 });
-const texts = { statement: statementWords, reminder: reminderWords, findings: findingsWords };
 
 /** Sends what is due beside the worker, which does so every five seconds: any number may. */
-const sendDue = (): Promise<void> =>
-  sendDueOwnEmails({ ...services(logged), texts, alertEmail: STAFF }, new AbortController().signal);
+const sendDue = (): Promise<void> => sendDueOwnEmails(services(logged), new AbortController().signal);
 
 const comeTo = (address: string, count: number): Promise<void> =>
   until(`${count} e-mails to an address`, async () => (await mailsTo(address)).length === count);
@@ -370,7 +364,7 @@ describe('an own e-mail', () => {
   test('is off unless there is an account for it, and says so', async () => {
     const off = { ...services(), ownEmailAccount: null };
     expect(await sendOwnEmail(off, email('nikt@klient.example'))).toEqual({ state: 'off' });
-    await sendDueOwnEmails({ ...off, texts, alertEmail: null }, new AbortController().signal);
+    await sendDueOwnEmails(off, new AbortController().signal);
     expect(await mailsTo('nikt@klient.example')).toEqual([]);
   });
 
@@ -393,152 +387,4 @@ describe('an own e-mail', () => {
       ...{ state: 'refused', reason: 'address_malformed', again: false },
     });
   });
-});
-
-describe('findings', () => {
-  const lost = (): Finding => ({
-    ...{ kind: 'domain_lost', subject: newId('dom'), accountId: HOUSE, details: { domain: 'tajna.example' } },
-  });
-  const report = (finding: Finding) => reportFinding(pipeline.sql, finding);
-  /** As if an hour had passed since the last e-mail: one that is accepted is noted so a moment later, by when it may be delivered. */
-  const anHourLater = async () => {
-    const unnoted = () => pipeline.sql`
-      select from own_emails o join emails e on e.account_id = ${HOUSE} and e.idx = o.idx
-       where o.kind = 'findings' and o.email_id is null`;
-    await until('what was sent is noted', async () => (await unnoted()).count === 0);
-    await pipeline.sql`
-      update own_emails set created_at = created_at - interval '61 minutes', accepted_at = accepted_at - interval '61 minutes'
-       where kind = 'findings'`;
-  };
-  const alerts = async () =>
-    (
-      await pipeline.sql<
-        { count: number }[]
-      >`select count(*)::int as count from own_emails where kind = 'findings'`
-    )[0]!.count;
-
-  test('are e-mailed to staff in one e-mail by ids, once, and at most once an hour', async () => {
-    const [one, other, third] = [lost(), lost(), lost()];
-    await report(one);
-    await report(other);
-    await reconcileOnce(pipeline);
-    await untilMails(STAFF, 1);
-    const { text } = (await mailsTo(STAFF))[0]!;
-    for (const { subject } of [one, other]) expect(text).toContain(`- domain_lost: ${subject} (${HOUSE})`);
-    expect(text).not.toContain('tajna');
-
-    // Found again by each run: nothing new.
-    await report(one);
-    await anHourLater();
-    await reconcileOnce(pipeline);
-    expect(await alerts()).toBe(1);
-
-    await report(third);
-    await Promise.all([reconcileOnce(pipeline), reconcileOnce(pipeline)]);
-    await untilMails(STAFF, 2);
-    const second = (await mailsTo(STAFF))[1]!.text;
-    expect(second).toContain(third.subject);
-    expect(second).not.toContain(one.subject);
-
-    // Dealt with, and found again: that is new, and waits for its hour.
-    const { id } = listIn(await ok('findings', 'list')).find(({ subject }) => subject === one.subject)!;
-    await ok('findings', 'dismiss', '--id', String(id));
-    await report(one);
-    await reconcileOnce(pipeline);
-    expect(await alerts()).toBe(2);
-    await anHourLater();
-    await reconcileOnce(pipeline);
-    await untilMails(STAFF, 3);
-    expect((await mailsTo(STAFF))[2]!.text).toContain(one.subject);
-  });
-
-  test('that could not be e-mailed in three days are told of by the next e-mail', async () => {
-    const finding = lost();
-    await report(finding);
-    await anHourLater();
-    await ok('accounts', 'set', '--account', HOUSE, '--status', 'suspended');
-    await reconcileOnce(pipeline);
-    const waiting = async () =>
-      (await pipeline.sql`select from own_emails where kind = 'findings' and next_try_at is not null`).count;
-    expect(await waiting()).toBe(1);
-    await sendDue();
-    await pipeline.sql`
-      update own_emails set created_at = now() - interval '73 hours', next_try_at = now(), tries = 5
-       where kind = 'findings' and next_try_at is not null`;
-    await sendDue();
-    await until('it is given up', async () => (await waiting()) === 0);
-    expect(await findingsOf(pipeline, 'findings')).toMatchObject([{ kind: 'own_email_left', state: 'open' }]);
-    await ok('accounts', 'set', '--account', HOUSE, '--status', 'active');
-    const before = (await mailsTo(STAFF)).length;
-    await reconcileOnce(pipeline);
-    await untilMails(STAFF, before + 1);
-    const text = (await mailsTo(STAFF))[before]!.text;
-    expect(text).toContain(finding.subject);
-    expect(text).toContain('own_email_left: findings');
-  });
-
-  const left = async () => (await findingsOf(pipeline, 'findings'))[0];
-  const reasonOf = async () =>
-    (
-      await pipeline.sql<{ state: string; details: unknown }[]>`
-        select state, details from findings where kind = 'own_email_left' and subject = 'findings'`
-    )[0];
-
-  test('whose e-mail goes to nobody, as the address is suppressed, are told of by the next one', async () => {
-    await pipeline.sql`
-      insert into suppressions (account_id, address, reason) values (${HOUSE}, ${STAFF}, 'bounce')`;
-    const finding = lost();
-    await report(finding);
-    await anHourLater();
-    const before = (await mailsTo(STAFF)).length;
-    await reconcileOnce(pipeline);
-    await sendDue();
-    await until('it is left', async () => (await left())?.state === 'open');
-    expect(await reasonOf()).toEqual({
-      state: 'open',
-      details: { email: 'findings', reason: 'suppressed' },
-    });
-    expect(log).toContain('an own e-mail reaches nobody');
-
-    await pipeline.sql`delete from suppressions where account_id = ${HOUSE}`;
-    await anHourLater();
-    await reconcileOnce(pipeline);
-    await untilMails(STAFF, before + 1);
-    const { text } = (await mailsTo(STAFF))[before]!;
-    expect(text).toContain(finding.subject);
-    expect(text).toContain('own_email_left: findings');
-    await sendDue();
-    await until('the finding is gone', async () => (await left())?.state === 'gone');
-  });
-
-  test.each(['bounced', 'failed'])('whose e-mail has %s are told of by the next one', async (status) => {
-    const finding = lost();
-    await report(finding);
-    await anHourLater();
-    const before = (await mailsTo(STAFF)).length;
-    await reconcileOnce(pipeline);
-    await untilMails(STAFF, before + 1);
-    // It may have left before it is noted that it was accepted.
-    const delivered = () => pipeline.sql<{ id: string }[]>`
-      select id from emails where status = 'delivered' and id = (
-        select email_id from own_emails where kind = 'findings' order by idx desc limit 1)`;
-    await until('nothing comes after it', async () => (await delivered()).count === 1);
-    const [email] = await delivered();
-    await pipeline.sql`update emails set status = ${status} where id = ${email!.id}`;
-    await sendDue();
-    await until('it is left', async () => (await left())?.state === 'open');
-    expect(await reasonOf()).toMatchObject({ details: { email: 'findings', reason: status } });
-
-    await anHourLater();
-    await reconcileOnce(pipeline);
-    await untilMails(STAFF, before + 2);
-    expect((await mailsTo(STAFF))[before + 1]!.text).toContain(finding.subject);
-    await sendDue();
-    await until('the finding is gone', async () => (await left())?.state === 'gone');
-  });
-});
-
-test('no address is in the log', () => {
-  expect(log).toContain('an own e-mail is refused');
-  expect(log).not.toMatch(/@(klient|goniec)\.example/);
 });

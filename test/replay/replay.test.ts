@@ -15,8 +15,8 @@ const histories = await Promise.all(
 );
 
 /** What each history came to, by its workflow's id: all by one worker, since a worker takes longer to start than one of them. */
-async function replayAll(extras: Parameters<typeof bundleWorkflows>[0]): Promise<Map<string, unknown>> {
-  const workflowBundle = await bundleWorkflows(extras);
+async function replayAll(callStacks: boolean): Promise<Map<string, unknown>> {
+  const workflowBundle = await bundleWorkflows(callStacks);
   const given = histories.map(({ history, workflowId }) => ({
     workflowId,
     history: historyFromJSON(history),
@@ -29,10 +29,10 @@ async function replayAll(extras: Parameters<typeof bundleWorkflows>[0]): Promise
 }
 
 let plain: Map<string, unknown>;
-let withExtras: Map<string, unknown>;
+let withoutCallStacks: Map<string, unknown>;
 beforeAll(async () => {
-  plain = await replayAll({});
-  withExtras = await replayAll({ traced: true, callStacks: false });
+  plain = await replayAll(true);
+  withoutCallStacks = await replayAll(false);
 });
 
 describe('histories recorded since 0.7.0 replay', () => {
@@ -41,9 +41,9 @@ describe('histories recorded since 0.7.0 replay', () => {
   });
 });
 
-describe('and with traces switched on since, call stacks off', () => {
+describe('and with call stacks switched off since', () => {
   test.each(histories)('$file', ({ workflowId }) => {
-    expect(withExtras.get(workflowId)).toBeNull();
+    expect(withoutCallStacks.get(workflowId)).toBeNull();
   });
 });
 

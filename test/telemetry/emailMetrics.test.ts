@@ -4,7 +4,7 @@ import { storeEmailEvents } from '../../db/emails/events.ts';
 import { newId } from '../../db/ids.ts';
 import type { ProviderEmailEvent } from '../../domain/email/events.ts';
 import { createEmailEvents } from '../../pipeline/emailEvents.ts';
-import { registry } from '../../telemetry/registry.ts';
+import { registry } from '../../telemetry/metrics.ts';
 import { ownDatabase } from '../admin/support.ts';
 import { insertDomain } from '../support/email.ts';
 import { writtenEmail } from '../workflows/emails.ts';

@@ -75,9 +75,9 @@ const spansOf = (id: string): CollectedSpan[] =>
 async function endedTrace(id: string): Promise<CollectedSpan[]> {
   const spans = await eventually(
     () => Promise.resolve(spansOf(id)),
-    (found) => found.some(({ name }) => name === 'message ended'),
+    (found) => found.some(({ name }) => name === 'workflow message'),
   );
-  const { traceId } = spans.find(({ name }) => name === 'message ended')!;
+  const { traceId } = spans.find(({ name }) => name === 'workflow message')!;
   return collector.spans.filter((span) => span.traceId === traceId);
 }
 
@@ -114,13 +114,10 @@ describe('one message', () => {
     const parentOf = (span: CollectedSpan): string | undefined =>
       trace.find(({ spanId }) => spanId === span.parentSpanId)?.name;
     expect(parentOf(one('start message'))).toBe('POST /v1/messages');
-    expect(parentOf(one('workflow message'))).toBe('start message');
     // By the route's queue in the end: the first one of a route finds it not known to be quick.
-    for (const name of ['activity charge', 'activity submitInTask', 'activity submit'])
-      expect(parentOf(one(name))).toBe('workflow message');
+    for (const name of ['activity charge', 'activity submitInTask', 'activity submit', 'workflow message'])
+      expect(parentOf(one(name))).toBe('start message');
     expect(parentOf(one('submit'))).toBe('activity submit');
-    expect(parentOf(one('update outcome'))).toBe('workflow message');
-    expect(parentOf(one('message ended'))).toBe('workflow message');
     const tellers = trace.filter(({ name }) => name === 'webhook attempt').map(parentOf);
     expect(tellers).toHaveLength(3);
     for (const teller of tellers)
@@ -146,7 +143,7 @@ describe('one message', () => {
         'goniec.account_id': account.id,
       },
     });
-    expect(one('message ended').attributes['goniec.outcome']).toBe('delivered');
+    expect(one('workflow message').attributes['goniec.outcome']).toBe('delivered');
   });
 
   test('shows the webhook attempt that was refused', () => {
@@ -291,17 +288,15 @@ test('a request with several recipients has a trace, and each message one that i
   >`select id from messages where request_id = ${requestId}`;
   expect(messages).toHaveLength(3);
   const traces = await Promise.all(messages.map(({ id }) => endedTrace(id)));
-  const starts = collector.spans.filter(
-    ({ name, attributes }) =>
-      name === 'start message' && messages.some(({ id }) => id === attributes['goniec.message_id']),
-  );
-  expect(new Set(starts.map(({ traceId }) => traceId)).size).toBe(1);
+  const request = collector.spans.find(
+    ({ name, attributes }) => name.startsWith('POST') && attributes['goniec.request_id'] === requestId,
+  )!;
   for (const trace of traces) {
     const [root, ...others] = trace.filter(({ parentSpanId }) => parentSpanId === null);
     expect(others).toEqual([]);
-    expect(root!.name).toBe('workflow message');
-    expect(starts.map(({ spanId }) => spanId)).toContain(root!.links[0]!.spanId);
-    expect(trace.map(({ name }) => name)).toContain('submit');
+    expect(root!.name).toBe('message of a request');
+    expect(root!.links).toEqual([{ traceId: request.traceId, spanId: request.spanId }]);
+    for (const name of ['start message', 'submit']) expect(trace.map((span) => span.name)).toContain(name);
   }
   expect(new Set(traces.map(([span]) => span!.traceId)).size).toBe(3);
 });

@@ -60,9 +60,9 @@ const spansOf = (id: string): CollectedSpan[] =>
 async function endedTrace(id: string): Promise<CollectedSpan[]> {
   const spans = await eventually(
     () => Promise.resolve(spansOf(id)),
-    (found) => found.some(({ name }) => name === 'message ended'),
+    (found) => found.some(({ name }) => name === 'workflow message'),
   );
-  const { traceId } = spans.find(({ name }) => name === 'message ended')!;
+  const { traceId } = spans.find(({ name }) => name === 'workflow message')!;
   return collector.spans.filter((span) => span.traceId === traceId);
 }
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { startConfiguredTracing } from '../../bin/tracing.ts';
-import { tracing } from '../../telemetry/tracing.ts';
+import { isTracing } from '../../telemetry/tracing.ts';
 
 const log = pino({ level: 'silent' });
 const ENDPOINT = 'http://127.0.0.1:4318';
@@ -17,7 +17,7 @@ describe('traces are off', () => {
     ['with no exporter', { OTEL_EXPORTER_OTLP_ENDPOINT: ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }],
   ])('%s', async (_, env) => {
     expect(await startConfiguredTracing('goniec', log, env)).toBeNull();
-    expect(tracing()).toBeNull();
+    expect(isTracing()).toBe(false);
   });
 
   test('and then nothing of OpenTelemetry is loaded by API or worker', async () => {
@@ -47,5 +47,5 @@ test.each([
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: ENDPOINT, OTEL_TRACES_SAMPLER_ARG: '10%' }, /OTEL_TRACES_SAMPLER_ARG/],
 ])('what cannot be followed is refused by name: %o', async (env, name) => {
   await expect(startConfiguredTracing('goniec', log, env)).rejects.toThrow(name);
-  expect(tracing()).toBeNull();
+  expect(isTracing()).toBe(false);
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { findingsWords } from '../../texts/findings.ts';
 import { pln, reminderWords, statementWords } from '../../texts/statement.ts';
 
 const STATEMENT = {
@@ -76,15 +75,4 @@ test('a reminder says that it is overdue, and how much', () => {
   expect(text).toContain(
     'Kwota netto: 1234,05 PLN\nTermin płatności: 15.11.2026, godz. 12:00 czasu polskiego',
   );
-});
-
-test('findings are named by ids, some of many, and the rest counted', () => {
-  const finding = { kind: 'domain_lost', subject: 'dom_1', account: 'cl_1' };
-  expect(findingsWords([finding], 1).subject).toBe('goniec: a new finding');
-  const { subject, text } = findingsWords(
-    [finding, { kind: 'ledger_differs', subject: 'cl_2', account: 'cl_2' }],
-    70,
-  );
-  expect(subject).toBe('goniec: 70 new findings');
-  expect(text).toContain('- domain_lost: dom_1 (cl_1)\n- ledger_differs: cl_2\n- and 68 more\n');
 });
