@@ -6,7 +6,7 @@ import { migrate } from '../db/migrate.ts';
 import { startWorker } from '../worker/worker.ts';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
 import { ensureDemoAccount, type DemoAccount } from '../operations/accounts/demo.ts';
-import { operatingUser } from './admin/execute.ts';
+import { operatingUser } from './admin/tools.ts';
 import { readConfig, type Config } from './config.ts';
 import {
   awaitDatabase,

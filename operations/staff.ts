@@ -8,7 +8,7 @@ import { StaffRefused } from '../domain/refusals.ts';
 const RECORD_ATTEMPTS = 10;
 const RECORD_AGAIN_MS = 1_000;
 
-/** What stands behind the operations of staff. The last two are asked for by those alone that need them. */
+/** What stands behind the operations of staff. The last two are opened by those alone that need them. */
 export interface StaffServices {
   sql: Database;
   temporal: () => Promise<Client>;
@@ -16,17 +16,17 @@ export interface StaffServices {
   secretsKey: () => Promise<Buffer>;
 }
 
-/** One thing that one of our own people asks of the service, whichever door it came through. */
-export interface StaffAsked<Input> {
+/** One request of one of our own people. */
+export interface StaffRequest<Input> {
   services: StaffServices;
-  /** Who asks, as the audit log names them. */
+  /** Who acts, as the audit log names them. */
   actor: string;
   input: Input;
 }
 
-/** What the audit log says of one thing that was acted on, beyond who, when and what was asked. */
+/** What the audit log says of one thing that was acted on, beyond who, when and which command. */
 export interface ActRecord {
-  account?: string;
+  account?: string | null | undefined;
   subject?: string;
   details?: AuditDetails;
 }
@@ -54,7 +54,7 @@ export interface ActedOn<Why> {
 }
 
 /** @throws StaffRefused */
-export type StaffOperation<Input, Data> = (asked: StaffAsked<Input>) => Promise<Data>;
+export type StaffOperation<Input, Data> = (request: StaffRequest<Input>) => Promise<Data>;
 
 /**
  * Makes an operation of a change to the database: change and audit record are written in one transaction, both or neither.
@@ -73,7 +73,7 @@ export function recorded<Input, Data>(
 }
 
 /**
- * Makes an operation of what acts outside the database too (asks an SMSC, signals a workflow): it runs in no transaction, and its
+ * Makes an operation of what acts outside the database too (binds to an SMSC, signals a workflow): it runs in no transaction, and its
  * audit record is written after it; one that acts on several things may write a record of each right after it.
  * @param action what the audit log calls it
  */
@@ -152,7 +152,7 @@ function reasonOf(why: ActedOn<{ reason: string }>['why']): string {
   return why instanceof Error ? 'failed' : why.reason;
 }
 
-// What is done cannot be taken back, so its record is not given up at the first failure.
+// What is done cannot be undone, so its record is not given up at the first failure.
 async function recordLate(sql: Database, entries: readonly AuditEntry[]): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

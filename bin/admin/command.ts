@@ -1,125 +1,140 @@
 import { z } from 'zod';
-import type { Sql } from '../../db/connection.ts';
-import type { ActRecord, StaffAsked } from '../../operations/staff.ts';
+import type { Database, Sql } from '../../db/connection.ts';
+import { findAccount } from '../../operations/accounts/find.ts';
+import { type ActRecord, recorded, recordedAfter, type StaffRequest } from '../../operations/staff.ts';
 import type { Tools } from './tools.ts';
 
-/** One argument of a command: `--name NAME`, or a bare word when it is positional. */
-export interface Argument<T, Required extends boolean = boolean> {
-  /** What stands for the value in the help: `GROSZE`. */
-  placeholder: string;
+/** One argument of a command. */
+export interface Argument<T, Always extends boolean = boolean> {
+  /** As commander has it: `--price <GROSZE>`, `--yes` alone, or a word in its place, `<KEY_ID>`. */
+  flags: string;
   about: string;
+  /** Reads the value. */
   schema: z.ZodType<T, string>;
-  required: Required;
-  /** True for `--name` alone, without a value. */
-  flag?: boolean;
+  /** Whether it always has a value: it must be typed, or has a default. */
+  always: Always;
+  /** Its value when it is not typed. */
+  default?: T;
 }
 
 export type Arguments = Record<string, Argument<unknown>>;
 
-/** The values of a command's arguments; what was not typed is absent. */
+/** The values of a command's arguments; what was not typed and has no default is absent. */
 export type Values<A extends Arguments> = {
-  [K in keyof A as A[K] extends Argument<unknown, true> ? K : never]: z.output<A[K]['schema']>;
+  [K in keyof A as A[K]['always'] extends true ? K : never]: ValueOf<A[K]>;
 } & {
-  [K in keyof A as A[K] extends Argument<unknown, true> ? never : K]?: z.output<A[K]['schema']>;
+  [K in keyof A as A[K]['always'] extends true ? never : K]?: ValueOf<A[K]>;
 };
+type ValueOf<A> = A extends Argument<infer T> ? T : never;
 
 /** What a command answers. */
 export interface Shown {
-  /** Printed; keys in snake_case as in the API. */
-  result: Record<string, unknown>;
-  /** Of the records in `result.data` only these fields are shown to people; programs get all. */
+  /** Printed, see `named` in output.ts. */
+  result: object;
+  /** Only these fields of the records in `result.data` are printed for people; all by default. With `--json` always all. */
   columns?: readonly string[];
-  /** One sentence more for people; programs do not get it. */
-  remark?: string;
+  /** Sentences for people, left out with `--json`; null is none. */
+  remarks?: readonly (string | null)[];
 }
 
-/** What a command answers that no operation carries out, and what the audit log is to say beyond who, when and which command. */
-export interface Outcome extends Shown, ActRecord {
-  /** Where one command acted on several things: a record of each, instead of one. */
-  records?: readonly ActRecord[];
+/** Said by a command that acts on many things and was not confirmed, see `yes` in values.ts. */
+export const NOTHING_DONE = 'Nothing was done. With --yes it is done.';
+
+/** An answer with its remarks. */
+export function shown(result: object, ...remarks: (string | null)[]): Shown {
+  return { result, remarks };
 }
 
-/** Who asks, and of what: an operation of staff but for its input. */
-export type Asking = Omit<StaffAsked<never>, 'input'>;
+/** Whose operation it is: the input of an operation of staff but for what was typed. */
+export type Asking = Omit<StaffRequest<never>, 'input'>;
 
-/** What is declared of every command: command line, validation and help follow from this. */
 interface Declaration<A extends Arguments> {
   /** Its words: `accounts create`. */
   name: string;
   about: string;
-  /** Typed as `--kebab-case`. */
+  /** By the names of their values; words in this order. */
   options: A;
-  /** Names of the options that are typed as bare words, in order. */
-  positional?: (keyof A & string)[];
 }
 
-/** A command that an operation carries out: it reads the words, asks, and shows the answer. */
-interface AskingSpec<A extends Arguments> extends Declaration<A> {
-  /** The operation writes its own audit record; throws its refusals, or AdminError. */
+/** A command that an operation carries out, which writes the audit record. It throws the operation's refusals, or AdminError. */
+interface ChangingSpec<A extends Arguments> extends Declaration<A> {
   ask(asking: Asking, values: Values<A>, tools: Tools): Promise<Shown>;
 }
 
-/** A command that reads by itself; its audit record goes by its name. */
+/**
+ * A command that only reads. Its audit record is written in the same transaction, under its name and on the account in `--account`,
+ * which has to exist. It throws AdminError to refuse.
+ */
 interface ReadingSpec<A extends Arguments> extends Declaration<A> {
-  /**
-   * True for what asks outside the database (an SMSC, Temporal): it runs in no transaction, and its audit
-   * record is written after it.
-   */
+  /** True if it also reads from Temporal: it runs in no transaction, and the audit record is written after it. */
   outside?: boolean;
-  /** Runs inside the transaction that its audit record is written in; throws AdminError to refuse. */
-  run(sql: Sql, values: Values<A>, tools: Tools): Promise<Outcome>;
+  run(sql: Sql, values: Values<A>, tools: Tools): Promise<Shown & ActRecord>;
 }
-
-export type CommandSpec<A extends Arguments> = AskingSpec<A> | ReadingSpec<A>;
 
 /** A command whose argument types no longer matter to its user. */
 export type AnyCommand = Declaration<Arguments> &
   (
     | { ask(asking: Asking, values: Record<string, unknown>, tools: Tools): Promise<Shown> }
-    | { outside?: boolean; run(sql: Sql, values: Record<string, unknown>, tools: Tools): Promise<Outcome> }
+    | {
+        outside?: boolean;
+        run(sql: Sql, values: Record<string, unknown>, tools: Tools): Promise<Shown & ActRecord>;
+      }
   );
 
-/** Declares a command; `values` of its `ask` or `run` have the types of the schemas. */
-export function command<A extends Arguments>(spec: CommandSpec<A>): AnyCommand {
-  // Sound because the values handed over come from these very schemas, in `parseValues`.
-  return 'ask' in spec
-    ? { ...spec, ask: (asking, values, tools) => spec.ask(asking, values as Values<A>, tools) }
-    : { ...spec, run: (sql, values, tools) => spec.run(sql, values as Values<A>, tools) };
+/** Declares a command: command line, validation and help follow from this. */
+export function command<A extends Arguments>(spec: ChangingSpec<A> | ReadingSpec<A>): AnyCommand {
+  // Sound because the values come from these very schemas, in program.ts.
+  return spec;
 }
 
-export function required<T>(
-  placeholder: string,
+/** An option or a word that must be typed. */
+export function required<T>(flags: string, about: string, schema: z.ZodType<T, string>): Argument<T, true> {
+  return { flags, about, schema, always: true };
+}
+
+/** An option that may be left out. */
+export function optional<T>(flags: string, about: string, schema: z.ZodType<T, string>): Argument<T, false> {
+  return { flags, about, schema, always: false };
+}
+
+/** An option with a default. */
+export function defaulted<T>(
+  flags: string,
   about: string,
   schema: z.ZodType<T, string>,
+  value: NoInfer<T>,
 ): Argument<T, true> {
-  return { placeholder, about, schema, required: true };
+  return { flags, about, schema, always: true, default: value };
 }
 
-export function optional<T>(
-  placeholder: string,
-  about: string,
-  schema: z.ZodType<T, string>,
-): Argument<T, false> {
-  return { placeholder, about, schema, required: false };
+/** What commander reads as the value of a flag. */
+export const FLAG_VALUE = 'yes';
+
+/** An option alone, `--yes`: true if it is typed. */
+export function flag(flags: string, about: string): Argument<boolean, true> {
+  return { flags, about, schema: z.literal(FLAG_VALUE).transform(() => true), always: true, default: false };
 }
 
-/** An option that stands alone: true where it is typed. */
-export function flag(about: string): Argument<boolean, false> {
-  const schema = z.literal('yes').transform(() => true);
-  return { placeholder: '', about, schema, required: false, flag: true };
-}
-
-/** `--yes`: without it a command that acts on many things only shows what it would do. */
-export const yes = flag('does it; without this it only shows what it would do');
-
-/** As {@link optionName}; a positional argument goes by its placeholder. */
-export function typedName(spec: AnyCommand, option: string): string {
-  return spec.positional?.includes(option) === true
-    ? (spec.options[option]?.placeholder ?? option)
-    : optionName(option);
-}
-
-/** `creditLimit` → `--credit-limit`. */
-export function optionName(option: string): string {
-  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+/** Carries out a command; it leaves its audit record, unless it is refused. @throws what the command throws */
+export async function execute(
+  sql: Database,
+  actor: string,
+  command: AnyCommand,
+  values: Record<string, unknown>,
+  tools: Tools,
+): Promise<Shown> {
+  const services = { sql, temporal: () => tools.temporal(), secretsKey: () => tools.secretsKey() };
+  const asking: Asking = { services, actor };
+  if ('ask' in command) return await command.ask(asking, values, tools);
+  const read = async (from: Sql) => {
+    const account = typeof values['account'] === 'string' ? values['account'] : undefined;
+    if (account !== undefined) await findAccount(from, account);
+    const outcome = await command.run(from, values, tools);
+    return { account, ...outcome, data: outcome };
+  };
+  const operation =
+    command.outside === true
+      ? recordedAfter(command.name, (from) => read(from.sql))
+      : recorded(command.name, read);
+  return await operation({ ...asking, input: undefined });
 }

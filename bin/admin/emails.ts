@@ -1,104 +1,130 @@
-import {
-  type EmailHead,
-  listEmailsForStaff,
-  type ListedEmail,
-  readEmailHead,
-  readEmailTimeline,
-} from '../../db/emails/timeline.ts';
-import { EMAIL_STATUSES, shownState } from '../../domain/email/statuses.ts';
+import { listEmailsForStaff, readEmailHead, readEmailTimeline } from '../../db/emails/timeline.ts';
 import { ERASED_ADDRESS, maskAddress } from '../../domain/email/address.ts';
-import { findAccount } from '../../operations/accounts/find.ts';
-import { command, optional, required, type Outcome, type Shown } from './command.ts';
-import { askTemporal, readable, workflowOf } from './messages/seen.ts';
-import { notFound } from './problems.ts';
-import { printable } from './printable.ts';
-import { accountId, emailId, oneOf, rows, yesOrNo } from './values.ts';
+import { recordsOf } from '../../domain/email/domainStates.ts';
+import { EMAIL_STATUSES, shownState } from '../../domain/email/statuses.ts';
+import { addDomain } from '../../operations/email/domains/add.ts';
+import type { DomainView } from '../../operations/email/domains/find.ts';
+import { listDomains } from '../../operations/email/domains/list.ts';
+import { removeDomain } from '../../operations/email/domains/remove.ts';
+import { setDefaultDomain } from '../../operations/email/domains/setDefault.ts';
+import { command, defaulted, optional, required, type Shown, shown } from './command.ts';
+import { notFound } from './errors.ts';
+import { account, emailId, limit, oneOf, text, yesOrNo } from './values.ts';
+import { withWorkflow } from './workflows.ts';
 
-const DEFAULT_ROWS = 50;
+const NAME_MAX = 1_000;
+const name = required('--name <NAME>', 'such as sklep.example', text.max(NAME_MAX, 'is too long'));
 
-const show = command({
-  name: 'emails show',
-  about: 'Shows one e-mail’s way, from its request to its webhooks; never its subject or contents.',
-  options: {
-    id: required('ID', 'the e-mail', emailId),
-    addresses: optional('yes|no', 'with its addresses in full; default: no', yesOrNo),
-  },
-  positional: ['id'],
-  outside: true,
-  async run(sql, { id, addresses = false }, tools): Promise<Outcome> {
-    const head = await readEmailHead(sql, id);
-    if (head === null) throw notFound(`There is no e-mail ${id}.`);
-    const timeline = await readEmailTimeline(sql, head);
-    const seen = await askTemporal(tools, id);
-    const all = [...timeline, ...seen.entries].sort((a, b) => a.at.getTime() - b.at.getTime());
-    return {
-      result: {
-        ...headOf(head, addresses ? printable : masked),
-        ...workflowOf(seen),
-        timeline: all.map(({ at, kind, facts }) => ({ at, event: kind, details: readable(facts) })),
-      },
-      account: head.accountId,
-      subject: id,
-      ...(addresses ? { details: { addresses: true } } : {}),
-      ...(seen.remark === null ? {} : { remark: seen.remark }),
-    };
-  },
-});
-
-const list = command({
-  name: 'emails list',
-  about: 'Lists the e-mails of an account, newest first.',
-  options: {
-    account: required('ID', 'the account', accountId),
-    status: optional('STATUS', EMAIL_STATUSES.join(', '), oneOf(...EMAIL_STATUSES)),
-    limit: optional('N', `e-mails shown; default: ${DEFAULT_ROWS}`, rows),
-  },
-  async run(sql, { account, status = null, limit = DEFAULT_ROWS }): Promise<Outcome> {
-    await findAccount(sql, account);
-    const found = await listEmailsForStaff(sql, { accountId: account, status }, limit);
-    return { result: { data: found.map(record) }, account };
-  },
-});
-
-const giveUp = command({
-  name: 'emails give-up',
-  about: 'Ends an e-mail that waits or is unanswered as failed and refunds it; its recipients may have it.',
-  options: { id: required('ID', 'the e-mail', emailId) },
-  positional: ['id'],
-  async ask(asking, input): Promise<Shown> {
-    const { giveUpEmailForStaff } = await import('../../operations/support/emails.ts');
-    return { result: { id: input.id, ...(await giveUpEmailForStaff({ ...asking, input })) } };
-  },
-});
-
-export const emailCommands = [show, list, giveUp];
-
-function headOf(head: EmailHead, shown: (address: string) => string): Record<string, unknown> {
-  return {
-    ...{ id: head.id, account_id: head.accountId, request_id: head.requestId },
-    ...{ status: head.status, submission: head.submission, error: head.errorCode },
-    ...{ route: head.route, domain: head.domain, provider_id: printableOrNull(head.providerEmailId) },
-    ...{ cost_grosze: head.costGrosze, attachments: head.attachments, give_up_at: head.giveUpAt },
-    ...(head.erasedAt === null ? {} : { erased_at: head.erasedAt }),
-    recipients: head.recipients.map(({ kind, address, state }) => ({
-      ...{ kind, address: shown(address) },
-      state: shownState(head.status, state),
-    })),
-  };
-}
+export const emailCommands = [
+  command({
+    name: 'emails show',
+    about: 'Shows one e-mail’s way, from its request to its webhooks; never its subject or contents.',
+    options: {
+      id: required('<ID>', 'the e-mail', emailId),
+      addresses: defaulted('--addresses <yes|no>', 'with its addresses in full', yesOrNo, false),
+    },
+    outside: true,
+    async run(sql, { id, addresses }, tools) {
+      const head = await readEmailHead(sql, id);
+      if (head === null) throw notFound(`There is no e-mail ${id}.`);
+      const { workflow, remarks } = await withWorkflow(tools, id, await readEmailTimeline(sql, head));
+      const { errorCode, providerEmailId, erasedAt, ...rest } = head;
+      return {
+        result: {
+          ...{ ...rest, error: errorCode, providerId: providerEmailId },
+          ...(erasedAt === null ? {} : { erasedAt }),
+          recipients: head.recipients.map(({ kind, address, state }) => ({
+            ...{ kind, address: addresses ? address : masked(address) },
+            state: shownState(head.status, state),
+          })),
+          ...workflow,
+        },
+        remarks,
+        ...{ account: head.accountId, subject: id, details: addresses ? { addresses: true } : {} },
+      };
+    },
+  }),
+  command({
+    name: 'emails list',
+    about: 'Lists the e-mails of an account, newest first.',
+    options: {
+      account,
+      status: optional('--status <STATUS>', EMAIL_STATUSES.join(', '), oneOf(...EMAIL_STATUSES)),
+      limit: limit(50),
+    },
+    async run(sql, { account: accountId, status = null, limit }) {
+      const found = await listEmailsForStaff(sql, { accountId, status }, limit);
+      return shown({ data: found.map(({ errorCode: error, ...email }) => ({ ...email, error })) });
+    },
+  }),
+  command({
+    name: 'emails give-up',
+    about: 'Ends an e-mail that waits or is unanswered as failed and refunds it; its recipients may have it.',
+    options: { id: required('<ID>', 'the e-mail', emailId) },
+    async ask(asking, input) {
+      const { giveUpEmailForStaff } = await import('../../operations/support/settle.ts');
+      return shown({ id: input.id, ...(await giveUpEmailForStaff({ ...asking, input })) });
+    },
+  }),
+  command({
+    name: 'domains add',
+    about: 'Adds a sender domain to an account and shows the DNS records that its owner has to set.',
+    options: { account, name },
+    ask: async (asking, input) => domainShown(await addDomain({ ...asking, input })),
+  }),
+  command({
+    name: 'domains list',
+    about: 'Lists the sender domains of an account with their DNS records.',
+    options: { account },
+    ask: async (asking, input) => ({
+      result: { data: await listDomains({ ...asking, input }) },
+      columns: ['id', 'name', 'status', 'is_default', 'checked_at'],
+    }),
+  }),
+  command({
+    name: 'domains check',
+    about: 'Looks now whether the DNS records of a sender domain are there.',
+    options: { account, name },
+    async ask(asking, values, tools) {
+      const { checkDomain } = await import('../../operations/email/domains/check.ts');
+      const input = { ...values, dnsServers: await tools.dnsServers() };
+      return domainShown(await checkDomain({ ...asking, input }));
+    },
+  }),
+  command({
+    name: 'domains remove',
+    about: 'Removes a sender domain: its name is free at once. E-mails that wait fail and are refunded.',
+    options: { account, name },
+    async ask(asking, input) {
+      const { id, name, defaultName, leftAt } = await removeDomain({ ...asking, input });
+      return shown(
+        { id, name, removed: true, default: defaultName, leftAt },
+        leftAt.length === 0 ? null : 'Remove it by hand at the providers of these routes.',
+      );
+    },
+  }),
+  command({
+    name: 'domains confirm',
+    about: 'Answers for a sender domain: it is verified on every route from now on, whatever DNS says.',
+    options: { account, name },
+    async ask(asking, input) {
+      const { confirmDomain } = await import('../../operations/email/domains/confirm.ts');
+      return domainShown(await confirmDomain({ ...asking, input }));
+    },
+  }),
+  command({
+    name: 'domains default',
+    about: 'Makes a verified sender domain the one of e-mails that name no sender.',
+    options: { account, name },
+    ask: async (asking, input) => domainShown(await setDefaultDomain({ ...asking, input })),
+  }),
+];
 
 function masked(address: string): string {
-  return address === ERASED_ADDRESS ? address : printable(maskAddress(address));
+  return address === ERASED_ADDRESS ? address : maskAddress(address);
 }
 
-function printableOrNull(text: string | null): string | null {
-  return text === null ? null : printable(text);
-}
-
-function record(email: ListedEmail): Record<string, unknown> {
-  return {
-    ...{ id: email.id, status: email.status, submission: email.submission, error: email.errorCode },
-    ...{ route: email.route, domain: email.domain, addresses: email.addresses },
-    ...{ cost_grosze: email.costGrosze, created_at: email.createdAt },
-  };
+/** With all records in one table, each once, for people. */
+function domainShown(domain: DomainView): Shown {
+  return shown({ ...domain, records: recordsOf(domain.routes) });
 }

@@ -1,57 +1,97 @@
-import { byColumnName } from '../../db/columnNames.ts';
-import { listUnmatched, type UnmatchedReply } from '../../db/incoming/replies.ts';
-import { command, optional, required, type Outcome, type Shown } from './command.ts';
-import { keywordCommands } from './keywords.ts';
-import { readNumber } from './msisdn.ts';
-import { printable } from './printable.ts';
-import { accountId, rows, text } from './values.ts';
+import { listKeywords } from '../../db/accounts/keywords.ts';
+import { listUnmatched } from '../../db/incoming/replies.ts';
+import { guardOf } from '../../domain/guardedKeywords.ts';
+import { disableInbound, enableInbound } from '../../operations/accounts/inbound.ts';
+import { allowKeyword, releaseKeyword, revokeKeyword } from '../../operations/accounts/keywords.ts';
+import { simulateReply } from '../../operations/support/simulateReply.ts';
+import { command, optional, required, shown } from './command.ts';
+import { account, limit, onlyAccount, phoneNumber, text } from './values.ts';
 
-const DEFAULT_ROWS = 50;
-const account = required('ID', 'the account', accountId);
+const word = required(
+  '--word <WORD>',
+  'the keyword, 2 to 10 letters (A to Z) or digits, in any case',
+  text
+    .regex(/^[A-Za-z0-9]{2,10}$/, 'a keyword has 2 to 10 letters (A to Z) or digits')
+    .transform((typed) => typed.toUpperCase()),
+);
 
-const enable = command({
-  name: 'inbound enable',
-  about: 'Lets an account receive replies on a number; several accounts may share one.',
-  options: {
-    account,
-    number: required('NUMBER', 'the receiving number, E.164 or 9 digits (Polish)', text),
-  },
-  async ask(asking, { account, number }): Promise<Shown> {
-    const msisdn = await readNumber('--number', number);
-    const { enableInbound } = await import('../../operations/accounts/inbound.ts');
-    const { keyword } = await enableInbound({ ...asking, input: { account, msisdn } });
-    return { result: { account_id: account, inbound_number: msisdn, inbound_prefix: keyword } };
-  },
-});
-
-const disable = command({
-  name: 'inbound disable',
-  about: 'Ends the receiving of replies; the keyword stays the account’s.',
-  options: { account },
-  async ask(asking, input): Promise<Shown> {
-    const { disableInbound } = await import('../../operations/accounts/inbound.ts');
-    await disableInbound({ ...asking, input });
-    return { result: { account_id: input.account, inbound_number: null } };
-  },
-});
-
-const unmatched = command({
-  name: 'inbound unmatched',
-  about: 'Lists the replies that belong to no account, newest first.',
-  options: { limit: optional('N', `replies shown; default: ${DEFAULT_ROWS}`, rows) },
-  async run(sql, values): Promise<Outcome> {
-    const replies = await listUnmatched(sql, values.limit ?? DEFAULT_ROWS);
-    return { result: { data: replies.map(shown) } };
-  },
-});
-
-export const inboundCommands = [enable, disable, unmatched, ...keywordCommands];
-
-function shown(reply: UnmatchedReply): Record<string, unknown> {
-  return byColumnName({
-    ...reply,
-    from: printable(reply.from),
-    to: reply.to === null ? null : printable(reply.to),
-    text: printable(reply.text),
-  });
-}
+export const inboundCommands = [
+  command({
+    name: 'inbound enable',
+    about: 'Lets an account receive replies on a number; several accounts may share one.',
+    options: {
+      account,
+      msisdn: required('--number <NUMBER>', 'the receiving number, E.164 or 9 digits (Polish)', phoneNumber),
+    },
+    async ask(asking, input) {
+      const { keyword } = await enableInbound({ ...asking, input });
+      return shown({ accountId: input.account, inboundNumber: input.msisdn, inboundPrefix: keyword });
+    },
+  }),
+  command({
+    name: 'inbound disable',
+    about: 'Ends the receiving of replies; the keyword stays the account’s.',
+    options: { account },
+    async ask(asking, input) {
+      await disableInbound({ ...asking, input });
+      return shown({ accountId: input.account, inboundNumber: null });
+    },
+  }),
+  command({
+    name: 'inbound unmatched',
+    about: 'Lists the replies that belong to no account, newest first.',
+    options: { limit: limit(50) },
+    run: async (sql, { limit }) => shown({ data: await listUnmatched(sql, limit) }),
+  }),
+  command({
+    name: 'inbound allow-keyword',
+    about: 'Lets an account have an everyday word as its keyword, with all replies that begin with it.',
+    options: { account, word },
+    async ask(asking, input) {
+      await allowKeyword({ ...asking, input });
+      return shown({ accountId: input.account, word: input.word, allowed: true });
+    },
+  }),
+  command({
+    name: 'inbound revoke-keyword',
+    about: 'Withdraws the consent to an everyday word, and the keyword itself, which rests then.',
+    options: { account, word },
+    async ask(asking, input) {
+      const { takenAway } = await revokeKeyword({ ...asking, input });
+      return shown({ accountId: input.account, word: input.word, allowed: false, takenAway });
+    },
+  }),
+  command({
+    name: 'inbound release-keyword',
+    about: 'Ends the rest of a keyword that was given up less than 30 days ago: any account may claim it.',
+    options: { word },
+    async ask(asking, input) {
+      const { formerAccount } = await releaseKeyword({ ...asking, input });
+      return shown({ word: input.word, formerAccountId: formerAccount });
+    },
+  }),
+  command({
+    name: 'inbound keywords',
+    about: 'Lists keywords in use, allowed and at rest; some everyday words are older than the consent.',
+    options: { account: onlyAccount },
+    async run(sql, { account = null }) {
+      const keywords = await listKeywords(sql, account);
+      const data = keywords.map((keyword) => ({ ...keyword, everyday: guardOf(keyword.word) !== null }));
+      return shown({ data });
+    },
+  }),
+  command({
+    name: 'simulator reply',
+    about: 'Sends an SMS from a phone of the simulated network; the running service receives it.',
+    options: {
+      from: required('--from <NUMBER>', 'the phone', phoneNumber),
+      to: optional('--to <NUMBER>', 'the receiving number; else the SMSC does not say', phoneNumber),
+      text: required('--text <TEXT>', 'what the phone sends', text),
+    },
+    async ask(asking, { to = null, ...values }) {
+      const input = { ...values, to };
+      await simulateReply({ ...asking, input });
+      return shown(input);
+    },
+  }),
+];

@@ -1,64 +1,95 @@
+import { listTokens } from '../../db/accounts/apiTokens.ts';
 import { listKeys } from '../../db/accounts/staff.ts';
-import { byColumnName } from '../../db/columnNames.ts';
-import { findAccount } from '../../operations/accounts/find.ts';
-import { changeToolBudget, createKey, revokeKey } from '../../operations/accounts/keys.ts';
-import { command, optional, required, type Outcome, type Shown } from './command.ts';
-import { accountId, grosze, keyId, oneOf, orNone, scopes } from './values.ts';
+import { MAX_GROSZE, MAX_RATE_LIMIT, TOKEN_LABEL_LENGTH } from '../../domain/staffLimits.ts';
+import { ALL_SCOPES, changeToolBudget, createKey, revokeKey } from '../../operations/accounts/keys.ts';
+import {
+  createToken,
+  type CreatedToken,
+  revokeToken,
+  rotateToken,
+} from '../../operations/accounts/tokens.ts';
+import { command, optional, required, shown } from './command.ts';
+import { account, choice, id, line, orNone, text, wholeNumber } from './values.ts';
 
-const create = command({
-  name: 'keys create',
-  about: 'Makes an API key and shows it, this once.',
-  options: {
-    account: required('ID', 'the account', accountId),
-    scopes: optional('LIST', 'of send, read, manage; default: all three', scopes),
-    mode: optional('test|live', "default: the account's", oneOf('test', 'live')),
-  },
-  async ask(asking, input): Promise<Shown> {
-    const { id, key, mode, scopes } = await createKey({ ...asking, input });
-    return {
-      result: { id, key, account_id: input.account, mode, scopes },
-      remark: 'The key is shown this once; only its hash is kept.',
-    };
-  },
-});
+const SHOWN_ONCE = 'It is shown this once; only its hash is kept.';
+const key = required('<KEY_ID>', 'the key', id('key', 'a key'));
+const grosze = orNone(wholeNumber(0, MAX_GROSZE, ' of grosze'));
+const rateLimit = wholeNumber(1, MAX_RATE_LIMIT);
+const token = required('<TOKEN_ID>', 'the token', id('tok', 'a token'));
 
-const revoke = command({
-  name: 'keys revoke',
-  about: 'Revokes a key at once; a second time changes nothing.',
-  options: { key: required('KEY_ID', 'the key', keyId) },
-  positional: ['key'],
-  async ask(asking, input): Promise<Shown> {
-    const { id, accountId, hint, revokedAt } = await revokeKey({ ...asking, input });
-    return { result: { id, account_id: accountId, hint, revoked_at: revokedAt } };
-  },
-});
+/** `send,read` → those scopes in their usual order, each once. */
+const scopes = text
+  .refine(
+    (list) => list.split(',').every((scope) => ALL_SCOPES.some((known) => known === scope)),
+    'a list such as send,read,manage is needed',
+  )
+  .transform((list) => ALL_SCOPES.filter((scope) => list.split(',').includes(scope)));
 
-const budget = command({
-  name: 'keys budget',
-  about: "Sets what a key may charge in a day through assistants' tools.",
-  options: {
-    key: required('KEY_ID', 'the key', keyId),
-    grosze: required('N|none', 'grosze net for each Polish calendar day; none: no bound', orNone(grosze)),
-  },
-  positional: ['key'],
-  async ask(asking, input): Promise<Shown> {
-    const { id, accountId, hint, toolBudgetGrosze, toolSpentGrosze } = await changeToolBudget({
-      ...asking,
-      input,
-    });
-    return { result: byColumnName({ id, accountId, hint, toolBudgetGrosze, toolSpentGrosze }) };
-  },
-});
+export const keyCommands = [
+  command({
+    name: 'keys create',
+    about: 'Makes an API key and shows it, this once.',
+    options: {
+      account,
+      scopes: optional('--scopes <LIST>', 'of send, read, manage; default: all three', scopes),
+      mode: choice('--mode', "default: the account's", 'test', 'live'),
+    },
+    async ask(asking, input) {
+      const { id, ...key } = await createKey({ ...asking, input });
+      return shown({ id, accountId: input.account, ...key }, SHOWN_ONCE);
+    },
+  }),
+  command({
+    name: 'keys revoke',
+    about: 'Revokes a key at once; a second time changes nothing.',
+    options: { key },
+    ask: async (asking, input) => shown(await revokeKey({ ...asking, input })),
+  }),
+  command({
+    name: 'keys budget',
+    about: "Sets what a key may charge in a day through assistants' tools.",
+    options: {
+      key,
+      grosze: required('--grosze <N|none>', 'net for each Polish calendar day; none: no bound', grosze),
+    },
+    ask: async (asking, input) => shown(await changeToolBudget({ ...asking, input })),
+  }),
+  command({
+    name: 'keys list',
+    about: 'Lists the keys of an account by their hints, revoked ones too, with today’s charges of tools.',
+    options: { account },
+    run: async (sql, { account }) => shown({ data: await listKeys(sql, account) }),
+  }),
+  command({
+    name: 'tokens create',
+    about: 'Makes an API token of the earlier interface and shows it, this once.',
+    options: {
+      account,
+      label: required('--label <TEXT>', 'what the token is for', line(TOKEN_LABEL_LENGTH)),
+      rateLimit: optional('--rate-limit <N>', 'requests a minute; default: 100', rateLimit),
+    },
+    ask: async (asking, input) => shownOnce(await createToken({ ...asking, input })),
+  }),
+  command({
+    name: 'tokens rotate',
+    about: 'Revokes a token at once and shows another with its label, this once.',
+    options: { token },
+    ask: async (asking, input) => shownOnce(await rotateToken({ ...asking, input })),
+  }),
+  command({
+    name: 'tokens revoke',
+    about: 'Revokes a token at once; a second time changes nothing.',
+    options: { token },
+    ask: async (asking, input) => shown(await revokeToken({ ...asking, input })),
+  }),
+  command({
+    name: 'tokens list',
+    about: 'Lists the tokens of an account by their labels and hints, revoked ones too.',
+    options: { account },
+    run: async (sql, { account }) => shown({ data: await listTokens(sql, account) }),
+  }),
+];
 
-const list = command({
-  name: 'keys list',
-  about:
-    'Lists the keys of an account by their hints, revoked ones too, with what they charged today through tools.',
-  options: { account: required('ID', 'the account', accountId) },
-  async run(sql, values): Promise<Outcome> {
-    const { id } = await findAccount(sql, values.account);
-    return { result: { data: (await listKeys(sql, id)).map(byColumnName) }, account: id };
-  },
-});
-
-export const keyCommands = [create, revoke, budget, list];
+function shownOnce({ rateLimit: rateLimitPerMinute, ...token }: CreatedToken) {
+  return shown({ ...token, rateLimitPerMinute }, SHOWN_ONCE);
+}

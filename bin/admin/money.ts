@@ -1,80 +1,100 @@
-import { byColumnName } from '../../db/columnNames.ts';
-import { type LedgerState, listLedger, readLedgerStates } from '../../db/money/ledger.ts';
-import { findAccount } from '../../operations/accounts/find.ts';
+import { listLedger, readLedgerStates } from '../../db/money/ledger.ts';
+import { listStatements } from '../../db/money/statements.ts';
+import { MAX_GROSZE, NOTE_LENGTH } from '../../domain/staffLimits.ts';
 import { adjustBalance } from '../../operations/money/adjust.ts';
-import { command, optional, required, type Outcome, type Shown } from './command.ts';
-import { accountId, note, pln, rows, signedGrosze } from './values.ts';
+import { issueStatement, payStatement, sendStatement } from '../../operations/money/statements.ts';
+import { topUp } from '../../operations/money/topUp.ts';
+import { command, optional, required, shown } from './command.ts';
+import { account, id, instant, limit, line, month, pln, wholeNumber } from './values.ts';
 
-const DEFAULT_ROWS = 50;
-const account = required('ID', 'the account', accountId);
-
-const topup = command({
-  name: 'topup',
-  about: 'Books a paid top-up, which fixes the price per part for good and makes a test account live.',
-  options: {
-    account,
-    pln: required('N', 'net amount in PLN, at least 50', pln),
-    reference: optional(
-      'TEXT',
-      'the payment, as the bank names it: with the same one it is booked once',
-      note,
-    ),
-  },
-  async ask(asking, { pln: grosze, ...values }): Promise<Shown> {
-    const { topUp } = await import('../../operations/money/topUp.ts');
-    const { account, booked } = await topUp({ ...asking, input: { ...values, grosze } });
-    return {
-      result: {
-        account_id: account.id,
-        amount_grosze: grosze,
-        balance_grosze: account.balanceGrosze,
-        price_per_part_grosze: account.pricePerPartGrosze,
-        mode: account.mode,
-      },
-      ...(booked ? {} : { remark: 'This payment was booked before: nothing was changed.' }),
-    };
-  },
-});
-
-const adjust = command({
-  name: 'adjust',
-  about: 'Corrects a balance by a ledger entry.',
-  options: {
-    account,
-    grosze: required('N', 'net amount in grosze, negative to take away', signedGrosze),
-    note: required('TEXT', 'the reason, kept in the ledger', note),
-  },
-  async ask(asking, input): Promise<Shown> {
-    const { balanceGrosze } = await adjustBalance({ ...asking, input });
-    return {
-      result: { account_id: input.account, amount_grosze: input.grosze, balance_grosze: balanceGrosze },
-    };
-  },
-});
-
-const ledger = command({
-  name: 'ledger',
-  about: 'Shows the latest ledger entries, newest first, and whether their sum is the balance.',
-  options: { account, limit: optional('N', `entries shown; default: ${DEFAULT_ROWS}`, rows) },
-  async run(sql, values): Promise<Outcome> {
-    const { id } = await findAccount(sql, values.account);
-    const state = (await readLedgerStates(sql, [id])).get(id);
-    const entries = await listLedger(sql, id, values.limit ?? DEFAULT_ROWS);
-    return {
-      result: { account_id: id, ...byColumnName(state ?? {}), entries: entries.map(byColumnName) },
-      account: id,
-      ...remarkOn(state),
-    };
-  },
-});
+const note = line(NOTE_LENGTH);
+const statementId = id('st', 'a statement');
+const due = instant.transform((at) => new Date(at));
+const signedGrosze = wholeNumber(-MAX_GROSZE, MAX_GROSZE, ' of grosze').refine(
+  (value) => value !== 0,
+  'zero changes nothing',
+);
 
 /** The one thing that makes them differ without a fault of the ledger is a wrong note of the check that the sum began with. */
-function remarkOn(state: LedgerState | undefined): { remark?: string } {
-  if (state === undefined || state.agrees) return {};
-  return {
-    remark:
-      'They differ since the last check. The reconciliation sums the whole ledger up again every 10 minutes, and says where that differs too: findings list.',
-  };
-}
+const DIFFER =
+  'They differ since the last check. The reconciliation sums the whole ledger up again every 10 minutes, and says where that differs too: findings list.';
 
-export const moneyCommands = [topup, adjust, ledger];
+export const moneyCommands = [
+  command({
+    name: 'topup',
+    about: 'Books a paid top-up, which fixes the price per part for good and makes a test account live.',
+    options: {
+      account,
+      grosze: required('--pln <N>', 'net amount in PLN, at least 50', pln),
+      reference: optional('--reference <TEXT>', 'the payment’s name: one of this name is booked once', note),
+    },
+    async ask(asking, input) {
+      const { account, booked } = await topUp({ ...asking, input });
+      const { id, balanceGrosze, pricePerPartGrosze, mode } = account;
+      return shown(
+        { accountId: id, amountGrosze: input.grosze, balanceGrosze, pricePerPartGrosze, mode },
+        booked ? null : 'This payment was booked before: nothing was changed.',
+      );
+    },
+  }),
+  command({
+    name: 'adjust',
+    about: 'Corrects a balance by a ledger entry.',
+    options: {
+      account,
+      grosze: required('--grosze <N>', 'net amount in grosze, negative to take away', signedGrosze),
+      note: required('--note <TEXT>', 'the reason, kept in the ledger', note),
+    },
+    async ask(asking, input) {
+      const { balanceGrosze } = await adjustBalance({ ...asking, input });
+      return shown({ accountId: input.account, amountGrosze: input.grosze, balanceGrosze });
+    },
+  }),
+  command({
+    name: 'ledger',
+    about: 'Shows the latest ledger entries, newest first, and whether their sum is the balance.',
+    options: { account, limit: limit(50) },
+    async run(sql, { account, limit }) {
+      const state = (await readLedgerStates(sql, [account])).get(account);
+      return shown(
+        { accountId: account, ...state, entries: await listLedger(sql, account, limit) },
+        state?.agrees === false ? DIFFER : null,
+      );
+    },
+  }),
+  command({
+    name: 'statements issue',
+    about: 'Issues the statement of a postpaid account for a month that is over; it is e-mailed.',
+    options: {
+      account,
+      month: optional('--month <YYYY-MM>', 'in Polish time; default: the last that can be issued', month),
+      due: optional('--due <TIME>', 'default: in 14 days; unpaid by then, sends are refused', due),
+    },
+    ask: async (asking, input) => shown(await issueStatement({ ...asking, input })),
+  }),
+  command({
+    name: 'statements pay',
+    about: 'Marks a statement as paid and books the payment, once.',
+    options: { statement: required('<STATEMENT_ID>', 'the statement', statementId) },
+    async ask(asking, input) {
+      const { statement, balanceGrosze } = await payStatement({ ...asking, input });
+      return shown({ ...statement, balanceGrosze });
+    },
+  }),
+  command({
+    name: 'statements send',
+    about:
+      "Has a statement e-mailed to the account's contact address again; one that waits is tried at once.",
+    options: { statement: required('--statement <STATEMENT_ID>', 'the statement', statementId) },
+    async ask(asking, input) {
+      const statement = await sendStatement({ ...asking, input });
+      return shown(statement, 'A worker with OWN_EMAIL_ACCOUNT e-mails it in seconds; see statements list.');
+    },
+  }),
+  command({
+    name: 'statements list',
+    about: 'Lists the statements of an account, the latest month first, and what became of their e-mails.',
+    options: { account },
+    run: async (sql, { account }) => shown({ data: await listStatements(sql, account) }),
+  }),
+];

@@ -1,4 +1,29 @@
+import { byColumnName } from '../../db/columnNames.ts';
+
 type Row = Record<string, unknown>;
+
+/**
+ * An answer as it is printed: it and the records in its lists have names in snake_case, as in the API, and text in them is
+ * {@link printable}. Objects within them, such as a route's settings, are data and stay as they are.
+ */
+export function named(record: object): Row {
+  return Object.fromEntries(
+    Object.entries(byColumnName(record)).map(([name, value]) => [name, namedValue(value)]),
+  );
+}
+
+function namedValue(value: unknown): unknown {
+  if (typeof value === 'string') return printable(value);
+  if (!Array.isArray(value)) return value;
+  return value.map((item: unknown) =>
+    typeof item === 'object' && item !== null ? named(item) : namedValue(item),
+  );
+}
+
+/** Third-party text in one line that cannot steer a terminal or turn the order of its letters. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, '\uFFFD');
+}
 
 /** One line of JSON, as programs read it. Times become ISO 8601. */
 export function asJson(value: Row): string {
@@ -9,17 +34,17 @@ export function asJson(value: Row): string {
  * The same for people: aligned lines, and a table for every list of records. Grosze are shown in PLN beside.
  * @param columns of the records in `data`; all by default
  */
-export function asText(result: Row, remark?: string, columns?: readonly string[]): string {
+export function asText(result: Row, remarks: readonly string[] = [], columns?: readonly string[]): string {
   const entries = Object.entries(result);
-  const lists = entries.filter((entry): entry is [string, Row[]] => isList(entry[1]));
   const fields = entries.filter(([, value]) => !isList(value));
   const width = Math.max(0, ...fields.map(([name]) => name.length));
   const blocks = [
     fields.map(([name, value]) => `${name.padEnd(width)}  ${field(name, value)}`).join('\n'),
-    ...lists.map(([name, rows]) =>
-      name === 'data' ? table(rows, columns) : `${name}:\n${indent(table(rows))}`,
-    ),
-    remark ?? '',
+    ...entries.map(([name, value]) => {
+      if (!isList(value)) return '';
+      return name === 'data' ? table(value, columns) : `${name}:\n${table(value).replace(/^/gm, '  ')}`;
+    }),
+    remarks.join('\n'),
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
@@ -28,24 +53,17 @@ function isList(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
-function isRecords(value: unknown): boolean {
-  return isList(value) && value.length > 0;
-}
-
 function table(rows: Row[], columns?: readonly string[]): string {
-  const first = rows[0];
+  const [first] = rows;
   if (first === undefined) return '(none)';
   // Records within records are for programs.
-  const names = columns ?? Object.keys(first).filter((name) => !rows.some((row) => isRecords(row[name])));
-  const cells = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
-  const widths = names.map((_, column) => Math.max(...cells.map((line) => length(line[column] ?? ''))));
-  return cells
-    .map((line) =>
-      line
-        .map((text, column) => pad(text, widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
+  const hasRecords = (name: string) => rows.some(({ [name]: value }) => isList(value) && value.length > 0);
+  const names = columns ?? Object.keys(first).filter((name) => !hasRecords(name));
+  const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => length(line[column]!))));
+  return lines
+    .map((line) => line.map((text, column) => text + ' '.repeat(widths[column]! - length(text))))
+    .map((line) => line.join('  ').trimEnd())
     .join('\n');
 }
 
@@ -60,18 +78,10 @@ function cell(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.join(',') || '-';
-  return JSON.stringify(value);
-}
-
-function indent(block: string): string {
-  return block.replace(/^/gm, '  ');
+  return printable(JSON.stringify(value));
 }
 
 // By code points: close enough for names, and right for Polish ones.
 function length(text: string): number {
   return [...text].length;
-}
-
-function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - length(text)));
 }

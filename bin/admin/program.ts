@@ -1,64 +1,42 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { Database } from '../../db/connection.ts';
-import { Refused, StaffRefused } from '../../domain/refusals.ts';
-import { typedName, type AnyCommand } from './command.ts';
-import { ALL_COMMANDS } from './commands.ts';
-import { execute } from './execute.ts';
-import { asJson, asText } from './output.ts';
-import { AdminError, invalidArgument } from './problems.ts';
-import { inWords } from './refusals.ts';
+import { accountCommands } from './accounts.ts';
+import { auditCommands } from './audit.ts';
+import { type AnyCommand, type Argument, execute, FLAG_VALUE } from './command.ts';
+import { emailCommands } from './emails.ts';
+import { eraseCommands } from './erase.ts';
+import { AdminError, describeError, invalidArgument } from './errors.ts';
+import { inboundCommands } from './inbound.ts';
+import { keyCommands } from './keys.ts';
+import { messageCommands } from './messages.ts';
+import { moneyCommands } from './money.ts';
+import { asJson, asText, named } from './output.ts';
+import { routeCommands } from './routes.ts';
+import { routeRuleCommands } from './routeRules.ts';
+import { senderCommands } from './senders.ts';
+import { stuckCommands } from './stuck.ts';
 import type { OpenTools } from './tools.ts';
+import { webhookCommands } from './webhooks.ts';
 
-/** Where a run of the command line reads and writes. */
-export interface Surroundings {
-  /** Who acts, as the audit log has it; asked only for a command that is well formed. */
-  actor(): string | Promise<string>;
-  /** Opens the service's database; called only for a command that is well formed. The run closes it. */
-  openDatabase(): Promise<Database>;
-  /** What else a command may need; each is opened when it is first asked for. The run closes them. */
-  openTools(): OpenTools;
-  out(text: string): void;
-  err(text: string): void;
-}
+/** Every command, in the order of the help. */
+export const ALL_COMMANDS: readonly AnyCommand[] = [
+  ...accountCommands,
+  ...keyCommands,
+  ...senderCommands,
+  ...moneyCommands,
+  ...inboundCommands,
+  ...routeCommands,
+  ...routeRuleCommands,
+  ...messageCommands,
+  ...emailCommands,
+  ...webhookCommands,
+  ...stuckCommands,
+  ...eraseCommands,
+  ...auditCommands,
+];
 
-/**
- * Runs one line of the command line of staff.
- *
- * An answer goes to stdout, with `--json` (anywhere on the line) as exactly one JSON object. What cannot be done is one
- * sentence on stderr, with `--json` `{"error":{"code","message"}}`, and nothing on stdout; codes: invalid_argument,
- * not_found, refused, unavailable, internal_error.
- * @param line the words after the program's name
- * @returns the exit code: 0, or 1 for every error
- */
-export async function runAdmin(line: readonly string[], around: Surroundings): Promise<number> {
-  // Exact, because no option takes a value that begins with two hyphens.
-  const json = line.includes('--json');
-  try {
-    let help = '';
-    const program = buildProgram(async (command, values) => {
-      const actor = await around.actor();
-      const sql = await around.openDatabase();
-      const tools = around.openTools();
-      try {
-        const { result, remark, columns } = await execute(sql, actor, command, values, tools);
-        around.out(json ? asJson(result) : asText(result, remark, columns));
-      } finally {
-        await tools.close();
-        await sql.end({ timeout: 5 });
-      }
-    });
-    configureAll(program, (text) => (help += text));
-    await parse(program, line);
-    if (help !== '') around.out(json ? asJson({ help }) : help);
-    return 0;
-  } catch (error) {
-    const problem = await describe(error);
-    around.err(json ? asJson({ error: problem }) : `${problem.message}\n`);
-    return 1;
-  }
-}
-
-const GROUPS: Record<string, string> = {
+const JSON_ABOUT = 'print one JSON object and nothing else';
+const GROUPS: Readonly<Record<string, string>> = {
   accounts: 'Accounts and their settings.',
   keys: 'API keys.',
   tokens: 'API tokens of the earlier interface.',
@@ -77,117 +55,140 @@ const GROUPS: Record<string, string> = {
   secrets: 'How stored secrets are encrypted.',
 };
 
-type Perform = (command: AnyCommand, values: Record<string, unknown>) => Promise<void>;
+/** Where a run of the command line reads and writes. */
+export interface Surroundings {
+  /** Who acts, as the audit log has it; called only for a command that is well formed. */
+  actor(): string | Promise<string>;
+  /** Opens the service's database; called only for a command that is well formed. The run closes it. */
+  openDatabase(): Promise<Database>;
+  /** What else a command may need. The run closes them. */
+  openTools(): OpenTools;
+  out(text: string): void;
+  err(text: string): void;
+}
 
-function buildProgram(perform: Perform): Command {
-  const program = branch(new Command('admin'), 'The command line of goniec, for its staff.');
-  for (const spec of ALL_COMMANDS) {
-    const words = spec.name.split(' ');
-    const parent = words.slice(0, -1).reduce(childOf, program);
-    addLeaf(parent, words.at(-1) ?? spec.name, spec, perform);
+/**
+ * Runs one line of the command line of staff.
+ *
+ * An answer goes to stdout, with `--json` (anywhere on the line) as exactly one JSON object. What cannot be done is one
+ * sentence on stderr, with `--json` `{"error":{"code","message"}}`, and nothing on stdout; codes: invalid_argument,
+ * not_found, refused, unavailable, internal_error.
+ * @param line the words after the program's name
+ * @returns the exit code: 0, or 1 for every error
+ */
+export async function runAdmin(line: readonly string[], around: Surroundings): Promise<number> {
+  // Exact, because no option takes a value that begins with two hyphens.
+  const json = line.includes('--json');
+  try {
+    const typed = readLine(line.filter((word) => word !== '--json'));
+    if ('help' in typed) around.out(json ? asJson(typed) : typed.help);
+    else around.out(await carryOut(typed, around, json));
+    return 0;
+  } catch (error) {
+    const problem = describeError(error);
+    around.err(json ? asJson({ error: problem }) : `${problem.message}\n`);
+    return 1;
   }
-  return program;
 }
 
-function childOf(parent: Command, word: string): Command {
-  const known = parent.commands.find((child) => child.name() === word);
-  return known ?? branch(parent.command(word), GROUPS[word] ?? '');
+async function carryOut({ command, values }: Typed, around: Surroundings, json: boolean): Promise<string> {
+  const actor = await around.actor();
+  const sql = await around.openDatabase();
+  const tools = around.openTools();
+  try {
+    const { result, remarks = [], columns } = await execute(sql, actor, command, values, tools);
+    const sentences = remarks.filter((remark) => remark !== null);
+    return json ? asJson(named(result)) : asText(named(result), sentences, columns);
+  } finally {
+    await tools.close();
+    await sql.end({ timeout: 5 });
+  }
 }
 
-function branch(command: Command, about: string): Command {
-  return command
-    .description(about)
-    .addOption(jsonOption())
-    .helpCommand(false)
-    .argument('[command]')
-    .allowExcessArguments()
+/** A well-formed command. */
+interface Typed {
+  command: AnyCommand;
+  values: Record<string, unknown>;
+}
+
+/** @throws AdminError invalid_argument */
+function readLine(words: readonly string[]): Typed | { help: string } {
+  let help = '';
+  let typed: Typed | undefined;
+  const program = new Command('admin')
+    .description('The command line of goniec, for its staff.')
     .usage('<command> [options]')
-    .action((word: string | undefined) => {
-      throw new AdminError(
-        'invalid_argument',
-        word === undefined
-          ? `A command is missing: ${command.commands.map((child) => child.name()).join(', ')} (see --help).`
-          : `There is no command ${word} here: ${command.commands.map((child) => child.name()).join(', ')} (see --help).`,
-      );
-    });
+    .option('--json', JSON_ABOUT)
+    .helpCommand(false)
+    .exitOverride()
+    // Help is an answer; what commander has to say about errors is said by us.
+    .configureOutput({ writeOut: (text) => (help += text), writeErr: () => undefined });
+  for (const command of ALL_COMMANDS) addCommand(program, command, (values) => (typed = { command, values }));
+  try {
+    program.parse([...words], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw new AdminError('invalid_argument', sentenceOf(error));
+  }
+  return typed ?? { help };
 }
 
-function addLeaf(parent: Command, word: string, spec: AnyCommand, perform: Perform): void {
-  const leaf = parent
+function sentenceOf({ code, message }: CommanderError): string {
+  if (code === 'commander.help') return 'A command is missing (see --help).';
+  return message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+}
+
+function addCommand(
+  program: Command,
+  spec: AnyCommand,
+  chosen: (values: Record<string, unknown>) => void,
+): void {
+  const groups = spec.name.split(' ');
+  const word = groups.pop()!;
+  const typed: Record<string, unknown> = {};
+  const leaf = groups
+    .reduce(groupOf, program)
     .command(word)
     .description(spec.about)
-    .addOption(jsonOption())
-    // Said here because it is inherited from the branch, which takes any word so as to name it in its own refusal.
-    .allowExcessArguments(false);
-  const positional = spec.positional ?? [];
+    .option('--json', JSON_ABOUT)
+    .action(() => chosen(complete(spec, typed)));
   for (const [name, argument] of Object.entries(spec.options)) {
-    if (positional.includes(name)) continue;
-    const typed = typedName(spec, name);
-    if (argument.flag === true) {
-      leaf.addOption(new Option(typed, argument.about).preset('yes'));
-      continue;
-    }
-    const option = new Option(`${typed} <${argument.placeholder}>`, argument.about);
-    leaf.addOption(
-      option.argParser((text: string, previous: string | undefined) => once(typed, text, previous)),
-    );
+    const { flags, about } = argument;
+    const read = (text: string): unknown => (typed[name] = readValue(argument, text, name in typed));
+    if (flags.startsWith('--'))
+      leaf.addOption(new Option(flags, about).default(argument.default).preset(FLAG_VALUE).argParser(read));
+    else leaf.argument(flags, about, read);
   }
-  for (const name of positional) {
-    const argument = spec.options[name];
-    leaf.argument(`<${argument?.placeholder ?? name}>`, argument?.about);
-  }
-  leaf.action(async () => {
-    const words = Object.fromEntries(positional.map((name, index) => [name, leaf.args[index]]));
-    await perform(spec, parseValues(spec, { ...leaf.opts<Record<string, string | undefined>>(), ...words }));
-  });
 }
 
-function jsonOption(): Option {
-  return new Option('--json', 'print one JSON object and nothing else');
+function groupOf(parent: Command, word: string): Command {
+  const known = parent.commands.find((child) => child.name() === word);
+  if (known !== undefined) return known;
+  const group = parent.command(word).description(GROUPS[word] ?? '');
+  return group.usage('<command> [options]').helpCommand(false);
 }
 
-function once(option: string, text: string, previous: string | undefined): string {
-  if (previous !== undefined) throw invalidArgument(option, 'is given twice');
-  if (text.startsWith('--')) throw invalidArgument(option, `needs a value before ${text}`);
-  return text;
+function readValue({ flags, schema }: Argument<unknown>, text: string, again: boolean): unknown {
+  const name = typedName(flags);
+  if (again) throw invalidArgument(name, 'is given twice');
+  if (text.startsWith('--')) throw invalidArgument(name, `needs a value before ${text}`);
+  const read = schema.safeParse(text);
+  if (read.success) return read.data;
+  throw invalidArgument(name, read.error.issues[0]?.message ?? 'is not valid');
 }
 
-function parseValues(spec: AnyCommand, typed: Record<string, string | undefined>): Record<string, unknown> {
-  const values: Record<string, unknown> = {};
+// Not left to commander, which finds that an option is missing before it finds that another is misspelt.
+function complete(spec: AnyCommand, typed: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const values = { ...typed };
   for (const [name, argument] of Object.entries(spec.options)) {
-    const text = typed[name];
-    if (text === undefined) {
-      if (argument.required) throw invalidArgument(typedName(spec, name), `is missing (${spec.name})`);
-      continue;
-    }
-    const parsed = argument.schema.safeParse(text);
-    if (!parsed.success) {
-      throw invalidArgument(typedName(spec, name), parsed.error.issues[0]?.message ?? 'is not valid');
-    }
-    values[name] = parsed.data;
+    if (name in typed) continue;
+    if ('default' in argument) values[name] = argument.default;
+    else if (argument.always) throw invalidArgument(typedName(argument.flags), `is missing (${spec.name})`);
   }
   return values;
 }
 
-function configureAll(command: Command, write: (text: string) => void): void {
-  // Help typed by the user is an answer; what commander has to say about errors is said by us.
-  command.exitOverride().configureOutput({ writeOut: write, writeErr: () => undefined });
-  for (const child of command.commands) configureAll(child, write);
-}
-
-async function parse(program: Command, line: readonly string[]): Promise<void> {
-  try {
-    await program.parseAsync([...line], { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.helpDisplayed') return;
-    throw new AdminError('invalid_argument', error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' '));
-  }
-}
-
-async function describe(error: unknown): Promise<{ code: string; message: string }> {
-  const known = error instanceof Refused || error instanceof StaffRefused ? inWords(error) : error;
-  if (known instanceof AdminError) return { code: known.code, message: known.message };
-  const { describeFailure } = await import('./failures.ts');
-  return describeFailure(error);
+/** `--price <GROSZE>` → `--price`, `<KEY_ID>` → `KEY_ID`. */
+function typedName(flags: string): string {
+  return flags.startsWith('--') ? flags.replace(/ .*/, '') : flags.slice(1, -1);
 }

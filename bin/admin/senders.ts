@@ -1,45 +1,58 @@
-import { listSenderDetails } from '../../db/accounts/staff.ts';
-import { byColumnName } from '../../db/columnNames.ts';
-import { isSenderName } from '../../domain/senders.ts';
-import { findAccount } from '../../operations/accounts/find.ts';
+import { listSenderDetails, listVerifiedNumbers } from '../../db/accounts/staff.ts';
 import { addSender, removeSender } from '../../operations/accounts/senders.ts';
-import { command, required, type Outcome, type Shown } from './command.ts';
-import { accountId, text } from './values.ts';
+import { forgetVerifiedNumber, verifyNumber } from '../../operations/accounts/verifiedNumbers.ts';
+import { command, required, shown } from './command.ts';
+import { account, phoneNumber, senderName, text } from './values.ts';
 
-const account = required('ID', 'the account', accountId);
-const senderName = text.refine(
-  isSenderName,
-  'a sender has 1 to 11 letters, digits, spaces or . & _ - with a letter among them, or 3 to 15 digits',
-);
+const msisdn = required('--msisdn <NUMBER>', 'E.164 with or without plus, or 9 digits (Polish)', phoneNumber);
 
-const add = command({
-  name: 'senders add',
-  about: 'Adds an active sender to an account; one removed before becomes active again.',
-  options: { account, name: required('NAME', 'the sender', senderName) },
-  async ask(asking, input): Promise<Shown> {
-    await addSender({ ...asking, input });
-    return { result: { account_id: input.account, name: input.name, active: true } };
-  },
-});
-
-const remove = command({
-  name: 'senders remove',
-  about: 'Makes a sender inactive; the default sender is none then, if it was this one.',
-  options: { account, name: required('NAME', 'the sender', text) },
-  async ask(asking, input): Promise<Shown> {
-    await removeSender({ ...asking, input });
-    return { result: { account_id: input.account, name: input.name, active: false } };
-  },
-});
-
-const list = command({
-  name: 'senders list',
-  about: 'Lists the senders of an account, inactive ones too.',
-  options: { account },
-  async run(sql, values): Promise<Outcome> {
-    const { id } = await findAccount(sql, values.account);
-    return { result: { data: (await listSenderDetails(sql, id)).map(byColumnName) }, account: id };
-  },
-});
-
-export const senderCommands = [add, remove, list];
+export const senderCommands = [
+  command({
+    name: 'senders add',
+    about: 'Adds an active sender to an account; one removed before becomes active again.',
+    options: { account, name: required('--name <NAME>', 'the sender', senderName) },
+    async ask(asking, input) {
+      await addSender({ ...asking, input });
+      return shown({ accountId: input.account, name: input.name, active: true });
+    },
+  }),
+  command({
+    name: 'senders remove',
+    about: 'Makes a sender inactive; the default sender is none then, if it was this one.',
+    options: { account, name: required('--name <NAME>', 'the sender', text) },
+    async ask(asking, input) {
+      await removeSender({ ...asking, input });
+      return shown({ accountId: input.account, name: input.name, active: false });
+    },
+  }),
+  command({
+    name: 'senders list',
+    about: 'Lists the senders of an account, inactive ones too.',
+    options: { account },
+    run: async (sql, { account }) => shown({ data: await listSenderDetails(sql, account) }),
+  }),
+  command({
+    name: 'numbers verify',
+    about: 'Notes a number as verified: a test account sends to these only, at most 2.',
+    options: { account, msisdn },
+    async ask(asking, input) {
+      await verifyNumber({ ...asking, input });
+      return shown({ accountId: input.account, msisdn: input.msisdn });
+    },
+  }),
+  command({
+    name: 'numbers remove',
+    about: 'Removes a verified number.',
+    options: { account, msisdn },
+    async ask(asking, input) {
+      await forgetVerifiedNumber({ ...asking, input });
+      return shown({ accountId: input.account, msisdn: input.msisdn, removed: true });
+    },
+  }),
+  command({
+    name: 'numbers list',
+    about: 'Lists the verified numbers of an account.',
+    options: { account },
+    run: async (sql, { account }) => shown({ data: await listVerifiedNumbers(sql, account) }),
+  }),
+];

@@ -1,16 +1,22 @@
 import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { text as readStream } from 'node:stream/consumers';
 import type { Client } from '@temporalio/client';
+import { type Database, LONGEST_TRANSACTION_MS, openDatabase } from '../../db/connection.ts';
+import { readConfig } from '../config.ts';
 import { errorCode } from '../embedded/problem.ts';
-import { invalidArgument } from './problems.ts';
+import { AdminError, invalidArgument } from './errors.ts';
 
-/** What some commands need beside the database; each is opened when it is first asked for. */
+const CONNECT_TIMEOUT = '5s';
+const MAX_BYTES = 1_000_000;
+
+/** What some commands need beside the database; each is opened when it is first needed. */
 export interface Tools {
   /** The key of the secrets in this database. */
   secretsKey(): Promise<Buffer>;
   /** Whether webhooks may reach private addresses (`WEBHOOK_ALLOW_PRIVATE`). */
   webhookAllowPrivate(): Promise<boolean>;
-  /** Which DNS servers are asked (`DNS_SERVERS`); null: those of the system. */
+  /** The DNS servers that answer for sender domains (`DNS_SERVERS`); null: those of the system. */
   dnsServers(): Promise<readonly string[] | null>;
   /** A client of the service's Temporal. */
   temporal(): Promise<Client>;
@@ -25,15 +31,45 @@ export interface Tools {
 
 export type OpenTools = Tools & { close(): Promise<void> };
 
-const CONNECT_TIMEOUT = '5s';
-const MAX_BYTES = 1_000_000;
+/** Who acts: `ADMIN_ACTOR`, as everybody is one user in a container, else the user of the operating system. */
+export function actorOf({ ADMIN_ACTOR }: { ADMIN_ACTOR?: string | undefined }): string {
+  return ADMIN_ACTOR ?? operatingUser();
+}
+
+/** The user of the operating system, by number where the system knows no name. */
+export function operatingUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/**
+ * Opens the database of the running service: DATABASE_URL, else the embedded one found by DATA_DIR.
+ * @throws AdminError unavailable when neither is there; ConfigError for a malformed setting
+ */
+export async function openServiceDatabase(): Promise<Database> {
+  const config = readConfig();
+  const url = config.DATABASE_URL ?? (await embeddedUrl(config.DATA_DIR));
+  // The locks of a command whose process or machine is gone (on a route, an account's money) end with its transaction.
+  return openDatabase(url, 1, undefined, { transactionMs: LONGEST_TRANSACTION_MS });
+}
+
+async function embeddedUrl(dataDir: string): Promise<string> {
+  const { readRunFile } = await import('../embedded/runfile.ts');
+  const { urlOf } = await import('../connections.ts');
+  const url = urlOf(readRunFile(dataDir), 'admin');
+  if (url !== undefined) return url;
+  const remedy = 'start it with npm start, or set DATA_DIR or DATABASE_URL';
+  throw new AdminError('unavailable', `No service is running in ${dataDir}; ${remedy}.`);
+}
 
 /** The tools of the service whose settings these are: of the environment, unless given. */
 export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
   let client: Promise<Client> | undefined;
   return {
     async secretsKey() {
-      const { readConfig } = await import('../config.ts');
       const { databaseUrlOf } = await import('../connections.ts');
       const { checkSecretsKey, loadSecretsKey } = await import('../secrets.ts');
       const config = readConfig(env);
@@ -41,14 +77,8 @@ export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
       await checkSecretsKey(databaseUrlOf(config, 'admin'), key);
       return key;
     },
-    async webhookAllowPrivate() {
-      const { readConfig } = await import('../config.ts');
-      return readConfig(env).WEBHOOK_ALLOW_PRIVATE;
-    },
-    async dnsServers() {
-      const { readConfig } = await import('../config.ts');
-      return readConfig(env).DNS_SERVERS ?? null;
-    },
+    webhookAllowPrivate: () => Promise.resolve(readConfig(env).WEBHOOK_ALLOW_PRIVATE),
+    dnsServers: () => Promise.resolve(readConfig(env).DNS_SERVERS ?? null),
     temporal: () => (client ??= openClient(env)),
     read: readSource,
     async close() {
@@ -60,12 +90,12 @@ export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
   };
 }
 
+// The client of Temporal is the slowest import of all: only commands that need it load it.
 async function openClient(env: NodeJS.ProcessEnv | undefined): Promise<Client> {
-  const { readConfig } = await import('../config.ts');
   const { awaitTemporal, connectTo } = await import('../connections.ts');
   const { Client, Connection } = await import('@temporalio/client');
   const { temporal } = connectTo(readConfig(env), 'admin');
-  // Asked once, so that a server that is not there is reported in the words of every other command.
+  // Tried once, so that a server that is not there is reported in the words of every other command.
   await awaitTemporal(temporal, 0);
   const { namespace, ...server } = temporal;
   return new Client({

@@ -54,7 +54,7 @@ export const removeRule = recorded('routes rules remove', async (sql, { rule: id
 function recordOf({ id, route, prefix, accountId, type, priority, weight }: StoredRule): ActRecord {
   return {
     subject: route,
-    ...(accountId === null ? {} : { account: accountId }),
+    account: accountId,
     details: {
       ...{ id, route, prefix: prefix === '' ? 'all' : prefix, account_id: accountId },
       ...{ type, priority, weight },

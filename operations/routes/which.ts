@@ -30,7 +30,7 @@ export const whichRoutes = recorded('routes which', async (sql, input: Input) =>
   const { to: msisdn, account, type = 'sms', priority = false } = input;
   if (account !== undefined) await findAccount(sql, account);
   const data = choices(await routingNow(sql), { msisdn, accountId: account ?? '', type, priority });
-  return { data, subject: maskMsisdn(msisdn), ...(account === undefined ? {} : { account }) };
+  return { data, subject: maskMsisdn(msisdn), account };
 });
 
 function choices(routing: Routing, traffic: Omit<Traffic, 'key'>): Choice[] {

@@ -129,7 +129,7 @@ async function accountOfUnanswered(sql: Database, id: string): Promise<string> {
 /** @returns false when nobody answered in time */
 async function update(client: Client, id: string, what: Decision): Promise<boolean> {
   try {
-    await ask(client, id, what, Date.now() + ANSWER_WITHIN_MS);
+    await updateAgain(client, id, what, Date.now() + ANSWER_WITHIN_MS);
     return true;
   } catch (error) {
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)) return false;
@@ -138,10 +138,10 @@ async function update(client: Client, id: string, what: Decision): Promise<boole
 }
 
 /**
- * Asks again as long as the server throws the workflow's task away, with the decision in it: what was carried out of it
+ * Sends the update again as long as the server throws the workflow's task away, with the decision in it: what was carried out of it
  * stands in the database then, and the workflow does not know.
  */
-async function ask(client: Client, id: string, what: Decision, deadline: number): Promise<void> {
+async function updateAgain(client: Client, id: string, what: Decision, deadline: number): Promise<void> {
   for (;;) {
     try {
       await client.withDeadline(deadline, () =>

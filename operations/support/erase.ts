@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { byColumnName } from '../../db/columnNames.ts';
+import type { Database } from '../../db/connection.ts';
 import {
   type Addressee,
   countAddressTraces,
@@ -11,7 +12,6 @@ import {
   countTraces,
   erasePerson,
   forgetStatistics,
-  type Left,
   type Person,
   scheduledTo,
   type Traces,
@@ -27,54 +27,46 @@ const SIGNAL_MS = 5_000;
 const SETTLED_WITHIN_MS = 15_000;
 const LOOK_AGAIN_MS = 100;
 
-interface Input {
-  /** E.164. */
-  msisdn: string;
+interface Extent {
   /** Null: of all. */
   account: string | null;
   /** Else nothing is done, and it only answers how much there is. */
   agreed: boolean;
 }
 
-/** How much there was of a person, and what was done. */
+/** What was done, and what is left for later, by the names in the answer and in the audit log. */
+export type Done = Partial<
+  Record<'cancelled' | 'open_messages' | 'open_replies' | 'open_lookups' | 'given_up' | 'open_emails', number>
+>;
+
+/** How much there was of a person, and what was done; null where it was not agreed to. */
 export interface Erasure {
   traces: Traces;
-  /** Scheduled messages that were cancelled, and what is left for later; null where nothing was done. */
-  done: { cancelled: number; open: Open } | null;
+  done: Done | null;
 }
 
-/** What is left for later, as the answer and the audit log name it. */
-export type Open = Record<`open_${keyof Left}`, number>;
-
 /**
- * Erases what is stored about one phone number, on its owner's request; its blacklist entries stay, and its scheduled messages are
- * cancelled.
+ * Erases what is stored about one phone number (E.164), on its owner's request; its blacklist entries stay, and its scheduled messages
+ * are cancelled.
  * @throws StaffRefused account_missing
  */
-export const erase = recordedAfter('erase', async (services, { msisdn, account, agreed }: Input) => {
+export const erase = recordedAfter(
+  'erase',
+  async (services, { msisdn, account, agreed }: Extent & { msisdn: string }) => {
+    if (account !== null) await findAccount(services.sql, account);
+    const person: Person = { msisdn, accountId: account };
+    const traces = await countTraces(services.sql, person);
+    return recordOf(maskMsisdn(msisdn), account, traces, agreed ? await eraseNow(services, person) : null);
+  },
+);
+
+async function eraseNow(services: StaffServices, person: Person): Promise<Done> {
   const { sql } = services;
-  if (account !== null) await findAccount(sql, account);
-  const person: Person = { msisdn, accountId: account };
-  const traces = await countTraces(sql, person);
-  const record = { subject: maskMsisdn(msisdn), ...(account === null ? {} : { account }) };
-  if (!agreed) {
-    const data: Erasure = { traces, done: null };
-    return { data, ...record, details: { erased: false } };
-  }
   const cancelled = await cancelScheduled(services, person);
   await untilDecided(sql, person);
   const { messages, replies, lookups } = await erasePerson(sql, person, maskMsisdn);
   await forgetStatistics(sql);
-  const open: Open = { open_messages: messages, open_replies: replies, open_lookups: lookups };
-  const data: Erasure = { traces, done: { cancelled, open } };
-  return { data, ...record, details: { erased: true, ...traces, cancelled, ...open } };
-});
-
-/** How much there was of an address, and what was done. */
-export interface AddressErasure {
-  traces: Traces;
-  /** E-mails that waited for a provider and were given up, and those that are left as one may have them; null where nothing was done. */
-  done: { givenUp: number; left: number } | null;
+  return { cancelled, open_messages: messages, open_replies: replies, open_lookups: lookups };
 }
 
 /**
@@ -84,23 +76,26 @@ export interface AddressErasure {
  */
 export const eraseAddress = recordedAfter(
   'erase',
-  async ({ sql }, input: { address: string; account: string | null; agreed: boolean }) => {
-    const { address, account, agreed } = input;
+  async ({ sql }, { address, account, agreed }: Extent & { address: string }) => {
     if (account !== null) await findAccount(sql, account);
     const addressee: Addressee = { address, accountId: account };
     const traces = byColumnName(await countAddressTraces(sql, addressee));
-    const record = { subject: ERASED_ADDRESS, ...(account === null ? {} : { account }) };
-    if (!agreed) {
-      const data: AddressErasure = { traces, done: null };
-      return { data, ...record, details: { erased: false } };
-    }
-    const givenUp = await withdrawEmails(sql, addressee);
-    const left = await eraseAddressee(sql, addressee);
-    await forgetEmailStatistics(sql);
-    const data: AddressErasure = { traces, done: { givenUp, left } };
-    return { data, ...record, details: { erased: true, ...traces, given_up: givenUp, open_emails: left } };
+    return recordOf(ERASED_ADDRESS, account, traces, agreed ? await eraseAddressNow(sql, addressee) : null);
   },
 );
+
+async function eraseAddressNow(sql: Database, addressee: Addressee): Promise<Done> {
+  const givenUp = await withdrawEmails(sql, addressee);
+  const left = await eraseAddressee(sql, addressee);
+  await forgetEmailStatistics(sql);
+  return { given_up: givenUp, open_emails: left };
+}
+
+function recordOf(subject: string, account: string | null, traces: Traces, done: Done | null) {
+  const data: Erasure = { traces, done };
+  const details = done === null ? { erased: false } : { erased: true, ...traces, ...done };
+  return { data, account, subject, details };
+}
 
 /** Has the workflows of scheduled messages cancel them, and waits until they have; returns how many did. */
 async function cancelScheduled(services: StaffServices, person: Person): Promise<number> {
@@ -117,7 +112,7 @@ async function cancelScheduled(services: StaffServices, person: Person): Promise
 }
 
 /** Waits for the workers to find out whose replies are, and for look-ups under way to be answered. */
-async function untilDecided(sql: StaffServices['sql'], person: Person): Promise<void> {
+async function untilDecided(sql: Database, person: Person): Promise<void> {
   await settled(
     () => undecided(sql, person),
     ({ replies, lookups }) => replies + lookups === 0,

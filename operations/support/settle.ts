@@ -1,6 +1,13 @@
 import type { Client } from '@temporalio/client';
 import type { Sql } from '../../db/connection.ts';
-import { closeFindings, hasEndedBefore } from '../../db/maintenance/findings.ts';
+import { giveUpEmail } from '../../db/emails/handOver.ts';
+import { readEmailHead } from '../../db/emails/timeline.ts';
+import {
+  closeFindings,
+  dismissFinding as storeDismissal,
+  type FindingRow,
+  hasEndedBefore,
+} from '../../db/maintenance/findings.ts';
 import { settleSent, settleUnsent } from '../../db/messages/settled.ts';
 import { lockMessage } from '../../db/messages/submissions.ts';
 import { readSubmission } from '../../db/messages/unanswered.ts';
@@ -54,3 +61,27 @@ async function hasRunningWorkflow(client: Client, id: string): Promise<boolean> 
     throw new StaffRefused({ reason: 'decision_not_carried_out', fault }, undefined, error);
   }
 }
+
+/**
+ * Ends an e-mail as failed and refunds it that no provider took, or of which nobody knows whether one did: its recipients may have it.
+ * Its workflow finds it so.
+ * @throws StaffRefused email_missing, email_not_waiting
+ */
+export const giveUpEmailForStaff = recorded('emails give-up', async (tx, { id }: { id: string }) => {
+  const before = await readEmailHead(tx, id);
+  if (before === null) throw new StaffRefused({ reason: 'email_missing', email: id });
+  const { accountId, submission } = before;
+  const ended = await hasEndedBefore(tx, id);
+  const status = before.status === 'queued' ? await giveUpEmail(tx, id, ended) : null;
+  if (status !== 'failed')
+    throw new StaffRefused({ reason: 'email_not_waiting', email: id, status: before.status, submission });
+  return { data: { status }, account: accountId, subject: id, details: { submission } };
+});
+
+/** Says that a finding is dealt with; what was repaired too often may be repaired again. @throws StaffRefused */
+export const dismissFinding = recorded('findings dismiss', async (sql, { id }: { id: number }) => {
+  const finding: FindingRow | undefined = await storeDismissal(sql, id);
+  if (finding === undefined) throw new StaffRefused({ reason: 'finding_missing', finding: id });
+  const { kind, subject, accountId: account } = finding;
+  return { data: finding, account, subject, details: { finding: id, kind } };
+});

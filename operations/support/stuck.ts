@@ -8,7 +8,7 @@ export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];
 export const KINDS = [...STUCK_KINDS, ...WORKFLOW_KINDS] as const;
 export type Kind = StuckKind | WorkflowKind;
 
-/** After so many minutes something counts as stuck, unless asked otherwise. */
+/** After so many minutes something counts as stuck, unless `--minutes` says otherwise. */
 export const MINUTES: Readonly<Record<Kind, number>> = {
   overdue: 5,
   queued: 10,
@@ -32,9 +32,4 @@ export const STUCK_ACTIONS = {
 } as const satisfies Record<string, StuckKind>;
 export type StuckAction = keyof typeof STUCK_ACTIONS;
 /** Their names, for a choice. */
-export const STUCK_ACTION_NAMES = [
-  'cancel',
-  'resubmit',
-  'give-up',
-  'resend',
-] as const satisfies StuckAction[];
+export const STUCK_ACTION_NAMES = Object.keys(STUCK_ACTIONS) as StuckAction[];

@@ -24,14 +24,14 @@ export interface StuckWorkflows {
   running: number;
 }
 
-// Each is asked for by itself, about a thousand in two seconds.
+// Each is described by itself, about a thousand in two seconds.
 const LOOKED_MAX = 1_000;
 const AT_ONCE = 20;
 const { account, route: onRoute, status, sendTime } = SEARCH_ATTRIBUTES;
 
 /**
  * Workflows whose task fails again and again, or that no worker takes. The server keeps no list of them, so running
- * workflows are asked one by one, beginning with those that should have ended or gone on.
+ * workflows are described one by one, beginning with those that should have ended or gone on.
  */
 export async function stuckTasks(client: Client, filter: StuckFilter): Promise<StuckWorkflows> {
   const before = `'${new Date(Date.now() - filter.minutes * 60_000).toISOString()}'`;

@@ -1,5 +1,5 @@
+import { readScheduled } from '../../db/messages/scheduled.ts';
 import { readStuck, type StuckFilter, type StuckKind, type StuckThing } from '../../db/messages/stuck.ts';
-import type { Sql } from '../../db/connection.ts';
 import { type ResendRefusal, type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
 import { findAccount } from '../accounts/find.ts';
 import { cancelToTheLast } from '../cancel.ts';
@@ -15,6 +15,8 @@ import {
 import { resendAll } from '../webhooks/resend.ts';
 import { decide, unlessRefused } from './decisions.ts';
 import { MINUTES, STUCK_ACTIONS, type StuckAction } from './stuck.ts';
+
+const CANCELS_AT_ONCE = 10;
 
 interface Input {
   action: StuckAction;
@@ -38,36 +40,30 @@ export interface Unstuck {
 
 /**
  * Does the same to many that are stuck. Each that was acted on has an audit record of its own, written right after it; a last one says
- * what was asked, and what was left.
+ * how many were done, and what was left.
  * @throws StaffRefused also where it is one alone, and nothing was done to it
  */
 export const unstick = recordedAfter('unstick', async (services, input: Input, record) => {
   const { action, filter, limit, agreed } = input;
   const { account, route } = filter;
-  await requireThere(services.sql, filter);
+  if (account !== undefined) await findAccount(services.sql, account);
+  if (route !== undefined) await findRoute(services.sql, route);
   const kind = STUCK_ACTIONS[action];
   const minutes = filter.minutes ?? MINUTES[kind];
   const wanted: StuckFilter = { accountId: account ?? null, route: route ?? null, minutes };
   const { count, things } = await readStuck(services.sql, kind, wanted, limit);
-  const whose = account === undefined ? {} : { account };
-  const about = { kind, things, of: count };
   if (!agreed) {
-    const data: Unstuck = { ...about, outcome: null };
-    return { data, ...whose, details: { action, carried_out: false } };
+    const data: Unstuck = { kind, things, of: count, outcome: null };
+    return { data, account, details: { action, carried_out: false } };
   }
   const ids = things.map(({ id }) => id);
   const outcome = await carryOut(services, action, ids, ({ details, ...act }) =>
     record({ ...act, details: { action, ...details } }),
   );
-  const data: Unstuck = { ...about, outcome };
+  const data: Unstuck = { kind, things, of: count, outcome };
   const done = outcome.filter(({ carriedOut }) => carriedOut === true).length;
-  return { data, ...whose, details: { action, ...filter, done, left: leftOf(outcome) } };
+  return { data, account, details: { action, ...filter, done, left: leftOf(outcome) } };
 });
-
-async function requireThere(sql: Sql, { account, route }: Input['filter']): Promise<void> {
-  if (account !== undefined) await findAccount(sql, account);
-  if (route !== undefined) await findRoute(sql, route);
-}
 
 async function carryOut(
   services: StaffServices,
@@ -93,3 +89,50 @@ function carryOutOne(services: StaffServices, action: Exclude<StuckAction, 'rese
   if (action === 'cancel') return cancelToTheLast(services, id);
   return decide(services, id, action === 'resubmit' ? 'resubmit' : 'giveUp');
 }
+
+interface CancelInput {
+  account: string;
+  /** Null: of all its requests. */
+  request: string | null;
+  limit: number;
+  /** Else nothing is done, and it only answers to which it would be. */
+  agreed: boolean;
+}
+
+/** What came of scheduled messages. */
+export interface CancelledMany {
+  /** Those that it is about, by id. */
+  ids: string[];
+  /** How many are scheduled in all. */
+  of: number;
+  /** Of each of them, in that order; null where it was not agreed to. */
+  outcome: ActedOn<StaffRefusal>[] | null;
+}
+
+/**
+ * Cancels and refunds what an account, or one of its requests, has scheduled, as the database knows it: also what has not been
+ * started yet. Each has an audit record of its own, written right after it; a last one says how many were done, and what was left.
+ * @throws StaffRefused where nothing was done
+ */
+export const cancelMany = recordedAfter(
+  'messages cancel-all',
+  async (services, input: CancelInput, record) => {
+    const { account, request, limit, agreed } = input;
+    await findAccount(services.sql, account);
+    const { count, ids } = await readScheduled(
+      services.sql,
+      { accountId: account, requestId: request },
+      limit,
+    );
+    const of = request === null ? {} : { request };
+    if (!agreed) {
+      const data: CancelledMany = { ids, of: count, outcome: null };
+      return { data, account, details: { ...of, carried_out: false } };
+    }
+    const cancelOne = (id: string) => unlessRefused(id, () => cancelToTheLast(services, id));
+    const outcome = await actOnEach(ids, record, cancelOne, CANCELS_AT_ONCE);
+    const data: CancelledMany = { ids, of: count, outcome };
+    const done = outcome.filter(({ carriedOut }) => carriedOut === true).length;
+    return { data, account, details: { ...of, done, left: leftOf(outcome) } };
+  },
+);

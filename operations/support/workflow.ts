@@ -4,6 +4,7 @@ import { outcomeUpdate } from '../../workflows/contracts.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
 const WORKER_WITHIN_MS = 3_000;
+const DESCRIBED_AT_ONCE = 10;
 const FAILURE_LENGTH = 300;
 // A message's history has some tens of events; one that has more is looked at in the Temporal UI.
 const HISTORY_MAX = 5_000;
@@ -19,7 +20,7 @@ export interface PendingActivity {
   attempt: number;
   since: Date | null;
   nextAttempt: Date | null;
-  /** As whoever failed says it: third-party text. */
+  /** The message of the error: third-party text. */
   lastFailure: string | null;
   worker: string | null;
 }
@@ -79,7 +80,32 @@ export function taskAttempt({ raw }: WorkflowExecutionDescription): number | nul
   return raw.pendingWorkflowTask?.attempt ?? null;
 }
 
-/** Steps that only the workflow's history has: what it was sent and asked, its timers, what went wrong in it. */
+/** How a workflow stands, by Temporal's word in small letters; `none` where there is none, `failing` where its task fails again and again. */
+export type WorkflowState = { is: string } | { is: 'failing'; attempt: number };
+
+/** Of each id, how its workflow stands. */
+export async function workflowStates(
+  client: Client,
+  ids: readonly string[],
+): Promise<Map<string, WorkflowState>> {
+  const states = new Map<string, WorkflowState>();
+  for (let i = 0; i < ids.length; i += DESCRIBED_AT_ONCE) {
+    const some = ids.slice(i, i + DESCRIBED_AT_ONCE);
+    const found = await Promise.all(some.map((id) => stateOf(client, id)));
+    some.forEach((id, index) => states.set(id, found[index] ?? { is: 'none' }));
+  }
+  return states;
+}
+
+async function stateOf(client: Client, id: string): Promise<WorkflowState> {
+  const found = await describeWorkflow(client, id);
+  if (found === null) return { is: 'none' };
+  const attempt = taskAttempt(found);
+  if (attempt !== null && attempt > 1) return { is: 'failing', attempt };
+  return { is: found.status.name.toLowerCase() };
+}
+
+/** Steps that only the workflow's history has: its signals and updates, its timers, what went wrong in it. */
 export async function workflowEntries(client: Client, id: string): Promise<TimelineEntry[]> {
   const { events } = await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
     client.workflow.getHandle(id).fetchHistory(),
@@ -99,7 +125,7 @@ function factOf(event: HistoryEvent): TimelineEntry['facts'] | null {
   const signal = event.workflowExecutionSignaledEventAttributes;
   if (signal) return { signal: signal.signalName ?? '' };
   const update = event.workflowExecutionUpdateAcceptedEventAttributes;
-  if (update) return askedBy(update.acceptedRequest?.input?.name ?? '');
+  if (update) return updateFact(update.acceptedRequest?.input?.name ?? '');
   const failed = event.workflowTaskFailedEventAttributes;
   if (failed) return { task_failed: failureText(failed.failure) ?? '' };
   const late = event.activityTaskTimedOutEventAttributes;
@@ -153,6 +179,6 @@ function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | unde
 }
 
 /** What reports came to is an update of which nobody awaits an answer. */
-function askedBy(update: string): TimelineEntry['facts'] {
+function updateFact(update: string): TimelineEntry['facts'] {
   return update === outcomeUpdate.name ? { signal: update } : { asked: update };
 }

@@ -85,17 +85,17 @@ export const resendExhausted = recordedAfter(
   async (services, input: { filter: ExhaustedFilter; limit: number; agreed: boolean }, record) => {
     const { filter, limit, agreed } = input;
     const events = await readExhausted(services.sql, filter, limit);
-    const whose = filter.account === undefined ? {} : { account: filter.account };
+    const { account } = filter;
     if (!agreed) {
       const data: ResentMany = { events, outcome: null };
-      return { data, ...whose, details: { carried_out: false } };
+      return { data, account, details: { carried_out: false } };
     }
     const ids = events.map(({ id }) => id);
     const outcome = await resendAll(services, ids, record);
     const filters = { ...filter, ...(filter.since === undefined ? {} : { since: new Date(filter.since) }) };
     const resent = outcome.filter(({ carriedOut }) => carriedOut === true).length;
     const data: ResentMany = { events, outcome };
-    return { data, ...whose, details: { resent, left: leftOf(outcome), filters } };
+    return { data, account, details: { resent, left: leftOf(outcome), filters } };
   },
 );
 

@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { openServiceDatabase } from '../../bin/admin/database.ts';
+import { openServiceDatabase } from '../../bin/admin/tools.ts';
 import { writeRunFile } from '../../bin/embedded/runfile.ts';
 import { oneError, oneObject, ownDatabase, type Run, serviceLine } from './support.ts';
 

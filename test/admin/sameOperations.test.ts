@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
-import { ALL_COMMANDS } from '../../bin/admin/commands.ts';
+import { ALL_COMMANDS } from '../../bin/admin/program.ts';
 import { callsOf, filesUnder, NO_TEXT, reachedFrom, textOf } from './reached.ts';
 
 /**
@@ -70,12 +70,12 @@ const COMMANDS: Readonly<Record<string, Answered>> = {
   'messages give-up': ['support/decisions#giveUp'],
   'messages settle': ['support/settle#settle'],
   'messages cancel': ['cancel#cancelForStaff'],
-  'messages cancel-all': ['support/cancelMany#cancelMany'],
+  'messages cancel-all': ['support/unstick#cancelMany'],
   'emails show': 'reads',
   'emails list': 'reads',
-  'emails give-up': ['support/emails#giveUpEmailForStaff'],
+  'emails give-up': ['support/settle#giveUpEmailForStaff'],
   'findings list': 'reads',
-  'findings dismiss': ['support/findings#dismissFinding'],
+  'findings dismiss': ['support/settle#dismissFinding'],
   'webhooks list': 'reads',
   'webhooks resend': ['webhooks/resend#resendExhausted', 'webhooks/resend#resendForStaff'],
   'webhooks end-previous-secret': ['webhooks/previousSecret#endPreviousSecret'],

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ALL_COMMANDS } from '../../bin/admin/commands.ts';
+import { ALL_COMMANDS } from '../../bin/admin/program.ts';
 import { KINDS } from '../../operations/support/stuck.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { operatingUser } from '../../bin/admin/execute.ts';
+import { operatingUser } from '../../bin/admin/tools.ts';
 import { runAdmin } from '../../bin/admin/program.ts';
 import { serviceTools } from '../../bin/admin/tools.ts';
 import { openDatabase, type Database } from '../../db/connection.ts';

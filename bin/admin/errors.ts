@@ -1,0 +1,261 @@
+import { DriverProblem } from '../../db/connection.ts';
+import {
+  type Refusal,
+  Refused,
+  type ResendRefusal,
+  type StaffRefusal,
+  StaffRefused,
+} from '../../domain/refusals.ts';
+import type { ActedOn } from '../../operations/staff.ts';
+import { ConfigError } from '../config.ts';
+import { errorCode, errorText, StartProblem } from '../embedded/problem.ts';
+import { printable } from './output.ts';
+
+type Code = 'invalid_argument' | 'not_found' | 'refused' | 'unavailable';
+
+/** Why a command was not carried out; `code` is for programs, the message is one sentence for people. */
+export class AdminError extends Error {
+  override readonly name = 'AdminError';
+  constructor(
+    readonly code: Code,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** An argument that cannot be used; `option` is its name as typed (`--price`, `KEY_ID`). */
+export function invalidArgument(option: string, reason: string): AdminError {
+  return new AdminError('invalid_argument', `${option}: ${reason}`);
+}
+
+/** The thing named in the command does not exist. */
+export function notFound(what: string): AdminError {
+  return new AdminError('not_found', what);
+}
+
+/** The command is well formed, and what is true now does not allow it. */
+export function refused(reason: string): AdminError {
+  return new AdminError('refused', reason);
+}
+
+/** Any error as a code and one sentence; never an address with its password. */
+export function describeError(error: unknown): { code: string; message: string } {
+  const { code, message } =
+    error instanceof Refused || error instanceof StaffRefused
+      ? refusalInWords(error)
+      : error instanceof AdminError
+        ? error
+        : failureInWords(error);
+  return { code, message: printable(message) };
+}
+
+const NO_SUCH_TABLE = '42P01';
+const UNREACHABLE = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|CONNECT_TIMEOUT|CONNECTION_)/;
+// Classes of SQLSTATE.
+const REFUSED_BY_DATABASE = /^(08|28|3D|53|57P)/;
+
+function failureInWords(error: unknown): { code: string; message: string } {
+  const state = errorCode(error) ?? '';
+  const unavailable = (message: string) => ({ code: 'unavailable', message });
+  if (error instanceof ConfigError || error instanceof StartProblem || error instanceof DriverProblem)
+    return unavailable(error.message);
+  if (state === NO_SUCH_TABLE) return unavailable('The database has no schema yet; run npm run migrate.');
+  if (UNREACHABLE.test(state)) return unavailable(`The database cannot be reached (${state}).`);
+  const text = errorText(error).replace(/\s+/g, ' ').replace(/\.$/, '');
+  if (REFUSED_BY_DATABASE.test(state)) return unavailable(`The database refuses to serve: ${text}.`);
+  return { code: 'internal_error', message: `Unexpected failure: ${text}.` };
+}
+
+/** What an operation refuses, with the option that is to blame. */
+export function refusalInWords(error: Refused | StaffRefused): AdminError {
+  return error instanceof Refused ? ofBoth(error.refusal) : ofStaff(error.refusal);
+}
+
+const ARGUMENTS_OF_BOTH: Partial<Record<Refusal['reason'], [option: string, fault: string]>> = {
+  sender_inactive: ['--sender', 'the account has no active sender of this name (see senders add)'],
+  window_malformed: ['--send-window', 'HH:MM-HH:MM, at least 15 minutes wide, or none is needed'],
+  address_malformed: ['--contact-email', 'an address such as jan@example.com, or none, is needed'],
+  url_malformed: ['--url', 'this is no address'],
+  url_scheme: ['--url', 'https:// is needed'],
+  url_credentials: ['--url', 'a user or password is not allowed'],
+  url_fragment: ['--url', 'a part behind # is not allowed'],
+  url_port: ['--url', 'port 443, or one from 1024 on that no other service is known for, is needed'],
+  url_private: ['--url', 'the address has to be public'],
+  domain_malformed: ['--name', 'a domain such as sklep.example is needed, without a dot at its end'],
+  domain_exists: ['--name', 'the account has this sender domain already'],
+  domain_taken: ['--name', 'another account has this sender domain'],
+  domain_not_verified: ['--name', 'this sender domain is not verified (see domains check)'],
+};
+
+// Of the refusals that accounts get as well, these are the ones that staff can meet.
+function ofBoth(refusal: Refusal): AdminError {
+  if (refusal.reason === 'domain_unknown') return notFound('The account has no such sender domain.');
+  if (refusal.reason === 'domains_too_many')
+    return refused(`The account has ${refusal.limit} sender domains already; remove one first.`);
+  const argument = ARGUMENTS_OF_BOTH[refusal.reason];
+  return argument === undefined
+    ? refused(`This is refused: ${refusal.reason}.`)
+    : invalidArgument(...argument);
+}
+
+type Reason = StaffRefusal['reason'];
+type RefusalFor<R extends Reason, Of = StaffRefusal> = Of extends { reason: infer Own }
+  ? R extends Own
+    ? Of
+    : never
+  : never;
+
+/** Of each refusal, what it says in one sentence. */
+type Sentences = { [R in Reason]: (refusal: RefusalFor<R>) => string };
+
+const ENDED = 'Where findings list has it as workflow_ended, see messages settle.';
+const CHANGING = { account: 'accounts set', route: 'routes change' } as const;
+
+const NOT_FOUND = {
+  account_missing: ({ account }) => `There is no account ${account}.`,
+  sender_missing: ({ account }) => `The account ${account} has no active sender of this name.`,
+  key_missing: ({ key }) => `There is no key ${key}.`,
+  token_missing: ({ token }) => `There is no token ${token}.`,
+  number_not_verified: ({ account }) => `This number is not verified for the account ${account}.`,
+  keyword_not_held: ({ account, word }) =>
+    `The account ${account} neither has the keyword ${word} nor may claim it by consent.`,
+  keyword_not_resting: ({ word }) => `The keyword ${word} does not rest.`,
+  statement_missing: ({ statement }) => `There is no statement ${statement}.`,
+  message_missing: ({ message }) => `There is no message ${message}.`,
+  email_missing: ({ email }) => `There is no e-mail ${email}.`,
+  finding_missing: ({ finding }) => `There is no finding ${finding}.`,
+  route_missing: ({ route }) => `There is no route ${route}.`,
+  rule_missing: ({ rule }) => `There is no rule ${rule}.`,
+} satisfies Partial<Sentences>;
+
+const INVALID_ARGUMENT = {
+  nothing_to_change: ({ of }) => `${CHANGING[of]}: name at least one setting to change`,
+  country_rates_unusable: ({ fault, field }) => `--country-rates: ${fault} (${field})`,
+  top_up_too_small: ({ minGrosze }) => `--pln: a top-up is at least ${minGrosze / 100} PLN net`,
+  month_not_over: ({ month, issuableAt }) =>
+    `--month: ${month} is not over yet, or has only just ended: its statement may be issued from ${issuableAt.toISOString()}`,
+  setting_missing: ({ setting, kind }) => `--settings: ${setting ?? kind}: is missing`,
+  setting_unusable: ({ setting, kind, fault }) =>
+    `--settings: ${setting ?? kind}: ${fault ?? 'cannot be used'}`,
+  settings_not_storable: () => '--settings: broken characters are not allowed',
+  credentials_missing: ({ secret }) => `--credentials: is missing: a file with the ${secret}, - or env:NAME`,
+  credentials_unusable: ({ kind, field, fields }) =>
+    field === null
+      ? `--credentials: ${kind} knows ${fields.join(', ')} and nothing else`
+      : `--credentials: ${field} is missing or cannot be used`,
+  type_not_carried: ({ kind, type }) => `--type: a route of kind ${kind} carries no ${type}`,
+  reply_too_long: ({ limit }) => `--text: at most ${limit} characters`,
+} satisfies Partial<Sentences>;
+
+const UNAVAILABLE = {
+  cancel_not_signalled: ({ fault }) => `Temporal could not be notified (${fault}).`,
+  decision_not_carried_out: ({ fault }) => `Temporal could not carry it out (${fault}).`,
+  route_not_working: ({ route, fault, sessions }) => {
+    const sentence = `${route} does not work from here: ${fault}`;
+    if (sessions === 0) return sentence;
+    return `${sentence}. Running workers have ${sessions} of its sessions open: the provider may allow no more beside them.`;
+  },
+} satisfies Partial<Sentences>;
+
+const REFUSED = {
+  account_not_open: ({ account }) => `The account ${account} is closed.`,
+  account_prepaid: ({ account }) => `The account ${account} is prepaid; statements are for postpaid ones.`,
+  live_key_before_top_up: () => 'A live key is issued after the first top-up; the account is in test mode.',
+  verified_numbers_used_up: ({ account, limit }) =>
+    `The account ${account} has ${limit} verified numbers already; remove one first.`,
+  inbound_disabled: ({ account }) => `The account ${account} receives no replies.`,
+  keyword_unsubscribes: ({ word }) => `${word} unsubscribes, and cannot be anybody’s keyword.`,
+  keyword_needs_no_consent: ({ word }) => `${word} needs no consent: any account may claim it.`,
+  reference_used: ({ account, reference }) =>
+    `The account ${account} has another payment with the reference ${reference}.`,
+  statement_exists: ({ account, month }) => `The account ${account} has a statement for ${month} already.`,
+  statement_paid: ({ statement }) => `The statement ${statement} is paid already.`,
+  contact_email_missing: ({ account }) =>
+    `The account ${account} has no contact address (accounts set --contact-email).`,
+  domain_left: ({ routes }) =>
+    `Another account's claim gives way, but its domain is still in the list of the provider of ${routes.join(', ')}: try again, or remove it there by hand first.`,
+  message_not_due: ({ message }) =>
+    `The send time of the message ${message} has not come: it cannot have been sent.`,
+  message_without_workflow: ({ message }) => `The message ${message} has no running workflow. ${ENDED}`,
+  message_not_scheduled: ({ message, status }) => `The message ${message} is not scheduled: it is ${status}.`,
+  message_cancelled_too_late: ({ message, status }) =>
+    `The message ${message} was sent before it could be cancelled: it is ${status}.`,
+  message_not_unanswered: ({ message, status }) =>
+    `The message ${message} is not unanswered: it is ${status}.`,
+  message_answered_meanwhile: ({ message }) => `The message ${message} is not unanswered any more.`,
+  message_undecidable: ({ message }) =>
+    `The message ${message} has no running workflow; nothing can be decided for it that way. ${ENDED}`,
+  message_not_open: ({ message, status }) =>
+    `The message ${message} is ${status}: only one that is scheduled or queued can be settled.`,
+  message_with_workflow: ({ message }) =>
+    `The message ${message} has a running workflow: see messages cancel, give-up and resubmit.`,
+  message_not_ended: ({ message }) =>
+    `The reconciliation has not found that the workflow of the message ${message} completed before it (workflow_ended).`,
+  email_not_waiting: ({ email, status, submission }) =>
+    `The e-mail ${email} is ${status} (${submission}); only one that waits, or is unanswered, can be given up.`,
+  nothing_unstuck: ({ why }) => leftInWords(why),
+  event_not_resent: ({ event, why }) => `The event ${event}: ${leftInWords(why)}.`,
+  previous_secret_missing: ({ account }) => `The account ${account} has no previous secret in force.`,
+  route_exists: ({ route }) => `There is already a route ${route}.`,
+  route_not_disabled: ({ route }) => `Disable ${route} first, so that no message takes it meanwhile.`,
+  route_used: ({ route }) => `Messages have gone through ${route}: it stays, disabled.`,
+  route_not_called: ({ kind }) => `A route of kind ${kind} is called by nobody.`,
+  kind_unknown: ({ kind }) => `This release does not know routes of kind ${kind}.`,
+  credentials_needless: ({ kind }) => `A route of kind ${kind} has no credentials.`,
+  route_without_credentials: ({ route }) => `The route ${route} has no credentials.`,
+  credentials_unreadable: ({ route }) =>
+    `The credentials of ${route} cannot be read with this secrets key; replace them with routes credentials.`,
+  secret_not_ours: ({ kind }) => `A route of kind ${kind} has no secret of our making.`,
+  secrets_key_unchanged: () => 'This is the key that is in use.',
+  stored_secret_unreadable: () => 'A stored secret cannot be read with the key in use; nothing was changed.',
+} satisfies Partial<Sentences>;
+
+const SENTENCES: Sentences = { ...NOT_FOUND, ...INVALID_ARGUMENT, ...UNAVAILABLE, ...REFUSED };
+
+function ofStaff(refusal: StaffRefusal): AdminError {
+  const { reason } = refusal;
+  // Each takes the refusal of its own reason, which the compiler cannot follow through the index.
+  const sentence = SENTENCES[reason] as (refusal: StaffRefusal) => string;
+  return new AdminError(codeOf(reason), sentence(refusal));
+}
+
+function codeOf(reason: Reason): Code {
+  if (reason in NOT_FOUND) return 'not_found';
+  if (reason in INVALID_ARGUMENT) return 'invalid_argument';
+  return reason in UNAVAILABLE ? 'unavailable' : 'refused';
+}
+
+const OF_RESEND: Readonly<Record<ResendRefusal['reason'], string>> = {
+  event_unknown: 'there is no such event',
+  webhook_missing: 'its account has no webhook',
+  event_pending: 'it is still being delivered',
+  resends_used_up: 'it was delivered again ten times already',
+  resends_at_once: 'too many of its account are being delivered again',
+};
+
+type Outcome = ActedOn<StaffRefusal | ResendRefusal>;
+
+/** How many of several things were done, and each of the others with its reason. */
+export function summaryOf(all: readonly Outcome[]): { done: number; data: { id: string; reason: string }[] } {
+  const left = all.filter(({ carriedOut }) => carriedOut !== true);
+  return {
+    done: all.length - left.length,
+    data: left.map(({ id, why }) => ({ id, reason: leftInWords(why) })),
+  };
+}
+
+/** Why one of several things was not done; null: no worker answered. */
+export function leftInWords(why: Outcome['why']): string {
+  if (why === null) return 'no worker answered in time; it may still be carried out';
+  if (why === 'not_tried') return 'it was not tried, after the error before';
+  if (why instanceof StaffRefused) return leftInWords(why.refusal);
+  if (why instanceof Error) return why.message;
+  if (!isOfResend(why)) return ofStaff(why).message;
+  const again = why.reason === 'event_pending' && why.again;
+  return again ? 'it is being delivered again already' : OF_RESEND[why.reason];
+}
+
+function isOfResend(why: StaffRefusal | ResendRefusal): why is ResendRefusal {
+  return why.reason in OF_RESEND;
+}
