@@ -37,6 +37,8 @@ const ROOMS = {
 // Beside the product, and not in its image.
 const NO_PRODUCT = ['tools', 'bench', 'test'];
 ROOMS.bin = Object.keys(ROOMS);
+// Not in the image either.
+ROOMS.dev = Object.keys(ROOMS);
 const ALL_ROOMS = [...Object.keys(ROOMS), ...NO_PRODUCT];
 // An operation is asked through any door: it knows neither HTTP nor a command line.
 const DOORS = '^(koa|@koa/|node:https?$|commander$)';

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../bin/embedded/postgres.ts';
+import { startPostgres } from '../dev/postgres.ts';
 import { type Database, openDatabase, type Sql } from '../db/connection.ts';
 import { type ContactFilter, contactsOf, readContacts } from '../db/contacts/contacts.ts';
 import { expandGroups, listGroups } from '../db/contacts/groups.ts';
@@ -24,7 +24,7 @@ const GROUPS = 100;
 const dataDir = mkdtempSync(join(tmpdir(), 'goniec-bench-'));
 // PostgreSQL may run as another user, who has to reach its folder below this one.
 chmodSync(dataDir, 0o711);
-const postgres = await startPostgres({ dataDir, log: () => undefined });
+const postgres = await startPostgres(dataDir);
 try {
   await migrate(postgres.url);
   const sql = openDatabase(postgres.url, 2);

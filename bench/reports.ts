@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../bin/embedded/postgres.ts';
+import { startPostgres } from '../dev/postgres.ts';
 import { openDatabase } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
 import { type Grouping, readReport } from '../db/reports/reports.ts';
@@ -47,7 +47,7 @@ const PATIENCE_MS = 600_000;
 
 const dataDir = mkdtempSync(join(tmpdir(), 'goniec-reports-'));
 chmodSync(dataDir, 0o711);
-let postgres = await startPostgres({ dataDir, log: () => undefined });
+let postgres = await startPostgres(dataDir);
 let sql = openDatabase(postgres.superuserUrl, 1);
 try {
   await migrate(postgres.url);
@@ -113,7 +113,7 @@ async function restartCold(): Promise<void> {
     'status=none',
     ';',
   ]);
-  postgres = await startPostgres({ dataDir, log: () => undefined });
+  postgres = await startPostgres(dataDir);
   sql = openDatabase(postgres.superuserUrl, 1);
   await sql`select 1`;
 }

@@ -2,8 +2,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withTemporal } from '../bin/connections.ts';
-import { type EmbeddedPostgres, startPostgres } from '../bin/embedded/postgres.ts';
-import { findTemporal, startTemporal } from '../bin/embedded/temporal.ts';
+import { type DevPostgres, startPostgres } from '../dev/postgres.ts';
+import { startTemporal } from '../dev/temporal.ts';
+import { findTemporal } from '../dev/temporalProgram.ts';
 import { addSearchAttributes, searchAttributesOf } from '../bin/searchAttributes.ts';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
 import { countStatements, preloadStatementCounting } from './database.ts';
@@ -60,11 +61,11 @@ export async function startServers(given: GivenTemporal | null = null): Promise<
 }
 
 /** The library that counts has to be loaded at the server's start, so the first start only sets it. */
-async function startCountingPostgres(dataDir: string): Promise<EmbeddedPostgres> {
-  const first = await startPostgres({ dataDir, log: () => undefined });
+async function startCountingPostgres(dataDir: string): Promise<DevPostgres> {
+  const first = await startPostgres(dataDir);
   await preloadStatementCounting(first.superuserUrl);
   await first.stop();
-  return await startPostgres({ dataDir, log: () => undefined });
+  return await startPostgres(dataDir);
 }
 
 interface UsedTemporal extends GivenTemporal {
@@ -73,9 +74,8 @@ interface UsedTemporal extends GivenTemporal {
 
 async function startOwnTemporal(dataDir: string): Promise<UsedTemporal> {
   const binary = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.error });
-  const searchAttributes = searchAttributesOf(SEARCH_ATTRIBUTES);
-  const server = await startTemporal({ binary, dataDir, log: () => undefined, searchAttributes });
-  return { address: server.address, pids: { temporal: server.pid }, stop: () => server.stop() };
+  const server = await startTemporal({ binary, dataDir });
+  return { address: server.url, pids: { temporal: server.pid }, stop: () => server.stop() };
 }
 
 async function useTemporal({ address, pids }: GivenTemporal): Promise<UsedTemporal> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { reconcileLookups, reconcileWaiting } from '../activities/reconciliation/leftovers.ts';
 import { reconcileLedgers, reconcileRefunds } from '../activities/reconciliation/money.ts';
-import { startPostgres } from '../bin/embedded/postgres.ts';
+import { startPostgres } from '../dev/postgres.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
 import { countOpenMessages, openAmong, openMessagesAfter } from '../db/messages/openMessages.ts';
 import { migrate } from '../db/migrate.ts';
@@ -31,7 +31,7 @@ const PAGE = 100;
 
 const dataDir = mkdtempSync(join(tmpdir(), 'goniec-support-'));
 chmodSync(dataDir, 0o711);
-const postgres = await startPostgres({ dataDir, log: () => undefined });
+const postgres = await startPostgres(dataDir);
 const sql = openDatabase(postgres.url, 2);
 try {
   await migrate(postgres.url);

@@ -5,7 +5,6 @@ import { isId } from '../domain/ids.ts';
 import { isSenderName } from '../domain/senders.ts';
 import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../domain/staffLimits.ts';
 import { publicUrl } from '../providers/urls.ts';
-import { pick } from './embedded/environment.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
 const count = (min: number, max: number) =>
@@ -132,11 +131,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   ];
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems.join('; '));
   return parsed.data;
-}
-
-/** The variables of ours that an API or a worker reads, traces included, for one that is started by this process. */
-export function serviceSettings(): NodeJS.ProcessEnv {
-  return pick(Object.keys(environment.shape), /^OTEL_/);
 }
 
 /**

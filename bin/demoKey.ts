@@ -1,8 +1,12 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DemoAccount } from '../operations/accounts/demo.ts';
+import { readConfig } from './config.ts';
 import { shellWord } from './shell.ts';
 
 const FILE = 'demo.key';
+// Of the simulated provider, delivered after about a second.
+const RECIPIENT = '+48500100200';
 
 /** How the demo account's key is handed over. */
 export interface HandedKey {
@@ -36,4 +40,31 @@ export function keptKey(dataDir: string): string | null {
 
 function demoKeyFile(dataDir: string): string {
   return join(dataDir, FILE);
+}
+
+/** What the terminal shows about the demo account: at the first start its key and how to send, later where the key is. */
+export function welcome({ apiKey, accountId }: DemoAccount, dataDir: string, apiUrl: string): string {
+  return apiKey === undefined ? laterStart(accountId, dataDir) : firstStart(apiKey, dataDir, apiUrl);
+}
+
+function firstStart(apiKey: string, dataDir: string, apiUrl: string): string {
+  const { remark, word } = handOverKey(apiKey, dataDir, process.stdout.isTTY);
+  const body = JSON.stringify({ to: RECIPIENT, text: 'Hello from goniec' });
+  return `  ${remark}
+
+  Send a message (to the simulated provider), then look at it:
+
+    curl -sS ${apiUrl}/v1/messages -H "Authorization: Bearer ${word}" -H 'Content-Type: application/json' -d '${body}'
+    curl -sS '${apiUrl}/v1/messages?limit=1' -H "Authorization: Bearer ${word}"
+`;
+}
+
+function laterStart(accountId: string, dataDir: string): string {
+  const where = dataDir === readConfig({}).DATA_DIR ? '' : `DATA_DIR=${shellWord(dataDir)} `;
+  const path = keptKey(dataDir);
+  const place = path === null ? 'was handed over at the first start' : `is still in ${path}`;
+  return `  The demo account's API key ${place}; make another one with
+
+    ${where}npm run --silent admin -- keys create --account ${accountId}
+`;
 }

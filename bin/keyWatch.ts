@@ -2,7 +2,7 @@ import { repeat } from '../concurrency/repeat.ts';
 import { openDatabase } from '../db/connection.ts';
 import { keyFingerprint } from '../db/encryption.ts';
 import { readFact } from '../db/installation.ts';
-import { StartProblem } from './embedded/problem.ts';
+import { StartProblem } from './problem.ts';
 
 const EVERY_MS = 5_000;
 

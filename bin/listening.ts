@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { listenOnce } from './embedded/ports.ts';
-import { errorCode, StartProblem } from './embedded/problem.ts';
+import { listenOnce } from './ports.ts';
+import { errorCode, StartProblem } from './problem.ts';
 
 /**
  * Tries whether the service could listen here at this moment, before anything is started for it.

@@ -1,7 +1,6 @@
-import { waitFor } from '../concurrency/waitFor.ts';
 import { DriverProblem, requireDriver } from '../db/connection.ts';
 import { ConfigError } from './config.ts';
-import { errorCode, errorText, StartProblem } from './embedded/problem.ts';
+import { errorCode, errorText, StartProblem } from './problem.ts';
 import { listenProblem } from './listening.ts';
 
 /** Something that was started and can be stopped in order. */
@@ -83,15 +82,6 @@ function endAfter(graceMs: number): void {
     console.error(`Not everything has ended within ${graceMs / 1000} s; what is left is cut off.`);
     process.exit(1);
   }, graceMs).unref();
-}
-
-/** Waits for something to end, but no longer than this. @returns whether it has ended; throws what it throws */
-export async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
-  return await waitFor(
-    work.then(() => true),
-    ms,
-    () => false,
-  );
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Connection } from '@temporalio/client';
-import { errorText, StartProblem } from './embedded/problem.ts';
+import { errorText, StartProblem } from './problem.ts';
 
 /** The types a search attribute can have, as Temporal's command line names them. */
 export type SearchAttributeKind = 'Keyword' | 'KeywordList' | 'Text' | 'Int' | 'Double' | 'Bool' | 'Datetime';

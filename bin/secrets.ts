@@ -5,7 +5,7 @@ import { hasSqlState, openDatabase, SQLSTATE } from '../db/connection.ts';
 import { keyFingerprint } from '../db/encryption.ts';
 import { claimFact } from '../db/installation.ts';
 import { ConfigError, type Config } from './config.ts';
-import { errorCode, StartProblem } from './embedded/problem.ts';
+import { errorCode, StartProblem } from './problem.ts';
 
 const KEY_BYTES = 32;
 

@@ -77,6 +77,16 @@ export function openDatabase(
   });
 }
 
+/** Does something with a database, on a connection of its own. */
+export async function withDatabase<T>(url: string, work: (sql: Database) => Promise<T>): Promise<T> {
+  const sql = openDatabase(url, 1);
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
 /**
  * As published, the driver ends the process when a server dies, and loses statements and transactions: better not to start.
  * @throws DriverProblem where it is installed without its corrections, or with others

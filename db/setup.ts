@@ -1,5 +1,22 @@
+import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Database } from './connection.ts';
+import { type Database, withDatabase } from './connection.ts';
+import { type Part, ROLES } from './rights.ts';
+
+const DATABASE = 'goniec';
+const OWNER = 'goniec_owner';
+const TEMPORAL = 'goniec_temporal';
+
+/** How the parts of the service, and others, get into its database. */
+export type DatabaseAddresses = {
+  /** Of the owner, who is no superuser. */
+  url: string;
+  partUrls: Record<Part, string>;
+  /** For what nobody else may do. */
+  superuserUrl: string;
+  /** How Temporal, where it keeps its state on the same server, gets in. */
+  temporalRole: { user: string; password: string };
+};
 
 /** Asks the server for an answer; throws what the connection throws. */
 export async function ping(sql: Database): Promise<void> {
@@ -18,13 +35,45 @@ export async function createDatabase(sql: Database, name: string, owner?: string
   await sql`revoke connect, temporary on database ${sql(name)} from public`;
 }
 
-/** Makes the roles of the service in its own database and hands that to its owner. Only a superuser may. */
-export async function createRoles(sql: Database): Promise<void> {
+/**
+ * Creates the service's database and roles on a server of its own, where they are missing. The roles' passwords come of the
+ * superuser's: whoever knows that needs no other.
+ * @param superuser of a server on this machine
+ */
+export async function prepareServer(superuser: {
+  user: string;
+  password: string;
+  port: number;
+}): Promise<DatabaseAddresses> {
+  const passwordOf = (role: string): string =>
+    createHmac('sha256', superuser.password).update(`goniec database role ${role}`).digest('base64url');
+  const urlOf = (user: string, password: string, database = DATABASE): string =>
+    `postgres://${user}:${password}@127.0.0.1:${superuser.port}/${database}`;
+  const urlAs = (role: string): string => urlOf(role, passwordOf(role));
+  const superuserUrl = urlOf(superuser.user, superuser.password);
+  const roles = [OWNER, TEMPORAL, ...Object.values(ROLES)];
+  await withDatabase(urlOf(superuser.user, superuser.password, 'postgres'), (sql) =>
+    createDatabase(sql, DATABASE),
+  );
+  await withDatabase(superuserUrl, async (sql) => {
+    await createRoles(sql);
+    await setPasswords(sql, Object.fromEntries(roles.map((role) => [role, passwordOf(role)])));
+  });
+  return {
+    url: urlAs(OWNER),
+    partUrls: { api: urlAs(ROLES.api), worker: urlAs(ROLES.worker), admin: urlAs(ROLES.admin) },
+    superuserUrl,
+    temporalRole: { user: TEMPORAL, password: passwordOf(TEMPORAL) },
+  };
+}
+
+// Makes the roles of the service in its own database and hands that to its owner.
+async function createRoles(sql: Database): Promise<void> {
   await sql.unsafe(await readFile(new URL('./roles/roles.sql', import.meta.url), 'utf8'));
 }
 
-/** Sets the passwords of roles that have none. Only a superuser may. */
-export async function setPasswords(sql: Database, passwords: Record<string, string>): Promise<void> {
+// Sets the passwords of roles that have none.
+async function setPasswords(sql: Database, passwords: Record<string, string>): Promise<void> {
   const without = await sql<{ role: string }[]>`
     select rolname as role from pg_authid where rolname = any(${Object.keys(passwords)}) and rolpassword is null`;
   for (const { role } of without) {

@@ -9,10 +9,10 @@ import { keptPorts } from './cluster/ports.ts';
 import { startDatabase, startTemporalServers, type Cluster } from './cluster/servers.ts';
 import { prepareTemporalStore, temporalStoreOf } from './cluster/temporalDatabases.ts';
 import { readConfig, type Config } from '../bin/config.ts';
-import { lockDataDir } from '../bin/embedded/lock.ts';
-import { StartProblem } from '../bin/embedded/problem.ts';
-import { removeRunFile, writeRunFile } from '../bin/embedded/runfile.ts';
-import { findTemporalServer } from '../bin/embedded/temporalServerBinary.ts';
+import { lockDataDir } from '../dev/dataDir.ts';
+import { StartProblem } from '../bin/problem.ts';
+import { removeRunFile, writeRunFile } from '../bin/runfile.ts';
+import { findTemporalServer } from './cluster/temporalServerPrograms.ts';
 import { expectListenable } from '../bin/listening.ts';
 import { runProcess, type Running } from '../bin/process.ts';
 import { checkSecretsKey, loadSecretsKey } from '../bin/secrets.ts';
@@ -31,7 +31,7 @@ await runProcess(async (stopping) => {
     throw new StartProblem('TEMPORAL_ADDRESS: this command starts Temporal itself; leave it out.');
   // Not the folder of `npm start`, whose Temporal is another one and knows other workflows.
   const dataDir = join(config.DATA_DIR, 'cluster');
-  const lock = lockDataDir(dataDir);
+  const release = lockDataDir(dataDir);
   let known: Omit<ClusterFile, 'processes'> | null = null;
   const publish = (processes: Member[]): void => {
     if (known !== null) writeClusterFile(dataDir, { ...known, processes });
@@ -43,7 +43,7 @@ await runProcess(async (stopping) => {
     } finally {
       removeRunFile(dataDir);
       removeClusterFile(dataDir);
-      lock.release();
+      release();
     }
   };
   try {
@@ -72,7 +72,7 @@ async function startAll(cluster: Cluster): Promise<Omit<ClusterFile, 'processes'
   if (withApis) await expectListenable(config.PORT, host);
   const programs = await findTemporalServer(say, stopping);
 
-  const { databaseUrl, partUrls, forTemporal } = await startDatabase(cluster, say);
+  const { databaseUrl, partUrls, forTemporal } = await startDatabase(cluster);
   stopping.throwIfAborted();
   const store = temporalStoreOf(databaseUrl, forTemporal?.role);
   await prepareTemporalStore(forTemporal?.superuserUrl ?? databaseUrl, store, programs.sqlTool);

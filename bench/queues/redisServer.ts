@@ -1,16 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../bin/embedded/cache.ts';
-import { findOnPath, isExecutable } from '../../bin/embedded/executable.ts';
-import { withLock } from '../../bin/embedded/lock.ts';
-import { freePort } from '../../bin/embedded/ports.ts';
+import { cacheFolder, makeOnce } from '../../dev/cache.ts';
+import { findOnPath, isExecutable } from '../../test/support/executable.ts';
+import { freePort } from '../../bin/ports.ts';
 
 // Redis for several systems inside a Java archive: the one way to it that Maven alone can go.
 const ARTIFACT = 'com.github.codemonstur:embedded-redis:1.4.3';
 const UNPACK = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack';
+const PROGRAM = 'redis-server';
 const run = promisify(execFile);
 
 /** A Redis server of the benchmark's own. */
@@ -35,39 +35,30 @@ export async function findRedis(): Promise<string> {
   }
   const installed = findOnPath('valkey-server', 'redis-server');
   if (installed !== null) return installed;
-  const kept = join(cacheFolder(), 'redis-server-6.2');
-  const wait = () => console.error('Another run on this machine is fetching Redis; waiting for it …');
-  return withLock(join(cacheFolder(), 'redis.lock'), wait, async () => {
-    if (!existsSync(kept)) await fetchInto(kept);
-    return kept;
-  });
+  return join(await makeOnce(join(cacheFolder(), 'redis-6.2'), fetchInto), PROGRAM);
 }
 
-async function fetchInto(target: string): Promise<void> {
+async function fetchInto(folder: string): Promise<void> {
   console.error('No Redis on PATH: fetching one with Maven, once for this machine …');
-  mkdirSync(cacheFolder(), { recursive: true });
-  const draft = mkdtempSync(join(cacheFolder(), 'redis-draft-'));
   try {
     const wanted = `redis-server-*-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
     const options = [
       `-Dartifact=${ARTIFACT}`,
-      `-DoutputDirectory=${draft}`,
+      `-DoutputDirectory=${folder}`,
       `-Dmdep.unpack.includes=${wanted}`,
     ];
-    await run('mvn', ['-q', '-B', UNPACK, ...options], { cwd: draft });
-    const found = readdirSync(draft).find((name) => name.startsWith('redis-server-'));
+    await run('mvn', ['-q', '-B', UNPACK, ...options], { cwd: folder });
+    const found = readdirSync(folder).find((name) => name.startsWith('redis-server-'));
     if (found === undefined) throw new Error(`the archive has none for ${process.platform} ${process.arch}`);
-    chmodSync(join(draft, found), 0o755);
+    renameSync(join(folder, found), join(folder, PROGRAM));
+    chmodSync(join(folder, PROGRAM), 0o755);
     // Shows that its libraries are here too.
-    await run(join(draft, found), ['--version']);
-    renameSync(join(draft, found), target);
+    await run(join(folder, PROGRAM), ['--version']);
   } catch (error) {
     throw new Error(
       `Redis cannot be had with Maven (${(error as Error).message.trim().slice(0, 300)}): install Redis or Valkey, or name it in REDIS_SERVER_PATH.`,
       { cause: error },
     );
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
   }
 }
 

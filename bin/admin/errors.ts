@@ -8,7 +8,7 @@ import {
 } from '../../domain/refusals.ts';
 import type { ActedOn } from '../../operations/staff.ts';
 import { ConfigError } from '../config.ts';
-import { errorCode, errorText, StartProblem } from '../embedded/problem.ts';
+import { errorCode, errorText, StartProblem } from '../problem.ts';
 import { printable } from './output.ts';
 
 type Code = 'invalid_argument' | 'not_found' | 'refused' | 'unavailable';

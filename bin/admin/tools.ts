@@ -4,7 +4,7 @@ import { text as readStream } from 'node:stream/consumers';
 import type { Client } from '@temporalio/client';
 import { type Database, LONGEST_TRANSACTION_MS, openDatabase } from '../../db/connection.ts';
 import { readConfig } from '../config.ts';
-import { errorCode } from '../embedded/problem.ts';
+import { errorCode } from '../problem.ts';
 import { AdminError, invalidArgument } from './errors.ts';
 
 const CONNECT_TIMEOUT = '5s';
@@ -57,7 +57,7 @@ export async function openServiceDatabase(): Promise<Database> {
 }
 
 async function embeddedUrl(dataDir: string): Promise<string> {
-  const { readRunFile } = await import('../embedded/runfile.ts');
+  const { readRunFile } = await import('../runfile.ts');
   const { urlOf } = await import('../connections.ts');
   const url = urlOf(readRunFile(dataDir), 'admin');
   if (url !== undefined) return url;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StartProblem } from '../../bin/embedded/problem.ts';
+import { StartProblem } from '../../bin/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { STORED } from '../support/channelContents.ts';

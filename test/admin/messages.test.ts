@@ -1,5 +1,5 @@
 import { byColumnName } from '../../db/columnNames.ts';
-import { StartProblem } from '../../bin/embedded/problem.ts';
+import { StartProblem } from '../../bin/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';

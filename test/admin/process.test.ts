@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { openServiceDatabase } from '../../bin/admin/tools.ts';
-import { writeRunFile } from '../../bin/embedded/runfile.ts';
+import { writeRunFile } from '../../bin/runfile.ts';
 import { oneError, oneObject, ownDatabase, type Run, serviceLine } from './support.ts';
 
 const database = ownDatabase();

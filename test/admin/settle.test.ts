@@ -7,7 +7,7 @@ import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
 import type { Asked } from '../../operations/asked.ts';
 import { cancel } from '../../operations/cancel.ts';
 import { lockRow } from '../crash/holds.ts';
-import { StartProblem } from '../../bin/embedded/problem.ts';
+import { StartProblem } from '../../bin/problem.ts';
 import { endedAndForgotten, endedBefore } from '../workflows/endedEarly.ts';
 import { type HoldingReceiver, startHoldingReceiver } from '../workflows/holdingReceiver.ts';
 import { HOUR, pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';

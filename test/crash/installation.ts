@@ -1,22 +1,21 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, closeSync, mkdtempSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { freePort } from '../../bin/embedded/ports.ts';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
-import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
-import { readRunFile } from '../../bin/embedded/runfile.ts';
-import { searchAttributesOf } from '../../bin/searchAttributes.ts';
+import { freePort } from '../../bin/ports.ts';
+import { startPostgres } from '../../dev/postgres.ts';
+import { startTemporal } from '../../dev/temporal.ts';
+import { findTemporal } from '../../dev/temporalProgram.ts';
+import { readRunFile } from '../../bin/runfile.ts';
 import { migrate } from '../../db/migrate.ts';
-import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+const PROGRAMS = { start: 'dev/start.ts', api: 'bin/api.ts', worker: 'bin/worker.ts' };
 const START_PATIENCE_MS = 60_000;
 const STOP_PATIENCE_MS = 30_000;
 const LOOK_AGAIN_MS = 50;
@@ -45,13 +44,13 @@ export interface Killable {
 /** `npm start` in a folder and on a port of its own. */
 export interface AllInOne extends Installation {
   main: Killable & { stop(): Promise<void> };
-  /** The running embedded server. */
-  server(name: 'postgres' | 'temporal'): number;
 }
 
-/** Servers that stay, and processes in front of them that do not. */
+/** Each part in a process of its own. */
 export interface Separate extends Installation {
   secretsKey: Buffer;
+  postgres: KeptServer;
+  temporal: KeptServer;
   workers: [Killable, Killable];
   apis: [Killable, Killable];
 }
@@ -72,10 +71,6 @@ export async function startAllInOne(): Promise<AllInOne> {
     apiUrls: [apiUrl!],
     databaseUrl,
     temporalAddress: temporal.address,
-    server: (name) => {
-      const { pid } = JSON.parse(readFileSync(join(dataDir, `${name}.pid`), 'utf8')) as { pid: number };
-      return pid;
-    },
     admin: (...words) => runAdmin(settings, words),
     async stop() {
       await main.stop();
@@ -93,17 +88,15 @@ export async function startSeparately(): Promise<Separate> {
     await leaveNothing(dataDir);
   };
   try {
-    const log = (): void => undefined;
-    const postgres = await startPostgres({ dataDir, log });
+    const postgres = await keepPostgres(dataDir);
     stops.push(() => postgres.stop());
-    const binary = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });
-    const searchAttributes = searchAttributesOf(SEARCH_ATTRIBUTES);
-    const temporal = await startTemporal({ binary, dataDir, log, searchAttributes });
+    const temporal = await keepTemporal(dataDir);
     stops.push(() => temporal.stop());
+    const temporalAddress = `127.0.0.1:${temporal.port}`;
     await migrate(postgres.url);
     const settings = {
       DATABASE_URL: postgres.url,
-      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_ADDRESS: temporalAddress,
       DATA_DIR: dataDir,
       SECRETS_KEY: randomBytes(32).toString('base64'),
       HOST: '127.0.0.1',
@@ -129,7 +122,9 @@ export async function startSeparately(): Promise<Separate> {
       dataDir,
       apiUrls: ports.map((port) => `http://127.0.0.1:${port}`),
       databaseUrl: postgres.url,
-      temporalAddress: temporal.address,
+      temporalAddress,
+      postgres,
+      temporal,
       secretsKey: Buffer.from(settings.SECRETS_KEY, 'base64'),
       workers: [worker, otherWorker],
       apis: [api, otherApi],
@@ -140,6 +135,54 @@ export async function startSeparately(): Promise<Separate> {
     await stop();
     throw error;
   }
+}
+
+/** A server that can be killed and started again on its port. */
+export type KeptServer = Killable & { port: number; stop(): Promise<void> };
+
+/** Starts a PostgreSQL. */
+export async function keepPostgres(dataDir: string): Promise<KeptServer & { url: string }> {
+  let server = await startPostgres(dataDir);
+  const { port, url } = server;
+  return {
+    port,
+    url,
+    get pid() {
+      return server.pid;
+    },
+    async kill() {
+      // With its backends: of a postmaster alone they would finish what they are at.
+      for (const pid of [server.pid, ...childrenOf(server.pid)]) killIfAlive(pid);
+      await server.ended;
+    },
+    async start() {
+      server = await startPostgres(dataDir);
+      if (server.port !== port) throw new Error(`port ${port} was taken meanwhile`);
+    },
+    stop: () => server.stop(),
+  };
+}
+
+/** Starts a Temporal. */
+export async function keepTemporal(dataDir: string): Promise<KeptServer> {
+  const binary = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });
+  let server = await startTemporal({ binary, dataDir });
+  const { port } = server;
+  return {
+    port,
+    get pid() {
+      return server.pid;
+    },
+    async kill() {
+      killIfAlive(server.pid);
+      await server.ended;
+    },
+    async start() {
+      server = await startTemporal({ binary, dataDir });
+      if (server.port !== port) throw new Error(`port ${port} was taken meanwhile`);
+    },
+    stop: () => server.stop(),
+  };
 }
 
 /** The processes whose command line names the text. */
@@ -188,7 +231,7 @@ export async function leaveNothing(dataDir: string): Promise<void> {
   while (processesNaming(dataDir).length > 0 && Date.now() < deadline) await delay(LOOK_AGAIN_MS);
   const left = processesNaming(dataDir);
   for (const { pid } of left) process.kill(pid, 'SIGKILL');
-  if (process.env['CRASH_KEEP'] === undefined) removeDataDir(dataDir);
+  if (process.env['CRASH_KEEP'] === undefined) rmSync(dataDir, { recursive: true, force: true });
   else console.log(`kept: ${dataDir}`);
   if (left.length > 0) throw new Error(`left over: ${left.map(({ command }) => command).join('; ')}`);
 }
@@ -204,7 +247,7 @@ export async function startKillable(
   const start = async (): Promise<void> => {
     const output = openSync(outputPath(dataDir, part, number), 'a', 0o600);
     const since = outputOf(dataDir, part, number).length;
-    child = spawn(process.execPath, ['--import', 'tsx', `bin/${part}.ts`], {
+    child = spawn(process.execPath, ['--import', 'tsx', PROGRAMS[part]], {
       cwd: PROJECT,
       detached: true,
       env: { ...systemSettings(), ...settings },

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { z } from 'zod';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
 import { loadSecretsKey } from '../../bin/secrets.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import type { Endings } from '../support/endings.ts';
@@ -112,7 +111,7 @@ export function folderBackup(
   started: Endings,
 ): Record<'take' | 'putBack', () => Promise<unknown>> {
   const backup = newDataDir();
-  started.add(() => removeDataDir(backup));
+  started.add(() => rmSync(backup, { recursive: true, force: true }));
   // Owners too: PostgreSQL may run as another user.
   const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', `${from}/.`, to]);
   return {

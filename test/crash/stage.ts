@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
-import { freePort } from '../../bin/embedded/ports.ts';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
-import { searchAttributesOf } from '../../bin/searchAttributes.ts';
+import { freePort } from '../../bin/ports.ts';
 import { migrate } from '../../db/migrate.ts';
-import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import {
-  childrenOf,
   type Installation,
   type Killable,
-  killIfAlive,
+  keepPostgres,
+  keepTemporal,
   leaveNothing,
   newDataDir,
   outputOf,
@@ -110,55 +106,4 @@ export async function startStage(connect: Connect): Promise<Stage> {
 /** Those of the load's accounts whose messages leave this machine; test accounts' never do. */
 export function livePayers({ rich, telling, poor, stepping }: Accounts): Account[] {
   return [rich, telling, poor, stepping];
-}
-
-type Server = Killable & { port: number; stop(): Promise<void> };
-
-async function keepPostgres(dataDir: string): Promise<Server & { url: string }> {
-  const log = (): void => undefined;
-  let server = await startPostgres({ dataDir, log });
-  const { port, url } = server;
-  return {
-    port,
-    url,
-    get pid() {
-      return server.pid;
-    },
-    async kill() {
-      const ended = new Promise<unknown>((resolve) => server.onUnexpectedExit(resolve));
-      // With its backends: of a postmaster alone they would finish what they are at.
-      for (const pid of [server.pid, ...childrenOf(server.pid)]) killIfAlive(pid);
-      await ended;
-    },
-    async start() {
-      server = await startPostgres({ dataDir, log, port });
-      if (server.port !== port) throw new Error(`port ${port} was taken meanwhile`);
-    },
-    stop: () => server.stop(),
-  };
-}
-
-async function keepTemporal(dataDir: string): Promise<Server> {
-  const binary = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });
-  const searchAttributes = searchAttributesOf(SEARCH_ATTRIBUTES);
-  const start = (ports: { grpc?: number }) =>
-    startTemporal({ binary, dataDir, log: () => undefined, searchAttributes, ports });
-  let server = await start({});
-  const { port } = server;
-  return {
-    port,
-    get pid() {
-      return server.pid;
-    },
-    async kill() {
-      const ended = new Promise<unknown>((resolve) => server.onUnexpectedExit(resolve));
-      killIfAlive(server.pid);
-      await ended;
-    },
-    async start() {
-      server = await start({ grpc: port });
-      if (server.port !== port) throw new Error(`port ${port} was taken meanwhile`);
-    },
-    stop: () => server.stop(),
-  };
 }

@@ -1,9 +1,9 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { startPostgres } from '../../dev/postgres.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { transaction } from '../../db/transaction.ts';
 import { until } from '../support/eventually.ts';
@@ -13,12 +13,12 @@ const CONNECTIONS = 5;
 /** Of a server that may be killed: no other test's. Whoever may see what the server's own processes are. */
 async function ownServer(): Promise<Database> {
   const dataDir = await mkdtemp(join(tmpdir(), 'goniec-db-'));
-  const server = await startPostgres({ dataDir, log: () => undefined });
+  const server = await startPostgres(dataDir);
   const sql = openDatabase(server.superuserUrl, CONNECTIONS);
   onTestFinished(async () => {
     await sql.end({ timeout: 1 });
     await server.stop();
-    removeDataDir(dataDir);
+    rmSync(dataDir, { recursive: true, force: true });
   });
   return sql;
 }

@@ -1,15 +1,13 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { type EmbeddedPostgres, startPostgres } from '../../bin/embedded/postgres.ts';
+import { type DevPostgres, startPostgres } from '../../dev/postgres.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { type Part, ROLES } from '../../db/rights.ts';
 
 const PARTS = Object.keys(ROLES) as Part[];
-const quiet = () => undefined;
 
 const named = (rights: string, tables: string) =>
   Object.fromEntries(tables.split(' ').map((table) => [table, rights]));
@@ -60,15 +58,15 @@ const MAY_CHANGE: Record<'api' | 'worker', Record<string, string>> = {
 };
 
 const dataDir = mkdtempSync(join(tmpdir(), 'goniec-roles-'));
-let server: EmbeddedPostgres;
+let server: DevPostgres;
 
 beforeAll(async () => {
-  server = await startPostgres({ dataDir, log: quiet });
+  server = await startPostgres(dataDir);
   await migrate(server.url);
 });
 afterAll(async () => {
   await server.stop();
-  removeDataDir(dataDir);
+  rmSync(dataDir, { recursive: true, force: true });
 });
 
 async function as<T>(url: string, work: (sql: Database) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from '../../bin/embedded/ports.ts';
+import { freePort } from '../../bin/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { goProgram } from '../support/goProgram.ts';
 
@@ -23,13 +23,11 @@ export interface Toxiproxy {
   stop(): Promise<void>;
 }
 
-const PACKAGES = 240;
 const PROGRAM = {
   title: 'Toxiproxy',
   name: 'toxiproxy',
   version: 'v2.12.0',
   path: 'github.com/Shopify/toxiproxy/v2/cmd/server',
-  packages: PACKAGES,
 };
 
 /** Starts Shopify's Toxiproxy on 127.0.0.1, built where this machine has none yet. */

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../bin/embedded/cache.ts';
+import { cacheFolder } from '../../dev/cache.ts';
 
 // The conformance suite needs a newer Node than the service does: a package brings it.
 const PACKAGES = {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findTemporal } from '../../bin/embedded/temporal.ts';
+import { findTemporal } from '../../dev/temporalProgram.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   type Outcome,

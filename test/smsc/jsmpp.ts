@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from '../../bin/embedded/ports.ts';
+import { freePort } from '../../bin/ports.ts';
 import { mavenProgram } from '../support/mavenProgram.ts';
 import { COMMAND, decodeShortMessage, type ShortMessage, takePdus } from './wire.ts';
 

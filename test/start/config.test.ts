@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../bin/config.ts';
-import { dynamicConfig } from '../../tools/cluster/temporalConfig.ts';
 
 describe('readConfig', () => {
   it('has a value for everything that a first start needs', () => {
@@ -76,14 +75,6 @@ describe('readConfig', () => {
     expect(
       own.filter((name) => !new RegExp(`(^\\s+${name}: |\\$\\{${name}[:}])`, 'm').test(compose)),
     ).toEqual([]);
-  });
-
-  it('docker-compose gives Temporal the settings of every server of this service', () => {
-    const file = readFileSync(new URL('../../docker/temporal.yaml', import.meta.url), 'utf8');
-    const settings = [...file.matchAll(/^([A-Za-z.]+):\n {2}- value: (.+)$/gm)].map(
-      ([, name = '', value = '']) => [name, [{ value: JSON.parse(value.replaceAll("'", '"')) as unknown }]],
-    );
-    expect(Object.fromEntries(settings)).toEqual(JSON.parse(dynamicConfig()));
   });
 
   it('sends no e-mails of its own unless told as which account', () => {

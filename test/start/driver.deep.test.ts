@@ -15,10 +15,10 @@ it('nothing runs with a driver that has not had its corrections, and all say wha
   const folder = await copyOfProject();
   const reversed = await applyPatches(folder, '--reverse');
   expect(reversed.code, reversed.stderr).toBe(0);
-  for (const entry of ['start', 'migrate', 'admin']) {
+  for (const entry of ['dev/start.ts', 'bin/migrate.ts', 'bin/admin.ts']) {
     const env = { ...NOWHERE, DATA_DIR: join(folder, 'data'), PORT: '0' };
-    const words = entry === 'admin' ? ['accounts', 'list'] : [];
-    const command = ['--import', 'tsx', `bin/${entry}.ts`, ...words];
+    const words = entry === 'bin/admin.ts' ? ['accounts', 'list'] : [];
+    const command = ['--import', 'tsx', entry, ...words];
     const ended = await runIn(folder, process.execPath, command, env);
     expect(ended, entry).toEqual({ code: 1, stdout: '', stderr: `${SENTENCE}\n` });
   }

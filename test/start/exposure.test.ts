@@ -1,15 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { identify } from '../../bin/embedded/processes.ts';
-import { readRunFile } from '../../bin/embedded/runfile.ts';
+import { identify } from '../../bin/processes.ts';
+import { readRunFile } from '../../bin/runfile.ts';
 import { eventually, until } from '../support/eventually.ts';
 import { type Listener, listenersOf, type SeenProcess, treeOf } from './processTree.ts';
 
@@ -29,7 +28,7 @@ let listeners: Listener[];
 
 // One service for all of these; it is only looked at.
 beforeAll(async () => {
-  start = spawn(process.execPath, ['--import', 'tsx', 'bin/start.ts'], {
+  start = spawn(process.execPath, ['--import', 'tsx', 'dev/start.ts'], {
     cwd: ROOT,
     env: { ...process.env, PORT: '0', DATA_DIR: dataDir, SECRETS_KEY, AWS_SECRET_ACCESS_KEY: OPERATORS_OWN },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -60,7 +59,7 @@ afterAll(async () => {
     start.kill('SIGTERM');
     await ended;
   }
-  removeDataDir(dataDir);
+  rmSync(dataDir, { recursive: true, force: true });
 });
 
 /** What comes back for bytes sent to a port; whatever does not speak HTTP says nothing, or breaks off. */

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isPortFree } from '../../bin/embedded/ports.ts';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
-import { identify } from '../../bin/embedded/processes.ts';
-import { keepRunning } from '../../bin/embedded/supervise.ts';
+import { isPortFree } from '../../bin/ports.ts';
+import { startPostgres } from '../../dev/postgres.ts';
+import { identify } from '../../bin/processes.ts';
+import { treeOf } from './processTree.ts';
 import { dataFolder, run } from './support.ts';
 import { read, withDatabase, write, WRITTEN } from './writing.ts';
 
 const PROGRAM = 'test/start/programs/runPostgres.ts';
-const quiet = () => undefined;
 
 async function gone(pid: number): Promise<void> {
   await expect.poll(() => identify(pid), { timeout: 100_000 }).toBeNull();
@@ -18,14 +17,14 @@ async function gone(pid: number): Promise<void> {
 describe('the embedded PostgreSQL', () => {
   it('keeps its data over a stop and comes back to its port', async () => {
     const dataDir = dataFolder();
-    const first = await startPostgres({ dataDir, log: quiet });
+    const first = await startPostgres(dataDir);
     await write(first.url);
     await first.stop();
     await first.stop();
     expect(identify(first.pid)).toBeNull();
     expect(existsSync(join(dataDir, 'postgres.pid'))).toBe(false);
 
-    const second = await startPostgres({ dataDir, port: first.port, log: quiet });
+    const second = await startPostgres(dataDir);
     onTestFinished(() => second.stop());
     expect(second.url).toBe(first.url);
     expect(await read(second.url)).toEqual(WRITTEN);
@@ -33,7 +32,7 @@ describe('the embedded PostgreSQL', () => {
 
   it('listens on the loopback address alone, wants a password, and writes durably', async () => {
     const dataDir = dataFolder();
-    const server = await startPostgres({ dataDir, log: quiet });
+    const server = await startPostgres(dataDir);
     onTestFinished(() => server.stop());
     const settings = await withDatabase(
       server.url,
@@ -45,23 +44,21 @@ describe('the embedded PostgreSQL', () => {
     await expect(withDatabase(wrong, (sql) => sql`select 1`)).rejects.toMatchObject({ code: '28P01' });
   });
 
-  it('is started again on its port when it is killed', async () => {
+  it('says how it ended when it is killed, and comes back to its port with its data', async () => {
     const dataDir = dataFolder();
-    const server = await startPostgres({ dataDir, log: quiet });
+    const server = await startPostgres(dataDir);
     await write(server.url);
-    const said: string[] = [];
-    const kept = keepRunning(server, {
-      name: 'PostgreSQL',
-      say: (line) => said.push(line),
-      restart: (fallen) => startPostgres({ dataDir, port: fallen.port, log: quiet }),
-    });
-    onTestFinished(() => kept.stop());
-    process.kill(server.pid, 'SIGKILL');
-    await expect.poll(() => said.at(-1), { timeout: 100_000 }).toBe('PostgreSQL is back.');
-    expect(said[0]).toBe('PostgreSQL has ended unexpectedly (signal SIGKILL); starting it again …');
-    expect(await read(server.url)).toEqual(WRITTEN);
-    await kept.stop();
-    expect(await isPortFree(server.port, '127.0.0.1')).toBe(true);
+    process.kill(server.pid, 'SIGINT');
+    expect(await server.ended).toBe('code 0');
+    const again = await startPostgres(dataDir);
+    for (const { pid } of treeOf(again.pid)) process.kill(pid, 'SIGKILL');
+    expect(await again.ended).toBe('signal SIGKILL');
+    const last = await startPostgres(dataDir);
+    onTestFinished(() => last.stop());
+    expect(last.url).toBe(server.url);
+    expect(await read(last.url)).toEqual(WRITTEN);
+    await last.stop();
+    expect(await isPortFree(last.port, '127.0.0.1')).toBe(true);
   });
 
   it('ends when the process that started it is killed, and starts again from what is left', async () => {
@@ -71,7 +68,7 @@ describe('the embedded PostgreSQL', () => {
     await write(url);
     process.kill(parent.pid, 'SIGKILL');
     await gone(pid);
-    const again = await startPostgres({ dataDir, log: quiet });
+    const again = await startPostgres(dataDir);
     onTestFinished(() => again.stop());
     expect(await read(again.url)).toEqual(WRITTEN);
   });

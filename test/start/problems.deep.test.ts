@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dataFolder, run, takenPort } from './support.ts';
 
-const START = 'bin/start.ts';
+const START = 'dev/start.ts';
 
 /** The all-in-one has to give up with exactly this one sentence. */
 async function expectSentence(env: Record<string, string>, sentence: string | RegExp): Promise<void> {

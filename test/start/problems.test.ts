@@ -3,7 +3,7 @@ import { dataFolder, run, takenPort } from './support.ts';
 
 it('npm start says in one sentence what it cannot do, and exits with 1: its port is taken', async () => {
   const port = await takenPort();
-  const { code, stdout, stderr } = await run('bin/start.ts', {
+  const { code, stdout, stderr } = await run('dev/start.ts', {
     PORT: String(port),
     DATA_DIR: dataFolder(),
   }).finished;

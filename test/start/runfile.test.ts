@@ -3,13 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../bin/config.ts';
 import { connectTo } from '../../bin/connections.ts';
-import {
-  readPorts,
-  readRunFile,
-  removeRunFile,
-  writePorts,
-  writeRunFile,
-} from '../../bin/embedded/runfile.ts';
+import { readRunFile, removeRunFile, writeRunFile } from '../../bin/runfile.ts';
 import { loadSecretsKey } from '../../bin/secrets.ts';
 import { dataFolder } from './support.ts';
 
@@ -37,16 +31,6 @@ describe('the run file', () => {
     const written = JSON.parse(readFileSync(path, 'utf8')) as { process: object };
     writeFileSync(path, JSON.stringify({ ...written, process: { ...written.process, started: 'before' } }));
     expect(readRunFile(folder)).toBeNull();
-  });
-
-  it('keeps the ports, and does without a broken file', () => {
-    const folder = dataFolder();
-    expect(readPorts(folder)).toEqual({});
-    writePorts(folder, { postgres: 20001 });
-    writePorts(folder, { ...readPorts(folder), temporalUi: 8233 });
-    expect(readPorts(folder)).toEqual({ postgres: 20001, temporalUi: 8233 });
-    writeFileSync(join(folder, 'ports.json'), '{"postgres": "x"');
-    expect(readPorts(folder)).toEqual({});
   });
 });
 

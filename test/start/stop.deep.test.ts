@@ -1,15 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { identify } from '../../bin/embedded/processes.ts';
-import { readRunFile } from '../../bin/embedded/runfile.ts';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { identify } from '../../bin/processes.ts';
+import { readRunFile } from '../../bin/runfile.ts';
 import { newApiKey } from '../../db/accounts/apiKeys.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { encrypt } from '../../db/encryption.ts';
@@ -62,7 +61,7 @@ async function endOf(child: ChildProcess, name: NodeJS.Signals = 'SIGTERM'): Pro
 
 async function allInOne(): Promise<{ child: ChildProcess; dataDir: string; output: () => string }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'goniec-start-'));
-  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/start.ts'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'dev/start.ts'], {
     cwd: ROOT,
     env: { ...process.env, PORT: '0', DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -89,6 +88,7 @@ describe('SIGTERM', () => {
     'ends API and worker within their grace while database, Temporal, SMSC, webhook receivers and callers hang; nothing is lost',
     { timeout: 400_000 },
     async () => {
+      const servers = inject('servers');
       const { service, api, worker, stop } = await startService();
       onTestFinished(stop);
       const receiver = await startHttpReceiver(() => undefined);
@@ -127,7 +127,7 @@ describe('SIGTERM', () => {
       );
       onTestFinished(() => void half.destroy());
 
-      const thaw = freeze(pidIn(service.dataDir, 'postgres'), pidIn(service.dataDir, 'temporal'));
+      const thaw = freeze(servers.pids.postgres, servers.pids.temporal);
       const pending = send().catch(() => undefined);
       await sleep(500);
       const took = await Promise.all([endOf(api.child), endOf(worker.child)]);
@@ -162,7 +162,7 @@ describe('SIGTERM', () => {
     await pending;
     thaw();
     await untilGone([...servers, ...backends]);
-    removeDataDir(dataDir);
+    rmSync(dataDir, { recursive: true, force: true });
   });
 });
 

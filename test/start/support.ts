@@ -1,18 +1,17 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A fresh data folder, removed with everything in it when the test ends. */
 export function dataFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'goniec-start-'));
-  onTestFinished(() => removeDataDir(folder));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { identify } from '../../bin/embedded/processes.ts';
+import { identify } from '../../bin/processes.ts';
 import { eventually, until } from '../support/eventually.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { treeOf } from './processTree.ts';
@@ -24,7 +24,7 @@ afterEach(() => running?.kill('SIGKILL'));
 
 /** `npm start` without npm; resolves once it has printed that it is running. */
 async function start(dataDir: string): Promise<Service> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/start.ts'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'dev/start.ts'], {
     cwd: ROOT,
     env: { ...process.env, PORT: '0', DATA_DIR: dataDir, WEBHOOK_ALLOW_PRIVATE: 'true' },
     stdio: ['ignore', 'pipe', 'pipe'],

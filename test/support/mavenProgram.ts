@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder } from '../../bin/embedded/cache.ts';
-import { withLock } from '../../bin/embedded/lock.ts';
-import { errorCode, StartProblem } from '../../bin/embedded/problem.ts';
+import { cacheFolder, makeOnce } from '../../dev/cache.ts';
+import { errorCode, StartProblem } from '../../bin/problem.ts';
 
 /** A Java program that is kept in the cache folder. */
 export interface MavenProgram {
   /** In words, at the beginning of a sentence. */
   title: string;
-  /** Without the version: names lock and drafts. */
+  /** Without the version: names its folder. */
   name: string;
   version: string;
   /** `group:artifact:version`; what they need comes with them. */
@@ -34,32 +33,19 @@ export async function mavenProgram(
 ): Promise<string> {
   const folder = join(cacheFolder(), `${program.name}-${program.version}`);
   const script = join(folder, program.command);
-  if (existsSync(script)) return script;
-  const wait = () =>
-    console.error(`Another run on this machine is preparing the ${program.name}; waiting for it …`);
-  return withLock(join(cacheFolder(), `${program.name}.lock`), wait, async () => {
-    if (existsSync(script)) return script;
-    const found = await elsewhere();
-    if (found !== null) return found;
-    await assemble(program, folder);
-    return script;
-  });
+  const found = existsSync(script) ? null : await elsewhere();
+  if (found !== null) return found;
+  await makeOnce(folder, (draft) => assemble(program, draft));
+  return script;
 }
 
 async function assemble(program: MavenProgram, folder: string): Promise<void> {
   console.error(`${program.title} is fetched with Maven, once for this machine …`);
-  mkdirSync(cacheFolder(), { recursive: true });
-  const draft = mkdtempSync(join(cacheFolder(), `${program.name}-draft-`));
-  try {
-    await run(program, 'java', ['-version'], draft);
-    writeFileSync(join(draft, 'pom.xml'), pom(program));
-    await run(program, 'mvn', ['-q', '-B', COPY, '-DoutputDirectory=lib', '-DincludeScope=runtime'], draft);
-    const java = 'exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -cp "$(dirname "$0")/lib/*"';
-    writeFileSync(join(draft, program.command), `#!/bin/sh\n${java} ${program.start}\n`, { mode: 0o755 });
-    renameSync(draft, folder);
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
+  await run(program, 'java', ['-version'], folder);
+  writeFileSync(join(folder, 'pom.xml'), pom(program));
+  await run(program, 'mvn', ['-q', '-B', COPY, '-DoutputDirectory=lib', '-DincludeScope=runtime'], folder);
+  const java = 'exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -cp "$(dirname "$0")/lib/*"';
+  writeFileSync(join(folder, program.command), `#!/bin/sh\n${java} ${program.start}\n`, { mode: 0o755 });
 }
 
 function pom({ name, artifacts }: MavenProgram): string {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder } from '../../bin/embedded/cache.ts';
+import { cacheFolder } from '../../dev/cache.ts';
 
 const PYTHON = process.env['PYTHON'] ?? 'python3';
 

@@ -24,6 +24,8 @@ export interface Servers {
   template: DatabaseUrls;
   /** host:port */
   temporalAddress: string;
+  /** For tests that stand them still. */
+  pids: Record<'postgres' | 'temporal', number>;
 }
 
 /**

@@ -1,12 +1,11 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
-import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
-import { searchAttributesOf } from '../../bin/searchAttributes.ts';
+import { startPostgres } from '../../dev/postgres.ts';
+import { startTemporal } from '../../dev/temporal.ts';
+import { findTemporal } from '../../dev/temporalProgram.ts';
 import { migrate } from '../../db/migrate.ts';
 import { buildBundle, isBuilt } from '../../worker/bundle.ts';
-import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import type { Servers } from './servers.ts';
 import { findTimeSkippingServer } from './timeSkippingServer.ts';
 
@@ -38,15 +37,14 @@ export async function startServers(): Promise<Servers & { stop: () => Promise<vo
     for (const stopOne of stops.reverse()) await stopOne();
   };
   try {
-    const log = (): void => undefined;
-    const postgres = await startPostgres({ dataDir, log, settings: POSTGRES_SETTINGS });
+    const postgres = await startPostgres(dataDir, POSTGRES_SETTINGS);
     stops.push(() => postgres.stop());
     await migrate(postgres.url);
-    const searchAttributes = searchAttributesOf(SEARCH_ATTRIBUTES);
-    const temporal = await startTemporal({ binary, dataDir, log, searchAttributes, ...TEMPORAL_SETTINGS });
+    const temporal = await startTemporal({ binary, dataDir, ...TEMPORAL_SETTINGS });
     stops.push(() => temporal.stop());
     const { url, partUrls, superuserUrl } = postgres;
-    return { template: { url, partUrls, superuserUrl }, temporalAddress: temporal.address, stop };
+    const pids = { postgres: postgres.pid, temporal: temporal.pid };
+    return { template: { url, partUrls, superuserUrl }, temporalAddress: temporal.url, pids, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { InternalConnectionOptionsSymbol } from '@temporalio/client/lib/connection.js';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
-import { freePort } from '../../bin/embedded/ports.ts';
-import { sdkDownload } from '../../bin/embedded/sdkDownload.ts';
+import { freePort } from '../../bin/ports.ts';
+import { downloadedTestServer } from './sdkDownload.ts';
 import { mavenProgram } from './mavenProgram.ts';
 
 const VERSION = '1.30.1';
@@ -29,7 +29,7 @@ const ASK_AGAIN_MS = 200;
  * @throws StartProblem naming what to install when neither can be had.
  */
 export function findTimeSkippingServer(): Promise<string> {
-  return mavenProgram(TEST_SERVER, () => sdkDownload('test-server', console.error));
+  return mavenProgram(TEST_SERVER, downloadedTestServer);
 }
 
 /** A Temporal server whose clock stands still until a test lets it pass. */

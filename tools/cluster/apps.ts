@@ -1,13 +1,7 @@
 import type { Part } from '../../db/rights.ts';
-import { serviceSettings } from '../../bin/config.ts';
-import { environmentFor } from '../../bin/embedded/environment.ts';
-import { localUrl } from '../../bin/embedded/ports.ts';
+import { localUrl } from '../../bin/ports.ts';
 import { startNodeProcess } from './nodeProcess.ts';
 import type { Cluster } from './servers.ts';
-
-// A little longer than the grace that each gives itself.
-const BALANCER_PATIENCE_MS = 6_000;
-const API_PATIENCE_MS = 21_000;
 
 /** What APIs and workers connect to. */
 export type ClusterServers = {
@@ -31,10 +25,9 @@ export async function addBalancer(
       dataDir,
       program: 'tools/cluster/balancerProcess.ts',
       args: [JSON.stringify(balanced)],
-      env: environmentFor('node'),
+      env: process.env,
       saying: 'the balancer listens',
       port: balanced[0]!.port,
-      patienceMs: BALANCER_PATIENCE_MS,
     }),
   );
 }
@@ -54,8 +47,7 @@ export async function addApps(
   const url = host === null ? null : localUrl(host, front);
   const publicUrl = config.PUBLIC_URL ?? url;
   const shared: NodeJS.ProcessEnv = {
-    ...environmentFor('node', 'network'),
-    ...serviceSettings(),
+    ...process.env,
     TEMPORAL_ADDRESS: servers.temporalAddress,
     DATA_DIR: dataDir,
     HOST: '127.0.0.1',
@@ -94,7 +86,6 @@ export async function addApps(
         program: 'bin/api.ts',
         env: env('api', port),
         port,
-        patienceMs: API_PATIENCE_MS,
       };
       starts.push(members.add(name, () => startNodeProcess({ ...program, saying: '"the API listens"' })));
     }

@@ -1,12 +1,12 @@
-import type { EmbeddedServer } from '../../bin/embedded/children.ts';
-import { keepRunning } from '../../bin/embedded/supervise.ts';
+import type { DevServer } from '../../dev/children.ts';
+import { keepRunning } from './keepRunning.ts';
 
 /** A process of the cluster as it is at this moment. */
 export type Member = { name: string; pid: number; address: string | null };
 
 export type Members = {
   /** Starts a process and keeps it running; returns the first one. */
-  add(name: string, start: () => Promise<EmbeddedServer>): Promise<EmbeddedServer>;
+  add(name: string, start: () => Promise<DevServer>): Promise<DevServer>;
   /** In the order of their start. */
   list(): Member[];
   /** Ends all, the last started first; those of one `together` at the same time. */
@@ -30,7 +30,7 @@ export function supervisedMembers({ say, restart, onChange }: MembersOptions): M
   const stages: (() => Promise<void>)[][] = [];
   let stage: (() => Promise<void>)[] | null = null;
 
-  const note = (name: string, { pid, port }: EmbeddedServer): void => {
+  const note = (name: string, { pid, port }: DevServer): void => {
     const member = { name, pid, address: port === 0 ? null : `127.0.0.1:${port}` };
     const known = members.findIndex((other) => other.name === name);
     if (known >= 0) members[known] = member;
@@ -44,18 +44,23 @@ export function supervisedMembers({ say, restart, onChange }: MembersOptions): M
   };
   const add: Members['add'] = async (name, start) => {
     const own = stage ?? newStage();
-    const noted = async (): Promise<EmbeddedServer> => {
+    const noted = async (): Promise<DevServer> => {
       const server = await start();
       note(name, server);
       return server;
     };
     const server = await noted();
     if (restart) {
-      const kept = keepRunning(server, { name, say, restart: noted });
+      const kept = keepRunning(server, name, noted, say);
       own.push(() => kept.stop());
     } else {
-      own.push(() => server.stop());
-      server.onUnexpectedExit((how) => {
+      let stopping = false;
+      own.push(() => {
+        stopping = true;
+        return server.stop();
+      });
+      void server.ended.then((how) => {
+        if (stopping) return;
         say(`${name} has ended unexpectedly (${how}); it is not started again (--no-restart).`);
         forget(name);
       });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
-import { errorText, StartProblem } from '../../bin/embedded/problem.ts';
+import { errorText, StartProblem } from '../../bin/problem.ts';
 import { addSearchAttributes, searchAttributesOf } from '../../bin/searchAttributes.ts';
 
 // How long closed workflows can be looked at; as in docker-compose.yml.

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson, writeJson } from '../../bin/embedded/jsonFile.ts';
-import { freePortBeside } from '../../bin/embedded/ports.ts';
+import { readJson, writeJson } from '../../bin/jsonFile.ts';
+import { freePort } from '../../bin/ports.ts';
 
 const shape = z.record(z.string(), z.array(z.number()));
 
@@ -21,7 +21,8 @@ export function keptPorts(dataDir: string): KeptPorts {
       const last = known[name] ?? (wanted === undefined ? [] : [wanted]);
       const ports: number[] = [];
       for (let index = 0; index < count; index += 1) {
-        const port = await freePortBeside(dealt, last[index]);
+        let port = await freePort(last[index]);
+        while (dealt.has(port)) port = await freePort();
         dealt.add(port);
         ports.push(port);
       }

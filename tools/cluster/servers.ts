@@ -1,6 +1,6 @@
 import { awaitDatabase } from '../../bin/connections.ts';
 import type { Config } from '../../bin/config.ts';
-import { type EmbeddedPostgres, startPostgres } from '../../bin/embedded/postgres.ts';
+import { type DevPostgres, startPostgres } from '../../dev/postgres.ts';
 import type { Members } from './members.ts';
 import { prepareNamespace } from './namespace.ts';
 import type { ClusterOptions } from './options.ts';
@@ -23,9 +23,9 @@ export type Cluster = {
 /** The service's database; what is optional is there where the server is ours. */
 export type ClusterDatabase = {
   databaseUrl: string;
-  partUrls?: EmbeddedPostgres['partUrls'];
+  partUrls?: DevPostgres['partUrls'];
   /** Who creates Temporal's databases, and whose they are. */
-  forTemporal?: { superuserUrl: string; role: EmbeddedPostgres['temporalRole'] };
+  forTemporal?: { superuserUrl: string; role: DevPostgres['temporalRole'] };
 };
 
 // Each service of each Temporal server keeps connections of its own, beside those of APIs and workers.
@@ -36,18 +36,14 @@ const EXTERNAL_PATIENCE_MS = 10_000;
  * DATABASE_URL, else a PostgreSQL of our own, where each part has a role of its own.
  * @returns postgres://user:password@host:port/database of the one that changes the schema
  */
-export async function startDatabase(
-  { config, dataDir, members, ports }: Cluster,
-  say: (line: string) => void,
-): Promise<ClusterDatabase> {
+export async function startDatabase({ config, dataDir, members }: Cluster): Promise<ClusterDatabase> {
   if (config.DATABASE_URL !== undefined) {
     await awaitDatabase(config.DATABASE_URL, EXTERNAL_PATIENCE_MS);
     return { databaseUrl: config.DATABASE_URL };
   }
-  const [port = 0] = await ports.take('postgres');
-  let server: EmbeddedPostgres | undefined;
+  let server: DevPostgres | undefined;
   await members.add('postgres', async () => {
-    server = await startPostgres({ dataDir, port, log: say, settings: { max_connections: MAX_CONNECTIONS } });
+    server = await startPostgres(dataDir, { max_connections: MAX_CONNECTIONS });
     return server;
   });
   const { url, partUrls, superuserUrl, temporalRole } = server!;

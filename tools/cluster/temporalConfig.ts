@@ -1,4 +1,3 @@
-import { DYNAMIC_CONFIG } from '../../bin/embedded/temporal.ts';
 import type { TemporalStore } from './temporalDatabases.ts';
 
 const SERVICES = ['frontend', 'matching', 'history', 'worker'] as const;
@@ -89,16 +88,4 @@ export function serverConfig(
     dynamicConfigClient: { filepath: dynamicConfigFile, pollInterval: '10s' },
   };
   return JSON.stringify(config, null, 2);
-}
-
-// Support lists and searches; the default of ten per second is for shared clusters.
-const SEARCHES_PER_SECOND = 100;
-
-/** What can be changed while the servers run: what the development server of `npm start` has too. */
-export function dynamicConfig(): string {
-  const switches = Object.entries(DYNAMIC_CONFIG).map(
-    ([key, value]) => [key, JSON.parse(value) as unknown] as const,
-  );
-  const values = [...switches, ['frontend.namespaceRPS.visibility', SEARCHES_PER_SECOND] as const];
-  return JSON.stringify(Object.fromEntries(values.map(([key, value]) => [key, [{ value }]])), null, 2);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { freePort } from '../../../bin/embedded/ports.ts';
+import { freePort } from '../../../bin/ports.ts';
 import { newAccount } from '../../support/factories.ts';
 import { type ServiceProcess, spawnProcess } from '../../support/service.ts';
 

@@ -1,4 +1,4 @@
-import { lockDataDir } from '../../../bin/embedded/lock.ts';
+import { lockDataDir } from '../../../dev/dataDir.ts';
 
 // Takes the data folder, says so, and keeps it until it is killed.
 lockDataDir(process.argv[2] ?? '');

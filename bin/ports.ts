@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Whether a TCP port can be listened on at this moment, whatever is in the way; host undefined means every interface. */
-export function isPortFree(port: number, host: string | undefined): Promise<boolean> {
+/** Whether a TCP port can be listened on at this moment, whatever is in the way. */
+export function isPortFree(port: number, host: string): Promise<boolean> {
   return listenOnce(port, host).then(
     () => true,
     () => false,
@@ -11,34 +11,13 @@ export function isPortFree(port: number, host: string | undefined): Promise<bool
 
 // Below the range from which systems take the ports of outgoing connections: a client that reconnects to a server
 // that has fallen could otherwise be given the server's own port, and the server could not come back to it.
-const FIRST_PORT = 20_000;
-const LAST_PORT = 31_999;
-const TRIES = 100;
+const randomPort = (): number => randomInt(20_000, 32_000);
 
-/**
- * A TCP port on 127.0.0.1: the first of the wanted ones that is free, else any. Whoever is faster can still take it, so
- * callers that fail to bind ask again.
- */
-export async function freePort(...wanted: (number | undefined)[]): Promise<number> {
-  for (const port of wanted) {
-    if (port !== undefined && (await isPortFree(port, '127.0.0.1'))) return port;
-  }
-  for (let attempt = 0; attempt < TRIES; attempt += 1) {
-    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
-    if (await isPortFree(port, '127.0.0.1')) return port;
-  }
-  return listenOnce(0, '127.0.0.1');
-}
-
-/** A free port on 127.0.0.1 that is not among those dealt out already: the wanted one where it can be. */
-export async function freePortBeside(
-  dealt: ReadonlySet<number>,
-  wanted: number | undefined,
-): Promise<number> {
-  for (;;) {
-    const port = await freePort(wanted !== undefined && dealt.has(wanted) ? undefined : wanted);
-    if (!dealt.has(port)) return port;
-  }
+/** A TCP port on 127.0.0.1: the wanted one where it is free, else any. Whoever is faster can still take it. */
+export async function freePort(wanted?: number): Promise<number> {
+  let port = wanted ?? randomPort();
+  while (!(await isPortFree(port, '127.0.0.1'))) port = randomPort();
+  return port;
 }
 
 /**
@@ -52,6 +31,7 @@ export function localUrl(host: string, port: number): string {
 /**
  * Listens on a TCP port for a moment.
  * @param port 0 takes a free one
+ * @param host undefined means every interface
  * @returns the port; rejects with the system's error where that cannot be
  */
 export function listenOnce(port: number, host: string | undefined): Promise<number> {

@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readJson, writeJson } from './jsonFile.ts';
-import { identify, isRunning } from './processes.ts';
+import { identify, identityShape, isRunning } from './processes.ts';
 
 const shape = z.object({
   /** The `npm start` that wrote it. */
-  process: z.object({ pid: z.number(), started: z.string() }),
+  process: identityShape,
   /** Of the database's owner, who changes its schema. */
   databaseUrl: z.string(),
   /** The same database as each part of the service connects to it; absent where it is not ours. */
@@ -31,28 +31,10 @@ export function readRunFile(dataDir: string): RunFile | null {
 
 /** Writes the file (readable by its owner alone: the database's password is in it) in the name of this process. */
 export function writeRunFile(dataDir: string, content: Omit<RunFile, 'process'>): void {
-  const self = identify(process.pid);
-  if (self === null) throw new Error('this process cannot be identified');
-  writeJson(runFilePath(dataDir), { process: self, ...content });
+  writeJson(runFilePath(dataDir), { process: identify(process.pid), ...content });
 }
 
 /** Removes the file at a clean stop. */
 export function removeRunFile(dataDir: string): void {
   rmSync(runFilePath(dataDir), { force: true });
-}
-
-const portsShape = z.object({ postgres: z.number(), temporal: z.number(), temporalUi: z.number() }).partial();
-
-/** The ports the embedded servers had last time, kept so that addresses stay the same where they can. */
-export type EmbeddedPorts = z.infer<typeof portsShape>;
-
-const portsPath = (dataDir: string): string => join(dataDir, 'ports.json');
-
-export function readPorts(dataDir: string): EmbeddedPorts {
-  const parsed = portsShape.safeParse(readJson(portsPath(dataDir)));
-  return parsed.success ? parsed.data : {};
-}
-
-export function writePorts(dataDir: string, ports: EmbeddedPorts): void {
-  writeJson(portsPath(dataDir), ports);
 }

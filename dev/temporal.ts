@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withTemporal } from '../bin/connections.ts';
+import { addSearchAttributes, searchAttributesOf } from '../bin/searchAttributes.ts';
+import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
+import { type DevServer, endLeftover, startChild, systemEnvironment, untilReady } from './children.ts';
+import { keptPort, prepareDataDir } from './dataDir.ts';
+import { hiddenPlace, openUiGate } from './uiGate.ts';
+
+export type TemporalOptions = {
+  /** A Temporal CLI, from `findTemporal`. */
+  binary: string;
+  /** Everything Temporal knows is in `temporal.db` below it. */
+  dataDir: string;
+  /** Created where it is missing; `default` when absent. */
+  namespace?: string;
+  /** Pragmas of its database beside the usual ones. */
+  pragmas?: string[];
+  /** Variables of its environment beside those that it needs. */
+  env?: Record<string, string>;
+};
+
+/** A Temporal for development; its `url` is host:port. */
+export type DevTemporal = DevServer & { uiUrl: string };
+
+const NAME = 'temporal';
+// Where Temporal's own tools put the Web UI.
+const USUAL_UI_PORT = 8233;
+const ATTRIBUTES = searchAttributesOf(SEARCH_ATTRIBUTES);
+
+/**
+ * Starts Temporal's development server with its Web UI on 127.0.0.1, its state in a file, and waits until it serves
+ * the namespace with the search attributes.
+ * @throws StartProblem when it does not come up.
+ */
+export async function startTemporal(options: TemporalOptions): Promise<DevTemporal> {
+  const { binary, dataDir, namespace = 'default', pragmas = [], env = {} } = options;
+  prepareDataDir(dataDir);
+  await endLeftover(dataDir, NAME);
+  const port = await keptPort(dataDir, NAME);
+  const uiPort = await keptPort(dataDir, 'temporal-ui', USUAL_UI_PORT);
+  const ui = await hiddenPlace();
+  const flags = {
+    ip: ['127.0.0.1'],
+    port: [port],
+    'ui-ip': [ui.host],
+    'ui-port': [ui.port],
+    'db-filename': [join(dataDir, 'temporal.db')],
+    namespace: [namespace],
+    // Every state transition is a commit: with the write-ahead log it costs about half.
+    'sqlite-pragma': ['journal_mode=wal', ...pragmas],
+    'log-level': ['warn'],
+    'log-format': ['json'],
+    'search-attribute': Object.entries(ATTRIBUTES).map(([name, type]) => `${name}=${type}`),
+    'dynamic-config-value': serverSettings(),
+  };
+  const args = Object.entries(flags).flatMap(([flag, values]) => values.map((value) => `--${flag}=${value}`));
+  const child = await startChild({
+    dataDir,
+    name: NAME,
+    command: binary,
+    args: ['server', 'start-dev', ...args],
+    env: { ...systemEnvironment(), ...env },
+  });
+  const url = `127.0.0.1:${port}`;
+  await untilReady(child, 'Temporal', () => serves(url, namespace));
+  const closeGate = await openUiGate(uiPort, ui);
+  void child.ended.then(closeGate);
+  return { ...child, url, port, uiUrl: `http://127.0.0.1:${uiPort}` };
+}
+
+/** What every Temporal of this service has beyond its defaults, `key=value` each. */
+function serverSettings(): string[] {
+  const yaml = readFileSync(new URL('../docker/temporal.yaml', import.meta.url), 'utf8');
+  const settings = yaml.matchAll(/^([\w.]+):\n {2}- value: (.+)$/gm);
+  return [...settings].map(([, key, value]) => `${key}=${value!.replaceAll("'", '"')}`);
+}
+
+async function serves(address: string, namespace: string): Promise<boolean> {
+  try {
+    return await withTemporal({ address, namespace }, async (connection) => {
+      await connection.workflowService.describeNamespace({ namespace });
+      // The command line registers them for a new namespace only; this one may be of an earlier release.
+      return (await addSearchAttributes(connection, namespace, ATTRIBUTES)).length === 0;
+    });
+  } catch {
+    return false;
+  }
+}
