@@ -132,6 +132,8 @@ describe('events while a hand-over goes on', () => {
     await pipeline.sql`
       update emails set submission = 'unanswered', first_submitted_at = now() - interval '20 minutes' where id = ${email.id}`;
     await startEmail(pipeline, email);
+    // Reported before it, the try would find that the provider has the e-mail.
+    await until('it is tried', async () => (await triesOf(pipeline, email.id)) > 0);
     await reportEmail(pipeline, email.id, { kind: 'delivered', addresses: ['jan@klient.example'] });
     await untilNotified(email.id, ['delivered']);
     for (const kind of ['opened', 'clicked'] as const) await reportEmail(pipeline, email.id, { kind });
