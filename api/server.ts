@@ -111,7 +111,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
     admission: createAdmission({ requests, heavy }),
     background: createRunning(),
     acceptMessages: sharedAcceptance(sql),
-    backlog: sharedReading(BACKLOG_FRESH_MS, () => readBacklog(front)),
+    backlog: sharedReading(BACKLOG_FRESH_MS, () => readBacklog(sql)),
     routing: currentRouting(front),
     settings: config,
     shortUrl: options.shortUrl ?? options.publicUrl ?? '',

@@ -10,14 +10,14 @@ export async function changeAddressBook<T>(
   accountId: string,
   work: (tx: Sql) => Promise<T>,
 ): Promise<T> {
-  return await withNamedLock(sql, turnOf(accountId), work);
+  return await withNamedLock(sql, lockOf(accountId), work);
 }
 
 /** Waits until nobody changes these address books, and keeps others from it until the transaction ends. */
 export async function holdAddressBooks(tx: Sql, accountIds: readonly string[]): Promise<void> {
-  await lockNames(tx, accountIds.map(turnOf));
+  await lockNames(tx, accountIds.map(lockOf));
 }
 
-function turnOf(accountId: string): string {
+function lockOf(accountId: string): string {
   return `address book of ${accountId}`;
 }

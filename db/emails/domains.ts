@@ -51,8 +51,8 @@ export interface DomainSnapshot {
   domain: NamedSnapshot;
 }
 
-/** What all changes to the sender domains of an account take turns by. */
-export const domainTurn = (accountId: string): string => `sender domains of ${accountId}`;
+/** The named lock of all changes to the sender domains of an account. */
+export const domainsLock = (accountId: string): string => `sender domains of ${accountId}`;
 
 /** Whom the private key of a domain is encrypted for. */
 export const domainSecretOwner = (id: string): string => `domain:${id}`;

@@ -4,7 +4,7 @@ import type { RunningApi } from '../../api/server.ts';
 import { apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
-import { holdTurns } from '../support/heldTurns.ts';
+import { holdNamedLocks } from '../support/heldLocks.ts';
 import { startOwnApi } from '../support/ownApi.ts';
 
 const contacts = (count: number, value: string) =>
@@ -21,7 +21,7 @@ async function inWindow({ id }: TestAccount): Promise<number> {
 
 it('waits with one connection for each lock at most, and nothing is done once it was told 504', async () => {
   const [greedy, other] = [await newAccount(), await newAccount()];
-  const lock = await holdTurns(`address book of ${greedy.id}`, `templates of ${greedy.id}`);
+  const lock = await holdNamedLocks(`address book of ${greedy.id}`, `templates of ${greedy.id}`);
   const asked = Promise.all([
     ...Array.from({ length: 3 }, () => greedy.api.post('/v1/contacts', contacts(20, 'x'))),
     ...Array.from({ length: 3 }, () => greedy.api.post('/v1/templates', { name: 'x', body: 'y' })),
@@ -56,7 +56,7 @@ describe('requests under way at once', () => {
 
   it('beyond those that it may have they are answered 429 with Retry-After; afterwards all is as before', async () => {
     const [account, other] = [await newAccount(), await newAccount()];
-    const lock = await holdTurns(`templates of ${account.id}`);
+    const lock = await holdNamedLocks(`templates of ${account.id}`);
     const asked = ['a', 'b'].map((name) => at(account).post('/v1/templates', { name, body: 'y' }));
     await eventually(
       () => inWindow(account),
@@ -74,7 +74,7 @@ describe('requests under way at once', () => {
 
   it('heavy ones beyond those that it may have are, too', async () => {
     const account = await newAccount();
-    const lock = await holdTurns(`address book of ${account.id}`);
+    const lock = await holdNamedLocks(`address book of ${account.id}`);
     const large = contacts(500, 'x'.repeat(190));
     const asked = [1, 2].map(() => at(account).post('/v1/contacts', large));
     expect((await Promise.race(asked)).status).toBe(429);
@@ -85,7 +85,7 @@ describe('requests under way at once', () => {
 
   it('of a caller who has gone make room, those behind another one on its connection too', async () => {
     const account = await newAccount();
-    const lock = await holdTurns(`templates of ${account.id}`);
+    const lock = await holdNamedLocks(`templates of ${account.id}`);
     const { hostname, port } = new URL(narrow.url);
     const body = '{"name":"gone","body":"y"}';
     const socket = connect(Number(port), hostname);

@@ -1,6 +1,6 @@
 import {
   deleteDomain,
-  domainTurn,
+  domainsLock,
   type DomainRoute,
   findHolder,
   type Holder,
@@ -67,7 +67,7 @@ interface Wanted {
 
 const claim = recorded('domains add', async (tx, { account, name, keys, removed }: Wanted, services) => {
   await holdOpenAccount(tx, account);
-  await lockNames(tx, [domainTurn(account)]);
+  await lockNames(tx, [domainsLock(account)]);
   const own = await listDomains(tx, account);
   if (own.some((domain) => domain.name === name)) throw new Refused({ reason: 'domain_exists' }, 'name');
   if (own.length >= DOMAINS_MAX) throw new Refused({ reason: 'domains_too_many', limit: DOMAINS_MAX });

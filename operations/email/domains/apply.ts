@@ -2,7 +2,7 @@ import type { Sql } from '../../../db/connection.ts';
 import {
   confirmDomain,
   type DomainRoute,
-  domainTurn,
+  domainsLock,
   giveDefault,
   lockDomain,
   noteLook,
@@ -48,7 +48,7 @@ export async function applyLook(
   looks: readonly RouteLook[],
   asked: boolean,
 ): Promise<Applied | null> {
-  await lockNames(tx, [domainTurn(accountId)]);
+  await lockNames(tx, [domainsLock(accountId)]);
   const domain = await lockDomain(tx, id);
   if (domain === undefined) return null;
   const before = await readAllDomainRoutes(tx, id);

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../db/connection.ts';
 import {
-  domainTurn,
+  domainsLock,
   findDomain as readNamed,
   readDomainRoutes,
   type SenderDomain,
@@ -54,7 +54,7 @@ export async function findDomain(sql: Sql, { account, name }: NamedDomain): Prom
 
 /** The same, with the turn of all changes to the account's domains until the transaction ends. */
 export async function holdDomain(tx: Sql, named: NamedDomain): Promise<SenderDomain> {
-  await lockNames(tx, [domainTurn(named.account)]);
+  await lockNames(tx, [domainsLock(named.account)]);
   return await findDomain(tx, named);
 }
 

@@ -2,15 +2,15 @@ import { inject } from 'vitest';
 import { openDatabase } from '../../db/connection.ts';
 import { database } from './factories.ts';
 
-/** What an account's changes take turns by, held as another process would that is at it for long. */
-export interface HeldTurns {
+/** Named locks, held as another process would that is at it for long. */
+export interface HeldLocks {
   /** How many connections wait for it. */
   waiting(): Promise<number>;
   release(): Promise<void>;
 }
 
 /** @param names as `withNamedLock` is given them */
-export async function holdTurns(...names: string[]): Promise<HeldTurns> {
+export async function holdNamedLocks(...names: string[]): Promise<HeldLocks> {
   const holder = openDatabase(inject('service').databaseUrl, 1);
   const own = await holder.reserve();
   await own`begin`;
