@@ -110,6 +110,12 @@ export default tseslint.config(
     },
     rules: { 'import-x/no-cycle': ['error', { ignoreExternal: true }] },
   },
+  {
+    files: Object.keys(ROOMS).map((room) => `${room}/**/*.ts`),
+    // One text for each problem.
+    ignores: ['api/http/texts.ts'],
+    rules: { 'max-lines': ['error', 400] },
+  },
   { files: ['eslint.config.js'], ...tseslint.configs.disableTypeChecked },
   ...Object.keys(ROOMS).map(arrowsOf),
   {

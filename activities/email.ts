@@ -2,9 +2,7 @@ import type { Database } from '../db/connection.ts';
 import { endEmail } from '../db/emails/handOver.ts';
 import type { HandedOver } from '../workflows/contracts.ts';
 import { handOverEmail, type HandingOver } from './email/handOver.ts';
-import { unknownEmail } from './failures.ts';
-import { withHeartbeat } from './heartbeat.ts';
-import { untilTheLast } from './lastAttempt.ts';
+import { unknownEmail, untilTheLast, withHeartbeat } from './failures.ts';
 
 /** Single-transaction steps of an e-mail; run as local activities, safe to repeat. */
 export function emailClosingActivities(sql: Database) {

@@ -1,5 +1,5 @@
 import { blacklistForOptOut } from '../db/incoming/blacklist.ts';
-import type { Database, Sql } from '../db/connection.ts';
+import { type Database, type Sql, transaction } from '../db/connection.ts';
 import {
   accountOfKeyword,
   isMatched,
@@ -13,14 +13,13 @@ import {
   settleReply,
   writeReceivedEvents,
 } from '../db/incoming/inbound.ts';
-import { transaction } from '../db/transaction.ts';
-import { splitKeyword } from '../domain/keywords.ts';
+import { isOptOut, splitKeyword } from '../domain/keywords.ts';
 import { parseAddress } from '../domain/msisdn.ts';
-import { isOptOut } from '../domain/optOutWords.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { replyCounter } from '../telemetry/messageMetrics.ts';
 import type { SettledReply } from '../workflows/contracts.ts';
-import { unknownReply } from './failures.ts';
+import { unknownClick, unknownReply } from './failures.ts';
+import { countClick } from '../db/links/links.ts';
 
 /** Deciding whose a reply is; run as a local activity. */
 export function inboundActivities(sql: Database) {
@@ -87,4 +86,19 @@ async function byNumber(tx: Sql, { receiver, text }: ReceivedReply): Promise<Rep
   const accountId = receiver === null ? null : await ownerOfNumber(tx, receiver);
   if (accountId === null) return null;
   return { accountId, text: null, matchedBy: null, replyTo: null, optOut: isOptOut(text) };
+}
+
+/** What the `click` workflow does. */
+export function linkActivities(sql: Database) {
+  return {
+    /**
+     * Counts the click, once; returns the webhook event that is to be delivered for it, if any.
+     * @throws ApplicationFailure `UnknownClick`, for good
+     */
+    async countClick(clickId: string): Promise<string | null> {
+      const event = await countClick(sql, clickId);
+      if (event === undefined) throw unknownClick(clickId);
+      return event;
+    },
+  };
 }

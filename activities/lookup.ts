@@ -2,7 +2,7 @@ import { log } from '@temporalio/activity';
 import type { Provider } from '../providers/provider.ts';
 import type { Database } from '../db/connection.ts';
 import { failLookup, finishLookup, openLookup } from '../db/lookups/lookups.ts';
-import type { LookupAnswer, LookupState } from '../domain/lookups.ts';
+import type { LookupAnswer, LookupState } from '../domain/submission.ts';
 
 /** The step of a look-up apart from its charge that is one transaction; run as a local activity, safe to repeat. */
 export function lookupRefundActivities(sql: Database) {

@@ -1,4 +1,6 @@
 import { log } from '@temporalio/activity';
+import type { Database } from '../db/connection.ts';
+import { databaseNow, noteSuccess, readPosition, savePosition } from '../db/maintenance/regularWork.ts';
 import { eraseEmailsAfter } from '../db/emails/retention.ts';
 import {
   deleteUnmatched,
@@ -7,10 +9,8 @@ import {
   leftovers,
   type Step,
 } from '../db/maintenance/cleanUp.ts';
-import type { Database } from '../db/connection.ts';
 import { idFloor } from '../db/ids.ts';
 import type { IdPrefix } from '../domain/ids.ts';
-import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
 import {
   eraseClicksAfter,
   eraseLookupsAfter,
@@ -21,8 +21,32 @@ import {
   postponedAfter,
 } from '../db/maintenance/retention.ts';
 import { maskMsisdn } from '../domain/msisdn.ts';
-import { beat } from './heartbeat.ts';
-import { tryEach } from './tryEach.ts';
+import { beat, tryEach } from './failures.ts';
+
+type Activities = Record<string, (...args: never[]) => Promise<unknown>>;
+
+/**
+ * The same activities; each notes when it has succeeded, for whoever watches that the regular work gets done: one that leaves something
+ * for its next call has not yet, so that it shows where more comes than is done. What is done stays done where that cannot be noted.
+ */
+export function notingSuccess<Steps extends Activities>(sql: Database, steps: Steps): Steps {
+  const noting = Object.entries(steps).map(([activity, step]) => [
+    activity,
+    async (...args: never[]) => {
+      const result = await step(...args);
+      if (leavesSome(result)) return result;
+      await noteSuccess(sql, activity).catch((error: unknown) => {
+        log.warn('regular work: a success could not be noted', { error });
+      });
+      return result;
+    },
+  ]);
+  return Object.fromEntries(noting) as Steps;
+}
+
+function leavesSome(result: unknown): boolean {
+  return typeof result === 'object' && result !== null && 'left' in result;
+}
 
 const DAY_MS = 86_400_000;
 // Statements stay short: nobody waits long for a row that is being deleted.

@@ -1,6 +1,6 @@
-import { cancelOneOfClosed } from '../db/accounts/closings.ts';
-import { expireMessage, giveUpUnanswered } from '../db/messages/endings.ts';
-import { pauseMessage } from '../db/messages/paused.ts';
+import { cancelOneOfClosed } from '../db/accounts/accounts.ts';
+import { expireMessage, giveUpUnanswered, type StatusChange } from '../db/messages/endings.ts';
+import { pauseMessage } from '../db/messages/pauses.ts';
 import { moveToRoute, releaseScheduled } from '../db/messages/submissions.ts';
 import { reopenUnanswered } from '../db/messages/unanswered.ts';
 import type { Database } from '../db/connection.ts';
@@ -8,6 +8,9 @@ import { orderRoutes, type Routing } from '../domain/routing.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
 import type { Released, SubmissionOutcome } from '../workflows/contracts.ts';
 import { unknownMessage } from './failures.ts';
+import { cancelScheduled } from '../db/money/billing.ts';
+import { settleReservation } from '../db/money/reservations.ts';
+import { pendingEventsOf } from '../db/incoming/inbound.ts';
 
 /** What happens to a message apart from its submission, by its workflow's timers or by staff's word. */
 export function messageActivities(sql: Database, routing: () => Promise<Routing>) {
@@ -59,6 +62,23 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
       const { status, events } = await giveUpUnanswered(sql, messageId);
       if (status === 'failed') countEnd(status);
       return { status: status as SubmissionOutcome['status'], events };
+    },
+  };
+}
+
+/** Single-transaction steps on money; run as local activities, safe to repeat. */
+export function billingActivities(sql: Database) {
+  return {
+    /** Charges what was reserved for a message, an e-mail or a look-up when it was accepted. */
+    charge: (id: string): Promise<void> => settleReservation(sql, id),
+
+    /** Cancels and refunds a message that is still scheduled; returns its status afterwards, with events where there are any. */
+    async cancelMessage(messageId: string): Promise<string | StatusChange> {
+      const status = await cancelScheduled(sql, messageId);
+      if (status !== 'cancelled') return status;
+      countEnd(status);
+      const events = await pendingEventsOf(sql, messageId);
+      return events.length > 0 ? { status, events } : status;
     },
   };
 }

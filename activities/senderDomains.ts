@@ -1,14 +1,12 @@
 import { Context, log } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { createSemaphore } from '../concurrency/semaphore.ts';
-import type { Database } from '../db/connection.ts';
+import { type Database, transaction } from '../db/connection.ts';
 import { dueDomains, noteLook, readDomain } from '../db/emails/domains.ts';
 import { pendingEventsOf } from '../db/incoming/inbound.ts';
-import { transaction } from '../db/transaction.ts';
 import { type Applied, applyLook } from '../operations/email/domains/apply.ts';
-import type { DnsServers } from '../operations/email/domains/dns.ts';
-import { lookAt } from '../operations/email/domains/look.ts';
-import { tryToNotify } from '../operations/email/domains/notify.ts';
+import { type DnsServers, lookAt } from '../operations/email/domains/look.ts';
+import { tryToNotify } from '../operations/email/domains/manage.ts';
 import type { DomainsLookedAt } from '../workflows/contracts.ts';
 
 // Ten seconds each where no DNS answers: 21 minutes for all of them.

@@ -1,9 +1,8 @@
 import { ApplicationFailure, log } from '@temporalio/activity';
 import type { Notified, SubmissionRound } from '../workflows/contracts.ts';
-import { withHeartbeat } from './heartbeat.ts';
-import { untilTheLast } from './lastAttempt.ts';
+import { untilTheLast, withHeartbeat } from './failures.ts';
 import { submitMessage } from './submission/message.ts';
-import type { Submitted, Submitting } from './submission/submitting.ts';
+import type { Submitted, Submitting } from './submission/storing.ts';
 
 /** Handing messages to one route; run on that route's task queue. */
 export function submissionActivities(submitting: Submitting) {

@@ -1,11 +1,12 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Database } from '../db/connection.ts';
-import { attemptsBefore, endResend } from '../db/webhooks/webhookResends.ts';
+import { attemptsBefore, endResend } from '../db/webhooks/webhookDeliveries.ts';
 import { loadEvent, logAttempt, type WebhookEvent } from '../db/webhooks/webhooks.ts';
 import { attemptsOf } from '../domain/webhooks.ts';
 import {
   attempt,
+  createWebhookPlaces,
   exhaust,
   nameInLogs,
   type Notifying,
@@ -13,7 +14,6 @@ import {
   pauseAfter,
   post,
 } from '../pipeline/webhookAttempts.ts';
-import { createWebhookPlaces } from '../pipeline/webhookPlaces.ts';
 import { observeAttempt } from '../telemetry/messageMetrics.ts';
 import { type AttemptLeft, FAILURE } from '../workflows/contracts.ts';
 import { throttled, unknownResend } from './failures.ts';

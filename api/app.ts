@@ -11,12 +11,12 @@ import {
   httpRules,
   measure,
   requestId,
+  traceRequests,
 } from './http/middleware.ts';
-import { changesSomething, ownerForStrangers, routesOf } from './http/routes.ts';
+import { changesSomething, ownerForStrangers, routesOf } from './http/endpoint.ts';
 import { type Context, serve, type State } from './http/serve.ts';
-import { servePage } from './http/servePage.ts';
+import { servePage } from './http/page.ts';
 import type { Services } from './services.ts';
-import { traceRequests } from './http/traces.ts';
 import { isTracing } from '../telemetry/tracing.ts';
 import { HttpRefused } from './http/refusals.ts';
 

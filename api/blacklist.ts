@@ -5,14 +5,23 @@ import {
   BLACKLIST_LATEST_END,
   BLACKLIST_REASON_MAX,
   BLACKLIST_REASON_STANDARD,
-} from '../domain/blacklist.ts';
-import { formatInstant } from '../domain/instants.ts';
+} from '../domain/statuses.ts';
+import { formatInstant } from '../domain/calendar.ts';
 import * as operations from '../operations/blacklist.ts';
 import { endpoint } from './http/endpoint.ts';
-import { documented } from './documented.ts';
-import { given, instant, issue, omissible, omissibleWithDefault, pathNumber, plainText } from './fields.ts';
+import {
+  createdAt,
+  documented,
+  given,
+  instant,
+  issue,
+  omissible,
+  omissibleWithDefault,
+  pathNumber,
+  plainText,
+  timestamp,
+} from './fields.ts';
 import { ABOUT_CURSOR, pageOf, pageSchema, pageSize } from './paging.ts';
-import { createdAt, timestamp } from './schemas.ts';
 
 const LISTED = /^\+[0-9]{8,15}$/;
 

@@ -1,29 +1,30 @@
 import { changeAccount, getAccount } from './account/account.ts';
 import { extendBlacklist, listBlacklist, shortenBlacklist } from './blacklist.ts';
-import { listContacts } from './contacts/list.ts';
-import { saveContacts } from './contacts/save.ts';
-import { changeContact, deleteContact, getContact } from './contacts/single.ts';
-import { emailEndpoints } from './email/endpoints.ts';
+import { changeContact, deleteContact, getContact, listContacts } from './contacts/contacts.ts';
+import { saveContacts } from './contacts/import.ts';
+import { emailEndpoints } from './email/read.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { createGroup, deleteGroup, getGroup, listGroups, renameGroup } from './groups/crud.ts';
-import { addGroupContacts, removeGroupContact } from './groups/members.ts';
+import {
+  addGroupContacts,
+  createGroup,
+  deleteGroup,
+  getGroup,
+  listGroups,
+  removeGroupContact,
+  renameGroup,
+} from './groups.ts';
 import { getHealth } from './health.ts';
 import { getInbound, listInbound } from './inbound.ts';
 import { getLink, listLinks } from './links.ts';
 import { lookUpNumber } from './lookup.ts';
-import { cancelMessage } from './messages/cancel.ts';
+import { cancelMessage, getMessage, listMessageEvents, listMessages } from './messages/history.ts';
 import { estimateMessages, estimateMms, estimateVoice } from './messages/estimate.ts';
-import { listMessageEvents } from './messages/events.ts';
-import { getMessage, listMessages } from './messages/history.ts';
-import { sendMms } from './messages/mms.ts';
-import { sendMessages } from './messages/send.ts';
-import { sendVoice } from './messages/voice.ts';
-import { openApiEndpoint } from './openapi/endpoint.ts';
+import { sendMessages, sendMms, sendVoice } from './messages/send.ts';
+import { openApiEndpoint } from './openapi/document.ts';
 import { getReport } from './reports.ts';
 import { listSenders } from './senders.ts';
 import { changeTemplate, createTemplate, deleteTemplate, getTemplate, listTemplates } from './templates.ts';
-import { changeWebhook } from './account/webhook.ts';
-import { listDeliveries, resendDelivery } from './account/webhookDeliveries.ts';
+import { changeWebhook, listDeliveries, resendDelivery } from './account/webhook.ts';
 
 /** The whole interface. */
 export const endpoints: readonly Endpoint[] = [

@@ -1,20 +1,45 @@
 import { z } from 'zod';
-import { COMPOSED_OF } from '../domain/composed.ts';
-import { type IdPrefix, idPattern } from '../domain/ids.ts';
-import { parseInstant } from '../domain/instants.ts';
-import { numberProblem, parseMsisdn } from '../domain/msisdn.ts';
-import { isSenderName } from '../domain/senders.ts';
+import { COMPOSED_OF, EXACT_MAX, idPattern, type IdPrefix, isOneLine, isStorable } from '../domain/ids.ts';
+import { parseInstant } from '../domain/calendar.ts';
+import { isSenderName, numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Refusal } from '../domain/refusals.ts';
-import { EXACT_MAX, isOneLine, isStorable } from '../domain/storable.ts';
-import { documented, withStandard } from './documented.ts';
+
+/**
+ * A schema with what it means and how it may look, for whatever describes the interface; where there is no example, zod's
+ * own `describe` does.
+ */
+export function documented<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+  example: z.input<Schema>,
+): Schema {
+  // Not as `examples`: of what is transformed zod drops those, which it takes for results. `schemaWriter` reads this.
+  return schema.meta({ description, example });
+}
+
+/**
+ * For `meta`: what stands where a field that is transformed is left out, as a caller would write it. Not as `default`, for the same
+ * reason: zod drops that too, and `schemaWriter` reads this.
+ */
+function withStandard(standard: unknown): { standard: unknown } {
+  return { standard };
+}
+
+/** An id of the examples. */
+export function exampleId(prefix: IdPrefix): string {
+  return `${prefix}_01kaj4c9v7n3w8t5q2x6y0z1ab`;
+}
+
+/** An instant of the examples. */
+export const EXAMPLE_INSTANT = '2026-11-21T10:00:00.000Z';
 
 const REFERENCE_MAX = 255;
 const SENDER_MAX = 15;
 const DIGITS = /^[0-9]{1,9}$/;
 
 /** How a phone number may be written, for descriptions of the interface; which ones exist no pattern can say. */
-export const PHONE_NUMBER = {
+const PHONE_NUMBER = {
   format: 'phone-number',
   pattern: '^(?:\\+[0-9]{8,15}|[0-9]{9,15})$',
   example: '+48500100200',
@@ -176,3 +201,14 @@ export const exactNumber = z
   .number()
   .refine((value) => Math.abs(value) <= EXACT_MAX, issue({ reason: 'field_malformed' }))
   .meta({ minimum: -EXACT_MAX, maximum: EXACT_MAX });
+
+/** An instant of an answer. */
+export const timestamp = z.iso.datetime({ precision: 3 });
+/** Money. */
+export const grosze = z.int();
+
+export const createdAt = documented(timestamp, 'When it came to be.', EXAMPLE_INSTANT);
+export const updatedAt = documented(timestamp, 'When it last changed.', EXAMPLE_INSTANT);
+
+/** What the removal of a resource is answered with. */
+export const deletedSchema = z.strictObject({ deleted: z.string().describe('The id of what was removed.') });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ping } from '../db/setup.ts';
-import { documented } from './documented.ts';
+import { documented } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
 import { within } from '../operations/outages.ts';
 import type { Services } from './services.ts';

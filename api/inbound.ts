@@ -1,14 +1,21 @@
 import { z } from 'zod';
 import { readReply } from '../db/incoming/replies.ts';
-import { type InboundRecord, inboundRecord } from '../domain/inbound.ts';
+import { type InboundRecord, inboundRecord } from '../domain/incoming.ts';
 import { Refused } from '../domain/refusals.ts';
 import { listReplies } from '../operations/replies.ts';
 import { endpoint } from './http/endpoint.ts';
-import { accountSchema } from './account/schema.ts';
-import { documented, EXAMPLE_INSTANT, exampleId } from './documented.ts';
-import { instant, pathId, queryBoolean, queryMsisdn } from './fields.ts';
+import { accountSchema } from './account/account.ts';
+import {
+  documented,
+  EXAMPLE_INSTANT,
+  exampleId,
+  instant,
+  pathId,
+  queryBoolean,
+  queryMsisdn,
+  timestamp,
+} from './fields.ts';
 import { cursorAfter, idCursor, pageSchema, pageSize } from './paging.ts';
-import { timestamp } from './schemas.ts';
 
 /** InboundMessage. */
 export const inboundSchema = z

@@ -1,14 +1,18 @@
 import { z } from 'zod';
-import { type LoggedClick, readClickLog } from '../db/links/clicks.ts';
-import { readLink, readLinks } from '../db/links/links.ts';
-import { isToken } from '../db/links/tokens.ts';
+import { isToken, type LoggedClick, readClickLog, readLink, readLinks } from '../db/links/links.ts';
 import { LINK_TOKEN_LENGTH, linkRecord, type TrackedLinkRecord } from '../domain/links.ts';
 import { endpoint } from './http/endpoint.ts';
-import { issue, queryBoolean } from './fields.ts';
-import { documented, EXAMPLE_INSTANT, exampleId } from './documented.ts';
+import {
+  createdAt,
+  documented,
+  EXAMPLE_INSTANT,
+  exampleId,
+  issue,
+  queryBoolean,
+  timestamp,
+} from './fields.ts';
 import { ABOUT_CURSOR, pageOf, pageSchema, pageSize } from './paging.ts';
 import { isId } from '../domain/ids.ts';
-import { createdAt, timestamp } from './schemas.ts';
 import { Refused } from '../domain/refusals.ts';
 
 const CLICK_LOG_MAX = 50;

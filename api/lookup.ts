@@ -2,11 +2,9 @@ import { z } from 'zod';
 import { numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { Refused } from '../domain/refusals.ts';
 import { lookUp } from '../operations/lookUp.ts';
-import { LOOKUP_STATUSES } from '../domain/lookups.ts';
-import { documented, EXAMPLE_INSTANT } from './documented.ts';
-import { pathNumber } from './fields.ts';
+import { LOOKUP_STATUSES } from '../domain/submission.ts';
+import { documented, EXAMPLE_INSTANT, grosze, pathNumber, timestamp } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
-import { grosze, timestamp } from './schemas.ts';
 
 /** HlrResult. */
 const lookupSchema = z

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../domain/ids.ts';
-import { documented } from './documented.ts';
-import { issue, pageLimit } from './fields.ts';
+import { documented, issue, pageLimit } from './fields.ts';
 
 /** Greatest size of a page (v2.3.0, Limits, for the history; ours for the other lists). */
 export const PAGE_MAX = 200;

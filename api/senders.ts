@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { listSenders as senderNames } from '../operations/senders.ts';
-import { documented } from './documented.ts';
+import { listSenders as senderNames } from '../operations/settings.ts';
+import { documented, exampleId } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
 
 /** GET /v1/senders (v2.3.0, Sender list item): active senders, and the one in effect when a send names none. */
@@ -29,3 +29,37 @@ export const listSenders = endpoint({
     return { status: 200, body: { data: senders, current } };
   },
 });
+
+const recordSchema = z
+  .strictObject({
+    type: documented(z.enum(['TXT', 'MX', 'CNAME']), 'The type of the record.', 'TXT'),
+    name: documented(z.string(), 'The whole name, without a dot at the end.', 'send.sklep.example'),
+    value: documented(
+      z.string(),
+      'What is to be set there; of an `MX` or `CNAME` the host, without a dot at the end.',
+      'v=spf1 a:mail.example.com ~all',
+    ),
+    priority: documented(z.int().nullable(), 'Of an `MX`; `null` of all else.', null),
+    purpose: documented(
+      z.enum(['dkim', 'spf', 'return_path']),
+      '`dkim`: the key of the signature; `spf`: who may send; `return_path`: where bounces go.',
+      'spf',
+    ),
+    seen: documented(z.boolean(), 'Whether it was there when it was looked for.', true),
+  })
+  .meta({ id: 'DnsRecord', description: 'A DNS record that the owner of a sender domain sets.' });
+
+/** A sender domain as webhooks have it. */
+export const senderDomainSchema = z
+  .strictObject({
+    id: documented(z.string(), 'The id.', exampleId('dom')),
+    name: documented(z.string(), 'In ASCII (IDNA A-labels) and small letters.', 'sklep.example'),
+    status: documented(
+      z.enum(['pending', 'verified', 'lost']),
+      '`pending`: not all of its records were seen yet; `verified`: e-mails are sent from it; `lost`: it was verified, and a record is gone.',
+      'verified',
+    ),
+    is_default: documented(z.boolean(), 'Whether e-mails that name no sender come from it.', true),
+    records: documented(z.array(recordSchema), 'What it needs in DNS.', []),
+  })
+  .meta({ id: 'SenderDomain', description: 'A domain that e-mails are sent from.' });

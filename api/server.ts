@@ -1,21 +1,65 @@
-import { Client, type ConnectionOptions } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  type ConnectionOptions,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { createRunning } from '../concurrency/running.ts';
-import { sharedReading } from '../concurrency/sharedReading.ts';
+import { createRunning } from '../concurrency/tasks.ts';
+import { sharedReading } from '../concurrency/gather.ts';
 import { sharedAcceptance } from '../db/messages/acceptShared.ts';
 import { addPools, openDatabase, sharesOf } from '../db/connection.ts';
 import { readBacklog } from '../db/money/reservations.ts';
-import { currentRouting } from '../operations/routes/current.ts';
-import { watchBlocks, watchPool } from '../telemetry/processMetrics.ts';
-import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
+import { currentRouting } from '../operations/routes/routes.ts';
+import { temporalCallMetrics, watchBlocks, watchPool } from '../telemetry/metrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
 import { createApp, type Mount } from './app.ts';
 import { createAdmission } from './http/admission.ts';
-import { createKeyLookups } from './http/keyLookups.ts';
+import { createKeyLookups } from './http/authentication.ts';
 import { createHttpServer, drain, listen } from './http/httpServer.ts';
 import type { ApiSettings, Services } from './services.ts';
-import { temporalConnection } from './temporalConnection.ts';
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+type Call = ReturnType<Parameters<Interceptor>[1]>;
+
+const CANCELLED = 1;
+
+/** A connection to Temporal that is made with the first call. Calls that wait for their next try fail when it is closed. */
+export function temporalConnection(
+  server: Pick<ConnectionOptions, 'address' | 'tls' | 'apiKey'>,
+): Connection {
+  const interceptors = [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), failingOnceClosed];
+  return Connection.lazy({ ...server, interceptors });
+}
+
+// A closed channel throws at the next try, which the SDK makes in a timer: nobody could catch it, and the process would end.
+const failingOnceClosed: Interceptor = (options, nextCall) => {
+  try {
+    return nextCall(options) as ReturnType<Interceptor>;
+  } catch (error) {
+    return failed(String(error)) as ReturnType<Interceptor>;
+  }
+};
+
+function failed(details: string): Call {
+  return {
+    start(metadata, listener) {
+      queueMicrotask(() => {
+        listener?.onReceiveMessage?.(null);
+        listener?.onReceiveStatus?.({ code: CANCELLED, details, metadata });
+      });
+    },
+    sendMessageWithContext: () => undefined,
+    sendMessage: () => undefined,
+    startRead: () => undefined,
+    halfClose: () => undefined,
+    cancelWithStatus: () => undefined,
+    getPeer: () => 'closed',
+    getAuthContext: () => null,
+  };
+}
 
 /** What an API process needs to run. */
 export interface ApiOptions {

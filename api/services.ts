@@ -1,8 +1,8 @@
-import type { Running } from '../concurrency/running.ts';
+import type { Running } from '../concurrency/tasks.ts';
 import type { Database } from '../db/connection.ts';
 import type { Services as OperationServices } from '../operations/asked.ts';
 import type { Admission } from './http/admission.ts';
-import type { KeyLookups } from './http/keyLookups.ts';
+import type { KeyLookups } from './http/authentication.ts';
 
 /** Settings that handlers depend on; names as in the environment. */
 export interface ApiSettings {

@@ -1,18 +1,27 @@
 import { z } from 'zod';
 import { listTemplates as readTemplates, readTemplate, type TemplateRow } from '../db/messages/templates.ts';
-import { placeholderNames } from '../domain/placeholders.ts';
-import { Refused } from '../domain/refusals.ts';
 import {
+  placeholderNames,
   TEMPLATE_BODY_MAX,
   TEMPLATE_NAME_MAX,
   TEMPLATE_SUBJECT_MAX,
   TEMPLATE_TYPES,
-} from '../domain/templates.ts';
+} from '../domain/placeholders.ts';
+import { Refused } from '../domain/refusals.ts';
 import * as operations from '../operations/templates.ts';
-import { documented, exampleId } from './documented.ts';
-import { lineText, omissible, omissibleWithDefault, pathId, plainText } from './fields.ts';
+import {
+  createdAt,
+  deletedSchema,
+  documented,
+  exampleId,
+  lineText,
+  omissible,
+  omissibleWithDefault,
+  pathId,
+  plainText,
+  updatedAt,
+} from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
-import { createdAt, deletedSchema, updatedAt } from './schemas.ts';
 
 // A body of the greatest length (100,000) with every character written as an escape of six, and the rest.
 const REQUEST_LIMIT = 608 * 1024;

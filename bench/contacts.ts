@@ -6,9 +6,9 @@ import { type Database, openDatabase, type Sql } from '../db/connection.ts';
 import { type ContactFilter, contactsOf, readContacts } from '../db/contacts/contacts.ts';
 import { expandGroups, listGroups } from '../db/contacts/groups.ts';
 import { newId } from '../db/ids.ts';
-import { searchTerms } from '../domain/contactSearch.ts';
+import { searchTerms } from '../domain/contacts.ts';
 import { migrate } from '../db/migrate.ts';
-import { applyChanges, changeBook } from '../operations/addressBook/changeBook.ts';
+import { applyChanges, changeBook } from '../operations/addressBook/contacts.ts';
 import { run } from './load.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { newApiKey } from '../db/accounts/apiKeys.ts';
+import { newApiKey } from '../db/accounts/keys.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
 import { newId } from '../db/ids.ts';
 

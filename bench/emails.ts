@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { Pool } from 'undici';
-import { encrypt } from '../db/encryption.ts';
+import { encrypt } from '../db/installation.ts';
 import { type Product, startProduct } from './contenders/product.ts';
 import { noneRunning } from './contender.ts';
 import { cpuMs } from './cpu.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import type { Database } from '../db/connection.ts';
-import { randomToken } from '../db/links/tokens.ts';
+import { randomToken } from '../db/links/links.ts';
 import { LINK_TOKEN_LENGTH } from '../domain/links.ts';
 import { startProduct } from './contenders/product.ts';
 import { addAccount } from './database.ts';

@@ -9,7 +9,7 @@ import { type Database, openDatabase } from '../db/connection.ts';
 import { countOpenMessages, openAmong, openMessagesAfter } from '../db/messages/openMessages.ts';
 import { migrate } from '../db/migrate.ts';
 import { readStuck, STUCK_KINDS } from '../db/messages/stuck.ts';
-import { readFacts, readInternalFacts } from '../db/messages/timeline.ts';
+import { readFacts, readInternalFacts } from '../db/messages/history.ts';
 import { DELIVERY_STATES, readDeliveries } from '../db/webhooks/webhookDeliveries.ts';
 import { lateBefore, unnotifiedBetween } from '../db/webhooks/unnotified.ts';
 import { fillWithMessages, REPORTED } from './reportData.ts';

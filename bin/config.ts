@@ -2,9 +2,9 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isId } from '../domain/ids.ts';
-import { isSenderName } from '../domain/senders.ts';
-import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../domain/staffLimits.ts';
-import { publicUrl } from '../providers/urls.ts';
+import { isSenderName } from '../domain/msisdn.ts';
+import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../domain/money.ts';
+import { publicUrl } from '../providers/http.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
 const count = (min: number, max: number) =>

@@ -1,12 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { waitFor } from '../concurrency/waitFor.ts';
-import type { Database, Sql } from '../db/connection.ts';
+import { waitFor } from '../concurrency/tasks.ts';
+import { type Database, readWithin, type Sql } from '../db/connection.ts';
 import { countOpenFindings } from '../db/maintenance/findings.ts';
 import { readRegularWork } from '../db/maintenance/regularWork.ts';
 import { readBacklog } from '../db/money/reservations.ts';
 import { readOverview, readWatched, type WatchedRoute } from '../db/routes/routeOverview.ts';
 import { ping } from '../db/setup.ts';
-import { readWithin } from '../db/transaction.ts';
 import { providerKinds } from '../providers/registry.ts';
 
 // For all of it: who scrapes waits for ten seconds.

@@ -9,7 +9,7 @@ const FILE = 'demo.key';
 const RECIPIENT = '+48500100200';
 
 /** How the demo account's key is handed over. */
-export interface HandedKey {
+interface HandedKey {
   /** What to read about it, one sentence. */
   remark: string;
   /** What stands for the key within double quotes of a shell's line: itself, or the reading of its file. */

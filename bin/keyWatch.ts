@@ -1,13 +1,12 @@
-import { repeat } from '../concurrency/repeat.ts';
+import { repeat } from '../concurrency/tasks.ts';
 import { openDatabase } from '../db/connection.ts';
-import { keyFingerprint } from '../db/encryption.ts';
-import { readFact } from '../db/installation.ts';
+import { keyFingerprint, readFact } from '../db/installation.ts';
 import { StartProblem } from './problem.ts';
 
 const EVERY_MS = 5_000;
 
 /** Looks whether a process still has the key that the database's secrets are encrypted with. */
-export interface KeyWatch {
+interface KeyWatch {
   /** Rejects with a StartProblem once they are encrypted with another one; never resolves. */
   changed: Promise<never>;
   stop(): Promise<void>;

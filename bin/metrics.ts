@@ -23,7 +23,7 @@ export interface RunningMetrics {
 }
 
 /** What is needed to be watched. */
-export interface MetricsOptions {
+interface MetricsOptions {
   databaseUrl: string;
   host: string;
   /** 0 takes a free one. */

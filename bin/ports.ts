@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { createServer } from 'node:net';
+import { createServer, isIP } from 'node:net';
+import { errorCode, StartProblem } from './problem.ts';
 
 /** Whether a TCP port can be listened on at this moment, whatever is in the way. */
 export function isPortFree(port: number, host: string): Promise<boolean> {
@@ -34,7 +35,7 @@ export function localUrl(host: string, port: number): string {
  * @param host undefined means every interface
  * @returns the port; rejects with the system's error where that cannot be
  */
-export function listenOnce(port: number, host: string | undefined): Promise<number> {
+function listenOnce(port: number, host: string | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
@@ -43,4 +44,34 @@ export function listenOnce(port: number, host: string | undefined): Promise<numb
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : port));
     });
   });
+}
+
+/**
+ * Tries whether the service could listen here at this moment, before anything is started for it.
+ * @param host undefined means every interface
+ * @throws StartProblem that says what is in the way
+ */
+export async function expectListenable(port: number, host: string | undefined): Promise<void> {
+  try {
+    await listenOnce(port, host);
+  } catch (error) {
+    throw new StartProblem(listenProblem(errorCode(error) ?? String(error), port, host));
+  }
+}
+
+/** The sentence about an address that cannot be listened on, by the code of the system's error. */
+export function listenProblem(code: string, port: number, host: string | undefined): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} is already in use by another program; stop it, or set PORT to another one.`;
+    case 'EACCES':
+    case 'EPERM':
+      return `The service may not listen on port ${port} (${code}); allow it, or set PORT to another one.`;
+    case 'EADDRNOTAVAIL':
+      return `HOST: ${host} is not an address of this machine (${code}); set HOST to one that is.`;
+    default:
+      return host === undefined || isIP(host) !== 0
+        ? `Port ${port} cannot be listened on (${code}); set PORT or HOST to another one.`
+        : `HOST: ${host} cannot be listened on (${code}); set HOST to an address of this machine.`;
+  }
 }

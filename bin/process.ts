@@ -1,7 +1,7 @@
 import { DriverProblem, requireDriver } from '../db/connection.ts';
 import { ConfigError } from './config.ts';
 import { errorCode, errorText, StartProblem } from './problem.ts';
-import { listenProblem } from './listening.ts';
+import { listenProblem } from './ports.ts';
 
 /** Something that was started and can be stopped in order. */
 export type Running = {

@@ -2,10 +2,10 @@ import type { Connection } from '@temporalio/client';
 import { errorText, StartProblem } from './problem.ts';
 
 /** The types a search attribute can have, as Temporal's command line names them. */
-export type SearchAttributeKind = 'Keyword' | 'KeywordList' | 'Text' | 'Int' | 'Double' | 'Bool' | 'Datetime';
+type SearchAttributeKind = 'Keyword' | 'KeywordList' | 'Text' | 'Int' | 'Double' | 'Bool' | 'Datetime';
 
 /** Name to type. */
-export type SearchAttributes = Record<string, SearchAttributeKind>;
+type SearchAttributes = Record<string, SearchAttributeKind>;
 
 // temporal.api.enums.v1.IndexedValueType
 const INDEXED_VALUE_TYPE: Record<SearchAttributeKind, number> = {

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasSqlState, openDatabase, SQLSTATE } from '../db/connection.ts';
-import { keyFingerprint } from '../db/encryption.ts';
-import { claimFact } from '../db/installation.ts';
+import { claimFact, keyFingerprint } from '../db/installation.ts';
 import { ConfigError, type Config } from './config.ts';
 import { errorCode, StartProblem } from './problem.ts';
 

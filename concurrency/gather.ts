@@ -5,7 +5,7 @@ interface Waiter<In, Out> {
 }
 
 /** How batches are made. */
-export interface Gathering {
+interface Gathering {
   /** Items of one batch at most; all that wait unless given. */
   most?: number;
   /** Begins when nothing is running; at once unless given. `setImmediate` lets what comes in the same turn go together. */
@@ -85,5 +85,50 @@ export function gatherByKey<Out>(
       one.askers -= 1;
       if (one.askers === 0) open.delete(key);
     }
+  };
+}
+
+/**
+ * Runs a task once at a time. Whoever asks while it runs shares the next run with all others who ask until then, so that
+ * under load many are served by one run, and each by one that began after it had asked.
+ */
+export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+
+  function run(): Promise<void> {
+    running = task().finally(() => (running = null));
+    return running;
+  }
+
+  return () => {
+    if (running === null) return run();
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = null;
+        return run();
+      });
+    return next;
+  };
+}
+
+/**
+ * Shares what is read among all who ask within a time. A reading that fails is not kept: the next one reads anew.
+ * @param freshMs milliseconds from the beginning of a reading
+ */
+export function sharedReading<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | undefined;
+  let readAt = -Infinity;
+  return () => {
+    if (known === undefined || performance.now() - readAt > freshMs) {
+      readAt = performance.now();
+      const reading = read();
+      known = reading;
+      reading.catch(() => {
+        if (known === reading) known = undefined;
+      });
+    }
+    return known;
   };
 }

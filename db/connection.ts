@@ -1,4 +1,5 @@
 import postgres, { type ISql, type Sql as PostgresSql } from 'postgres';
+import { serially } from '../concurrency/tasks.ts';
 
 /** A pool of connections, or one transaction of it: every query function takes one as its first argument. */
 export type Sql = ISql<{ bigint: number }>;
@@ -9,7 +10,7 @@ export type PoolState = postgres.PoolState;
  * How long a statement may take, how long of it it may wait for a lock, and how long a transaction may take, or a statement by itself;
  * as long as it takes unless given.
  */
-export interface StatementLimits {
+interface StatementLimits {
   statementMs?: number;
   lockMs?: number;
   transactionMs?: number;
@@ -158,4 +159,81 @@ export function isLockTimeoutOn(error: unknown, table: string): boolean {
 /** True when the error came from PostgreSQL because a row broke this constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof postgres.PostgresError && error.constraint_name === constraint;
+}
+
+/**
+ * Runs statements in one transaction: all of them or none. How long it may take is the pool's `transaction_timeout`.
+ * @throws what `work` throws, after a rollback; the loss of the connection
+ */
+export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T>): Promise<T> {
+  return (await sql.begin(work)) as T;
+}
+
+/** Reads in one transaction, or fails once a statement has taken longer than `timeoutMs`. */
+export async function readWithin<T>(
+  sql: Database,
+  timeoutMs: number,
+  read: (tx: Sql) => Promise<T>,
+): Promise<T> {
+  return await transaction(sql, async (tx) => {
+    await tx`
+      select set_config('statement_timeout', ${String(timeoutMs)}, true), set_config('transaction_timeout', '0', true)`;
+    return await read(tx);
+  });
+}
+
+/** Has the rest of a transaction wait no longer than that for each lock. */
+export async function limitLocks(tx: Sql, lockMs: number): Promise<void> {
+  await tx`select from set_config('lock_timeout', ${`${lockMs}ms`}, true)`;
+}
+
+/**
+ * Does something in one transaction, one at a time of everything with the same name, in all processes. Within a process they wait without
+ * a connection.
+ * @param name such as `address book of cl_…`
+ * @throws QueueTimeoutError; lock_not_available; what `work` throws, and nothing is changed then
+ */
+export async function withNamedLock<T>(
+  sql: Database,
+  name: string,
+  work: (tx: Sql) => Promise<T>,
+): Promise<T> {
+  return await serially(name, () =>
+    transaction(sql, async (tx) => {
+      await lockNames(tx, [name]);
+      return await work(tx);
+    }),
+  );
+}
+
+/** Waits, within a transaction, until nobody is at any of these, and keeps others from them until it ends. */
+export async function lockNames(tx: Sql, names: readonly string[]): Promise<void> {
+  // In one order for all.
+  for (const name of [...names].sort()) {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
+  }
+}
+
+// Of ten thousand messages each name is made once.
+const known = new Map<string, string>();
+
+/**
+ * A row under the names of its columns, as tables, the audit log and the command line have them; values stay as they are.
+ * Rows leave this folder with names in camelCase: the driver makes those once for each statement.
+ */
+export function byColumnName<T>(row: Readonly<Record<string, T>>): Record<string, T>;
+export function byColumnName(row: object): Record<string, unknown>;
+export function byColumnName(row: object): Record<string, unknown> {
+  const named: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(row)) named[columnName(field)] = value;
+  return named;
+}
+
+function columnName(field: string): string {
+  let column = known.get(field);
+  if (column === undefined) {
+    column = postgres.fromCamel(field);
+    known.set(field, column);
+  }
+  return column;
 }

@@ -1,5 +1,4 @@
-import type { Database, Sql } from './connection.ts';
-import { transaction } from './transaction.ts';
+import { type Database, type Sql, transaction } from './connection.ts';
 
 const RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
 type Right = (typeof RIGHTS)[number];
@@ -30,7 +29,7 @@ function all(tables: string, without: readonly Right[]): Record<string, readonly
  * Of tables that a role may not read, the columns that it may: all but these. The API knows which domains are verified; what their
  * e-mails are signed with it only writes.
  */
-export const HIDDEN: Partial<Record<Part, Record<string, readonly string[]>>> = {
+const HIDDEN: Partial<Record<Part, Record<string, readonly string[]>>> = {
   api: { sender_domains: ['dkim_private_key'] },
 };
 
@@ -41,7 +40,7 @@ const PURSE = ['balance_grosze', 'test_credits'];
  * Of tables that a role may not change, the columns that it may. Whoever takes over a part gets no keys, scopes, credit or status by it:
  * those only staff write. To lock a row takes one column.
  */
-export const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
+const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
   api: {
     accounts: [
       ...PURSE,

@@ -33,7 +33,7 @@ export async function makeOnce(
 }
 
 /** Programs of a published Go module. */
-export type GoBuild = {
+type GoBuild = {
   /** At the beginning of a sentence: "Temporal v1.5.1". */
   title: string;
   /** `path@version` each; a program is called by the last part of its path. */

@@ -3,10 +3,10 @@ import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode, lastLine, StartProblem } from '../bin/problem.ts';
-import { identify, isRunning, readIdentity } from '../bin/processes.ts';
+import { identify, isRunning, readIdentity } from '../bin/runfile.ts';
 
 /** A child process, of which nobody knows yet whether it serves. */
-export type Child = {
+type Child = {
   pid: number;
   /** How it ended ("code 1", "signal SIGKILL"); resolves when it has ended. */
   ended: Promise<string>;
@@ -23,7 +23,7 @@ export type DevServer = Pick<Child, 'pid' | 'ended' | 'stop'> & { url: string; p
 /** The user that a child runs as, which only root may choose. */
 export type RunAs = { uid: number; gid: number };
 
-export type ChildOptions = {
+type ChildOptions = {
   dataDir: string;
   /** Its output goes to `logs/<name>.log`; `<name>.pid` tells the next start what a kill has left running. */
   name: string;

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path';
 import { errorCode, StartProblem } from '../bin/problem.ts';
 import { freePort } from '../bin/ports.ts';
-import { identify, isRunning, readIdentity } from '../bin/processes.ts';
+import { identify, isRunning, readIdentity } from '../bin/runfile.ts';
 
 /**
  * Creates the data folder and its `logs` where they are missing. When this process is root the folder lets others

@@ -13,10 +13,9 @@ import {
 import { welcome } from '../bin/demoKey.ts';
 import { doors } from '../bin/doors.ts';
 import { watchSecretsKey } from '../bin/keyWatch.ts';
-import { expectListenable } from '../bin/listening.ts';
+import { expectListenable, localUrl } from '../bin/ports.ts';
 import { startLog } from '../bin/log.ts';
 import { startConfiguredMetrics } from '../bin/metrics.ts';
-import { localUrl } from '../bin/ports.ts';
 import { StartProblem } from '../bin/problem.ts';
 import { runProcess, type Running } from '../bin/process.ts';
 import { removeRunFile, writeRunFile, type RunFile } from '../bin/runfile.ts';

@@ -7,7 +7,7 @@ import { type DevServer, endLeftover, startChild, systemEnvironment, untilReady 
 import { keptPort, prepareDataDir } from './dataDir.ts';
 import { hiddenPlace, openUiGate } from './uiGate.ts';
 
-export type TemporalOptions = {
+type TemporalOptions = {
   /** A Temporal CLI, from `findTemporal`. */
   binary: string;
   /** Everything Temporal knows is in `temporal.db` below it. */
@@ -21,7 +21,7 @@ export type TemporalOptions = {
 };
 
 /** A Temporal for development; its `url` is host:port. */
-export type DevTemporal = DevServer & { uiUrl: string };
+type DevTemporal = DevServer & { uiUrl: string };
 
 const NAME = 'temporal';
 // Where Temporal's own tools put the Web UI.

@@ -4,7 +4,7 @@ import { errorText, StartProblem } from '../bin/problem.ts';
 import { buildWithGo, cacheFolder, makeOnce } from './cache.ts';
 import { systemEnvironment } from './children.ts';
 
-export type TemporalSearch = {
+type TemporalSearch = {
   /** TEMPORAL_CLI_PATH; when given, nothing else is looked for. */
   cliPath?: string | undefined;
   /** Receives a sentence about what takes long. */

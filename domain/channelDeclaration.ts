@@ -1,9 +1,17 @@
-import type { Channel } from './channelNames.ts';
-import type { Encoding } from './parts.ts';
+import type { Encoding } from './sms.ts';
 import type { Refusal } from './refusals.ts';
 
+/** What a message is sent as (v2.3.0, Message, `type`). */
+export type Channel = 'sms' | 'mms' | 'vms';
+
+/** All that the interface knows. */
+export const CHANNELS: readonly Channel[] = ['sms', 'mms', 'vms'];
+
+/** What a message is sent as unless its request names a channel. */
+export const DEFAULT_CHANNEL: Channel = 'sms';
+
 /** What a message says, as it is stored: its text, and what its channel has beside that. */
-export interface StoredContent {
+interface StoredContent {
   text: string;
   content: object | null;
 }
@@ -19,7 +27,7 @@ export interface Measure {
 }
 
 /** A content as it is submitted: the text of each part. */
-export interface CutContent {
+interface CutContent {
   encoding: Encoding;
   parts: string[];
 }
@@ -32,7 +40,7 @@ export interface DomesticPrices {
 }
 
 /** What holds for all contents of a channel. */
-export interface ChannelTraits {
+interface ChannelTraits {
   channel: Channel;
   /** The most parts one message may have. */
   maxParts: number;

@@ -1,8 +1,7 @@
 import { mms } from './channels/mms.ts';
 import { sms } from './channels/sms.ts';
 import { vms } from './channels/vms.ts';
-import type { ChannelRules, Declaration } from './channelDeclaration.ts';
-import type { Channel } from './channelNames.ts';
+import type { Channel, ChannelRules, Declaration } from './channelDeclaration.ts';
 
 const declared: Record<Channel, ChannelRules> = { sms: rules(sms), mms: rules(mms), vms: rules(vms) };
 

@@ -1,10 +1,11 @@
-import { CUSTOM_FIELDS_MAX, rememberedKeys } from './contactFields.ts';
 import {
   changedContact,
   type ContactChange,
   type ContactContent,
+  CUSTOM_FIELDS_MAX,
   isMeantAsGroupId,
   NAMELESS,
+  rememberedKeys,
 } from './contacts.ts';
 import { Refused } from './refusals.ts';
 
@@ -34,7 +35,7 @@ export interface BookExcerpt {
 }
 
 /** What becomes of one change. */
-export type ContactOutcome = 'created' | 'updated' | Refused;
+type ContactOutcome = 'created' | 'updated' | Refused;
 
 /** A contact as it is to be. */
 export interface PlannedContact {
@@ -57,7 +58,7 @@ export interface ContactPlan {
 }
 
 /** Makes the ids of what is new. */
-export interface NewIds {
+interface NewIds {
   contact: () => string;
   group: () => string;
 }

@@ -1,3 +1,19 @@
+import anyAscii from 'any-ascii';
+import { composed } from './ids.ts';
+
+/** Whether a text has more than so many characters: code points, so that an emoji counts once. */
+export function hasMoreCharacters(text: string, limit: number): boolean {
+  // A character is one unit or two, so the length alone answers for nearly every text.
+  if (text.length <= limit) return false;
+  if (text.length > 2 * limit) return true;
+  let characters = 0;
+  for (let at = 0; at < text.length; characters += 1) {
+    if (characters === limit) return true;
+    at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+  }
+  return false;
+}
+
 /**
  * The GSM 03.38 (3GPP TS 23.038) default alphabet: the character at index n has the septet n. The
  * escape septet 0x1B stands for no character of its own; NUL keeps its place here and is left out below.
@@ -90,4 +106,28 @@ export function decodeGsm7(bytes: Uint8Array): string {
     }
   }
   return text;
+}
+
+// What ASCII has and GSM-7 has not; its other control characters, which no phone shows, are left out.
+const FROM_ASCII = new Map([
+  ['`', "'"],
+  ['\t', ' '],
+]);
+
+/**
+ * Brings a whole text into GSM-7 (v1.2.0, POST /v1/sms, `normalize`): Polish letters lose their diacritics, typographic marks
+ * become plain ones, other scripts are transliterated, emoji named. What GSM-7 has stays as it is, é and € among it. A letter
+ * written as a base and a combining mark counts as one.
+ */
+export function normalize(text: string): string {
+  let normalized = '';
+  for (const char of composed(text)) {
+    if (septetsOf(char) > 0) normalized += char;
+    else for (const plain of anyAscii(char)) normalized += inGsm7(plain);
+  }
+  return normalized;
+}
+
+function inGsm7(ascii: string): string {
+  return septetsOf(ascii) > 0 ? ascii : (FROM_ASCII.get(ascii) ?? '');
 }

@@ -1,3 +1,40 @@
+// What may stand behind STOP and WYPISZ without making the reply mean something else: "Stop, proszę", "WYPISZ MNIE".
+const COURTESIES = new Set([
+  ...['MNIE', 'SIE', 'SMS', 'PROSZE', 'DZIEKUJE', 'DZIEKI'],
+  ...['STOP', 'WYPISZ'],
+]);
+
+// Nobody needs more to opt out, and normalising a stranger's long text can take seconds.
+const LONGEST = 1_000;
+
+/** What unsubscribes (v2.3.0, Inbound replies); none of them can be a keyword, or nobody could opt out of its owner. */
+export const OPT_OUT_WORDS = ['STOP', 'WYPISZ', 'NIE'] as const;
+
+/**
+ * Whether a reply unsubscribes its sender (v2.3.0, Inbound replies: "a reply of STOP, WYPISZ or NIE").
+ *
+ * Words are compared without case and diacritics; punctuation, quotes, emoji and spaces around them do not count. NIE
+ * counts only as the whole reply, because it is an ordinary answer as well ("Nie, dziękuję", "nie przyjdę"). STOP and
+ * WYPISZ count as the whole reply or followed by nothing but courtesies ("wypisz mnie", "STOP SMS"); any other word
+ * makes it a sentence about something else ("stop przy sklepie").
+ */
+export function isOptOut(text: string): boolean {
+  if (text.length > LONGEST) return false;
+  const [first, ...rest] = wordsOf(text);
+  if (first === 'NIE') return rest.length === 0;
+  return (first === 'STOP' || first === 'WYPISZ') && rest.every((word) => COURTESIES.has(word));
+}
+
+/** The words of a text in upper-case letters without diacritics; full-width and similar forms become plain ones. */
+function wordsOf(text: string): string[] {
+  return text
+    .normalize('NFKD')
+    .replace(/[\p{Mark}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .toUpperCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+}
+
 /** How a keyword may be written; it is kept in upper case (v2.3.0, Inbound replies). */
 export const KEYWORD = /^[A-Za-z0-9]{2,10}$/;
 
@@ -20,4 +57,61 @@ export function splitKeyword(text: string): { keyword: string; rest: string } | 
   if (!KEYWORD.test(word)) return null;
   const behind = text.slice(match[0].length);
   return { keyword: word.toUpperCase(), rest: behind.replace(SEPARATORS, '') };
+}
+
+// Words with which people begin an answer to anybody's message, as they are written; compared without case and Polish
+// letters. A keyword has 2 to 10 letters or digits, so longer ones cannot be had anyway.
+const EVERYDAY = `
+  tak no jasne pewnie oczywiście zgoda zgadzam okej okey okay ok oki dobra dobrze dobry spoko super
+  świetnie fajnie git gitara rozumiem jasna potwierdz potwierdza będę przyjdę przyjadę jestem
+  pasuje może można nein niestety nigdy odmawiam odwołuję odwołaj odwołać odwołany rezygnuję rezygnacja
+  zrezygnuj anuluj anuluję anulować usuń wypisać wypisuję wypis stopsms koniec dość dosyć przestań
+  start pomoc pomocy pomóż help info informacja informacje kontakt dziękuję dziękujemy dzięki dzięks dzięx
+  dzienki thx thanks thank proszę poproszę prosimy sorry wybacz hej hejka cześć siema siemka elo witam witaj
+  witajcie halo hello hi dzień pan pani państwo panie do widzenia pa papa nara pozdrawiam yes yep
+  yeah nope sure please cancel end quit unsub arret optout opt out subscribe join accept agree decline
+  reject si oui non da ja nee nah co czy kto kiedy gdzie jak jaki jaka jakie ile dlaczego czemu po kim skąd
+  to ta ten te tu tam już jeszcze dziś dzisiaj jutro wczoraj rano wieczorem później teraz zaraz chwilę
+  godzina godz minut minuta wtorek środa czwartek piątek sobota niedziela styczeń luty marzec
+  kwiecień maj czerwiec lipiec sierpień wrzesień listopad grudzień chcę chciałbym chciałabym mogę możemy mam
+  mamy nam mi mnie moja mój moje my wy on ona oni ty pana zadzwoń zadzwonię oddzwoń oddzwonię dzwonić
+  dzwonię napisz nr numer tel telefon sms wiadomość odbiorę odbiór odebrane odebrałem odebrałam zapłacone
+  zapłacę opłacone wysłane kod pin hasło login na ze za od dla bez przy przed ale lecz oraz lub albo bo więc
+  się być był byla jest są będzie zero jeden jedna jedno dwa dwie trzy cztery pięć sześć siedem osiem
+  dziewięć dziesięć pierwszy drugi trzeci one two przełóż przełożyć zmiana zmienić zmień inny termin wizyta
+  wizytę spotkanie płatność faktura paczka paczkę zamawiam zamówienie biorę reklamacja ocena opinia bardzo
+  dobre złe zły słabo kiepsko polecam akceptuję akceptuj odrzucam przyjmuję zatwierdź czekam jadę idę wracam
+  raczej chyba gotowe gotowy gotowa aha mhm okk spox dobranoc good great fine maybe perfect perfekt wolę zajęte
+  zajęty zajęta wolne dostałem dostałam zgadza odebrano odebrana zrobione załatwione nic żaden
+  wszystko pilne błąd pomyłka proste właśnie
+`;
+
+// Numbers, times, amounts: "12", "500600700", "15min", "10zl", "2szt", "18ta".
+const NUMBER = /^[0-9]+(?:H|G|GODZ|MIN|ZL|PLN|EUR|SZT|OS|X|TA|TEJ|EJ|GO|DNI|PM|AM)?$/;
+
+const WORDS: ReadonlySet<string> = new Set(EVERYDAY.split(/\s+/).filter(Boolean).map(folded));
+const UNSUBSCRIBING: readonly string[] = OPT_OUT_WORDS;
+
+/** Why a keyword is not to be had without more ado; null: anybody may claim it. */
+type Guard = 'opt_out' | 'everyday' | null;
+
+/**
+ * Whether a word is one with which anybody's replies begin: it would carry other accounts' replies away to the one that
+ * has it as its keyword. Numbers and short words of everyday answers need staff's consent; the words that
+ * unsubscribe are nobody's, or one could opt out of their owner alone.
+ * @param keyword 2 to 10 letters or digits, in any case
+ */
+export function guardOf(keyword: string): Guard {
+  const word = folded(keyword);
+  if (UNSUBSCRIBING.includes(word)) return 'opt_out';
+  return NUMBER.test(word) || WORDS.has(word) ? 'everyday' : null;
+}
+
+/** In capitals without diacritics: `dziękuję` is `DZIEKUJE`, `ł` is `L`. */
+function folded(word: string): string {
+  return word
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
+    .toUpperCase()
+    .replaceAll('Ł', 'L');
 }

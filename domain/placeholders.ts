@@ -1,4 +1,4 @@
-import { composed } from './composed.ts';
+import { composed } from './ids.ts';
 
 /** A text taken apart: what is sent as written, and what each recipient gets in its place. */
 export type Piece =
@@ -11,7 +11,7 @@ export type Piece =
   | Malformed;
 
 /** A `{{` that begins no placeholder: refused wherever texts are taken, as nobody means the braces for the recipient. */
-export interface Malformed {
+interface Malformed {
   kind: 'malformed';
   /** `link` where it begins a `{{link:…}}`: its address cannot be one, or it does not end. */
   what: 'placeholder' | 'link';
@@ -178,4 +178,39 @@ function pieceOf(content: string, meant: (written: string) => string): Piece | n
   if (!KEY.test(inside)) return null;
   const key = placeholderKey(inside);
   return OPT_OUT_KEYS.includes(key) ? { kind: 'opt-out', key } : { kind: 'value', key };
+}
+
+export const TEMPLATE_TYPES = ['sms', 'mms', 'vms'] as const;
+type TemplateType = (typeof TEMPLATE_TYPES)[number];
+
+/** What an account writes of a template (v2.3.0, Template). */
+export interface TemplateContent {
+  name: string;
+  type: TemplateType;
+  /** Text with `{{key}}` placeholders; a SMIL document for `mms`. */
+  body: string;
+  /** Null unless the type is `mms`. */
+  subject: string | null;
+}
+
+/** Longest body in characters. A text message ends at 20 parts long before; a SMIL document is mostly markup. */
+export const TEMPLATE_BODY_MAX: Readonly<Record<TemplateType, number>> = {
+  sms: 10_000,
+  mms: 100_000,
+  vms: 10_000,
+};
+
+/** Longest name and subject in characters (v2.3.0 leaves both open). */
+export const TEMPLATE_NAME_MAX = 80;
+export const TEMPLATE_SUBJECT_MAX = 80;
+
+/** A change of a template; what is not given stays. */
+export type TemplatePatch = {
+  readonly [Field in keyof TemplateContent]?: TemplateContent[Field] | undefined;
+};
+
+/** The content with the given fields changed. */
+export function changedTemplate(stored: TemplateContent, patch: TemplatePatch): TemplateContent {
+  const { name = stored.name, type = stored.type, body = stored.body, subject = stored.subject } = patch;
+  return { name, type, body, subject };
 }

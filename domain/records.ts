@@ -1,7 +1,6 @@
-import type { Channel } from './channelNames.ts';
+import type { Channel } from './channelDeclaration.ts';
 import { rulesOf } from './channels.ts';
-import type { MessageStatus } from './statuses.ts';
-import { reasonText } from './reasons.ts';
+import { type MessageStatus, reasonText } from './statuses.ts';
 
 /** What is stored of a message and shown of it. */
 export interface MessageRow {

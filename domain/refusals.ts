@@ -1,5 +1,5 @@
-import type { Channel } from './channelNames.ts';
-import type { QuotaName } from './quotas.ts';
+import type { Channel } from './channelDeclaration.ts';
+import type { QuotaName } from './money.ts';
 import type { RouteTraffic } from './routing.ts';
 
 /** Why what stands behind the service gave no answer: it is not there, or it took too long. */
@@ -211,7 +211,7 @@ export type StaffRefusal =
   | { reason: 'secrets_key_unchanged' | 'stored_secret_unreadable' };
 
 /** Why something that staff asked for about routes is not done; nothing of credentials is in it. */
-export type RouteRefusal =
+type RouteRefusal =
   | {
       reason:
         | 'route_missing'

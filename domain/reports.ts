@@ -1,5 +1,5 @@
 import type { EmailStatus } from './email/statuses.ts';
-import type { Channel } from './channelNames.ts';
+import type { Channel } from './channelDeclaration.ts';
 import type { CalendarUnit } from './calendar.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from './statuses.ts';
 
@@ -50,7 +50,7 @@ export interface EmailSums extends Record<EmailStatus, number> {
 }
 
 /** What a report says of e-mails. */
-export interface EmailFigures extends Record<EmailStatus, number> {
+interface EmailFigures extends Record<EmailStatus, number> {
   count: number;
   /** Grosze net. */
   cost_grosze: number;
@@ -59,7 +59,7 @@ export interface EmailFigures extends Record<EmailStatus, number> {
 }
 
 /** What a report says of number look-ups. */
-export interface LookupFigures {
+interface LookupFigures {
   count: number;
   /** Grosze net. */
   cost_grosze: number;
@@ -91,7 +91,7 @@ export interface ReportPeriod {
 }
 
 /** What a report says of one group. */
-export interface ReportRow extends ReportFigures {
+interface ReportRow extends ReportFigures {
   /** The unit's name or the field's value; null where the messages have none. */
   key: string | null;
   /** By time: the row's first and last day inside the period. */

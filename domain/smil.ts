@@ -1,6 +1,6 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import type { Refusal, SmilFault } from './refusals.ts';
-import { faultOfAddress } from './webhookAddress.ts';
+import { faultOfAddress } from './addresses.ts';
 
 /** Longest SMIL of a message in characters: it is markup that names its media by their addresses. */
 export const SMIL_MAX = 10_000;

@@ -1,3 +1,5 @@
+import type { Channel } from './channelDeclaration.ts';
+
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -100,3 +102,73 @@ export function isFinal(status: MessageStatus): status is FinalStatus {
 export function mayMove(from: MessageStatus, to: MessageStatus): boolean {
   return MOVES.some((move) => move.from === from && move.to === to);
 }
+
+/** What has to be known of a message to start its workflow. */
+export interface StartableMessage {
+  id: string;
+  channel: Channel;
+  accountId: string;
+  requestId: string;
+  /** One of several recipients of its request. */
+  batched: boolean;
+  route: string;
+  /** When to submit, epoch milliseconds; null means at once. */
+  sendAt: number | null;
+  /** When the wait for a delivery report ends, epoch milliseconds. */
+  giveUpAt: number;
+  priority: boolean;
+}
+
+/** Why a message failed or was rejected; stored with the message, turned into words only when it is shown. */
+const ERROR_CODES = [
+  'network_refused',
+  'invalid_destination',
+  'invalid_sender',
+  'invalid_content',
+  'not_permitted',
+  'rejected_on_report',
+  'blacklisted',
+  'opted_out',
+  'given_up',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+const REASONS: Readonly<Record<ErrorCode, string>> = {
+  network_refused: 'Wiadomość odrzucona przez operatora przy nadaniu.',
+  invalid_destination: 'Wiadomość odrzucona przez operatora przy nadaniu: numer odbiorcy jest nieprawidłowy.',
+  invalid_sender: 'Wiadomość odrzucona przez operatora przy nadaniu: nadawca nie jest dozwolony.',
+  invalid_content:
+    'Wiadomość odrzucona przez operatora przy nadaniu: treść jest za długa lub ma niedozwolone znaki.',
+  not_permitted:
+    'Wiadomość odrzucona przez operatora przy nadaniu: wysyłka do tego odbiorcy nie jest dozwolona.',
+  rejected_on_report: 'Wiadomość odrzucona przez operatora w raporcie doręczenia.',
+  blacklisted: 'Numer jest na czarnej liście konta.',
+  opted_out: 'Numer jest na czarnej liście (odbiorca zrezygnował z wiadomości).',
+  given_up: 'Wiadomość nie została wysłana: operator serwisu zrezygnował z nadania.',
+};
+
+/**
+ * Why a message to a number on the blacklist is rejected: only where its owner opted out (v2.3.0, BlacklistEntry: reason
+ * `opt_out`) may the text say so (Message, `error`).
+ */
+export function blacklistReason(optedOut: boolean): ErrorCode {
+  return optedOut ? 'opted_out' : 'blacklisted';
+}
+const UNKNOWN_REASON = 'Wiadomość odrzucona.';
+
+/** The Polish sentence of the field `error` of a message (v2.3.0, Message) for a stored error code. */
+export function reasonText(errorCode: string): string {
+  return isErrorCode(errorCode) ? REASONS[errorCode] : UNKNOWN_REASON;
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return (ERROR_CODES as readonly string[]).includes(code);
+}
+
+/** Most numbers that are listed at once (v2.3.0, Limits). */
+export const BLACKLIST_ADDED_MAX = 1000;
+/** Longest reason in characters, and the one of entries that say none. */
+export const BLACKLIST_REASON_MAX = 200;
+export const BLACKLIST_REASON_STANDARD = 'manual';
+/** The latest end that an entry may have, epoch milliseconds: what the database can hold and show. */
+export const BLACKLIST_LATEST_END = Date.UTC(9999, 11, 31);

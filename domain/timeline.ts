@@ -100,7 +100,7 @@ export const PUBLIC_EVENT_TYPES = [
   'click',
   'opt_out',
 ] as const;
-export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
+type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 
 /** A message's way for staff, oldest first; what happened at the same instant stays in the order of the steps. */
 export function internalTimeline(facts: MessageFacts, internal: InternalFacts): TimelineEntry[] {

@@ -1,5 +1,7 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Readable } from 'node:stream';
+import { type Context, noteIdentity, presentedIn, watchSize } from '../api/http/serve.ts';
+import type { Services } from '../api/services.ts';
 import type { Mount } from '../api/app.ts';
 import type { Admitted } from '../api/http/admission.ts';
 import { countBeside, countIn, type KeyHolder, keyHolder } from '../api/http/authentication.ts';
@@ -7,16 +9,31 @@ import { readBody } from '../api/http/body.ts';
 import { errorBody } from '../api/http/middleware.ts';
 import { beforeDeadline } from '../api/http/invoke.ts';
 import { errorAnswer, HttpRefused } from '../api/http/refusals.ts';
-import { type Context, noteIdentity, presentedIn, watchSize } from '../api/http/serve.ts';
 import { problemText } from '../api/http/texts.ts';
-import type { Services } from '../api/services.ts';
 import { Refused } from '../domain/refusals.ts';
 import type { Caller } from '../operations/asked.ts';
-import { isMeantForUs } from './gate.ts';
-import type { ConfirmAbove } from './sending.ts';
+import type { ConfirmAbove } from './call.ts';
 import { createToolServer, type Session } from './server.ts';
 import { SUBSETS } from './tool.ts';
 import { toolsAt } from './tools.ts';
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * Whether a request is meant for this service: by its `Host`, and from a browser by its `Origin`. A page of others that a name of
+ * theirs leads to this machine must not be able to use a server that trusts whoever is near (DNS rebinding).
+ */
+function isMeantForUs({ headers }: Context, { publicUrl, mcpUrl }: Services): boolean {
+  const { host, origin } = headers;
+  const hosts = [publicUrl, mcpUrl].filter((url) => url !== null).map((url) => new URL(url).hostname);
+  return isOneOf(hosts, `http://${host ?? ''}`) && (origin === undefined || isOneOf(hosts, origin));
+}
+
+function isOneOf(hosts: readonly string[], address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { hostname } = new URL(address);
+  return LOOPBACK.has(hostname) || hosts.includes(hostname);
+}
 
 /** Bytes of a body: the longest template with every character an escape, or 500 contacts of 2 kB. */
 export const BODY_LIMIT = 1024 * 1024;

@@ -1,8 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/asked.ts';
 import { callTool, type ToolCall } from './call.ts';
-import { listedPrompts, promptOf } from './prompts.ts';
-import { listedResource, readResource, resources } from './resources.ts';
+import { listedPrompts, listedResource, promptOf, readResource, resources } from './resources.ts';
 import type { Tool } from './tool.ts';
 import { mayUse } from './tools.ts';
 

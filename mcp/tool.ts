@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import type { Endpoint } from '../api/http/endpoint.ts';
-import { schemaWriter } from '../api/openapi/jsonSchema.ts';
-import type { JsonSchema } from '../api/openapi/types.ts';
+import { type Endpoint, endpoint } from '../api/http/endpoint.ts';
+import { type JsonSchema, schemaWriter } from '../api/openapi/schemas.ts';
 import { Refused } from '../domain/refusals.ts';
-import { shortened } from './outputSchema.ts';
+import { shortened } from './result.ts';
+import { documented, plainText } from '../api/fields.ts';
+import { splitIntoParts } from '../domain/sms.ts';
 
 /** The parts that the tools are served in, beside all together (v2.3.0, What the service does). */
 export const SUBSETS = ['sms', 'account', 'reports', 'contacts'] as const;
-export type Subset = (typeof SUBSETS)[number];
+type Subset = (typeof SUBSETS)[number];
 
 /** What came with a call of a tool. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -52,7 +53,7 @@ interface Declaration extends Behaviour {
   thirdParty?: boolean;
   /** Asks in another way than argument by argument. */
   ask?: (given: Arguments) => Question;
-  /** Sends: see `mcp/sending.ts`. */
+  /** Sends: see `mcp/call.ts`. */
   sends?: boolean;
   /** Deletes what cannot be had back: the field that names it, and the question to the user before its value. */
   deletes?: { field: string; question: string };
@@ -197,3 +198,39 @@ function withoutDatePattern(value: unknown): unknown {
   delete plain.pattern;
   return plain;
 }
+
+const TEXT_MAX = 10_000;
+
+/** What `count_sms_parts` asks; the REST interface has no such path, its estimate says the same of real recipients. */
+export const countParts = endpoint({
+  method: 'POST',
+  path: '/mcp',
+  scope: 'read',
+  readOnly: true,
+  id: 'countSmsParts',
+  summary: 'Counts the parts of a text.',
+  description: 'Counts the parts of a text as it would be sent and billed.',
+  body: z.strictObject({
+    text: documented(
+      plainText.min(1).max(TEXT_MAX),
+      'The text as the recipient would get it.',
+      'Dzień dobry!',
+    ),
+  }),
+  responses: {
+    200: z.strictObject({
+      parts: documented(z.int().positive(), 'Parts that are sent and billed.', 1),
+      encoding: documented(
+        z.enum(['gsm7', 'ucs2']),
+        '`gsm7`, or `ucs2` where the text has other characters: then fewer fit into a part.',
+        'ucs2',
+      ),
+      characters: documented(z.int().positive(), 'Characters of the text.', 12),
+    }),
+  },
+  handle({ body: { text } }) {
+    const { parts, encoding } = splitIntoParts(text);
+    const body = { parts: parts.length, encoding, characters: [...text].length };
+    return Promise.resolve({ status: 200 as const, body });
+  },
+});

@@ -2,9 +2,8 @@ import { whyNot } from '../api/http/authentication.ts';
 import type { Endpoint } from '../api/http/endpoint.ts';
 import type { Caller } from '../operations/asked.ts';
 import { SUBSETS, type Tool } from './tool.ts';
-import { accountTools } from './tools/account.ts';
+import { accountTools, reportTools } from './tools/account.ts';
 import { contactTools } from './tools/contacts.ts';
-import { reportTools } from './tools/reports.ts';
 import { smsTools } from './tools/sms.ts';
 
 /** All tools, in the order in which they are listed (v2.3.0, What the service does). */

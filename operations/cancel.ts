@@ -8,11 +8,11 @@ import {
 } from '@temporalio/client';
 import { hasEndedBefore } from '../db/maintenance/findings.ts';
 import { readMessage } from '../db/messages/history.ts';
-import { readStartable } from '../db/messages/startable.ts';
+import { readStartable } from '../db/messages/submissions.ts';
 import { readSubmission } from '../db/messages/unanswered.ts';
 import type { MessageRow } from '../domain/records.ts';
 import { Refused, StaffRefused } from '../domain/refusals.ts';
-import type { StartableMessage } from '../domain/startable.ts';
+import type { StartableMessage } from '../domain/statuses.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../workflows/contracts.ts';
 import { messageRestart } from '../workflows/startOptions.ts';
 import type { Asked, Services } from './asked.ts';

@@ -1,8 +1,9 @@
-import { ToolBudgetError } from '../db/accounts/toolBudgets.ts';
+import { ToolBudgetError } from '../db/accounts/quotas.ts';
 import { newId } from '../db/ids.ts';
-import { acceptLookup, type AcceptedLookup } from '../db/lookups/accept.ts';
 import {
   abandonLookup,
+  type AcceptedLookup,
+  acceptLookup,
   type LookupResult,
   type LookupRow,
   readKnownResult,
@@ -15,9 +16,9 @@ import { orderRoutes } from '../domain/routing.ts';
 import { lookupStart } from '../workflows/startOptions.ts';
 import type { Asked, Caller, Services } from './asked.ts';
 import { outageOf, within } from './outages.ts';
-import { runWorkflow } from './runWorkflow.ts';
+import { runWorkflow } from './askWorkflow.ts';
 import { acceptWithin } from './sending/accept.ts';
-import { spendingOf, toolBudgetReached } from './toolBudget.ts';
+import { spendingOf, toolBudgetReached } from './quotas.ts';
 
 // A caller gets its answer, whatever it is, within ten seconds: this long for the look-up, the rest for giving up.
 const ANSWER_MS = 8000;
@@ -26,7 +27,7 @@ const GIVE_UP_MS = 9800;
 const TRIES = 3;
 
 /** What was found out about a number. */
-export interface LookedUp extends LookupResult {
+interface LookedUp extends LookupResult {
   /** Found within the last 24 hours, for this account or another request of it: it costs nothing. */
   cached: boolean;
 }

@@ -3,8 +3,7 @@ import {
   ServiceError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { QueueTimeoutError } from '../concurrency/serially.ts';
-import { waitFor } from '../concurrency/waitFor.ts';
+import { QueueTimeoutError, waitFor } from '../concurrency/tasks.ts';
 import type { Outage } from '../domain/refusals.ts';
 import { SQLSTATE } from '../db/connection.ts';
 

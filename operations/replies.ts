@@ -1,6 +1,6 @@
 import { readAccount } from '../db/accounts/accounts.ts';
 import { type InboundFilter, readAndMark, readInbound } from '../db/incoming/replies.ts';
-import type { InboundRow } from '../domain/inbound.ts';
+import type { InboundRow } from '../domain/incoming.ts';
 import { Refused } from '../domain/refusals.ts';
 import type { Asked } from './asked.ts';
 
@@ -13,7 +13,7 @@ export interface RepliesInput extends InboundFilter {
 }
 
 /** A page of replies, and where the account receives them. */
-export interface Replies {
+interface Replies {
   /** Newest first. */
   replies: InboundRow[];
   /** The id behind which the next page begins; null: there is none. */

@@ -1,12 +1,17 @@
-import { type AccountSettings, changeSettings as store } from '../db/accounts/accounts.ts';
+import {
+  type AccountSettings,
+  activeSenders,
+  isActiveSender,
+  readAccount,
+  changeSettings as store,
+} from '../db/accounts/accounts.ts';
 import { KeywordUnavailableError } from '../db/accounts/keywords.ts';
-import { isActiveSender } from '../db/accounts/senders.ts';
 import type { Sql } from '../db/connection.ts';
-import { guardOf } from '../domain/guardedKeywords.ts';
+import { guardOf } from '../domain/keywords.ts';
 import { Refused } from '../domain/refusals.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Asked } from './asked.ts';
-import { changesRefusal } from './changesRefusal.ts';
+import { ChangesTooManyError } from '../db/accounts/audit.ts';
 
 const UNAVAILABLE = {
   taken: 'prefix_taken',
@@ -73,4 +78,31 @@ function unavailable(
   reason: 'prefix_reserved' | 'prefix_everyday' | (typeof UNAVAILABLE)[keyof typeof UNAVAILABLE],
 ): Refused {
   return new Refused({ reason }, 'inbound_prefix');
+}
+
+/** Whom an account may send as. */
+interface Senders {
+  /** The active ones by name. */
+  senders: { name: string; is_default: boolean }[];
+  /** In effect where a send names none. */
+  current: string;
+}
+
+/** Lists the active senders (v2.3.0, Sender list item); a default that is no longer active gives way to the installation's. */
+export async function listSenders({
+  services: { sql, settings },
+  caller: { accountId },
+}: Pick<Asked<unknown>, 'services' | 'caller'>): Promise<Senders> {
+  const [account, names] = await Promise.all([readAccount(sql, accountId), activeSenders(sql, accountId)]);
+  const chosen = names.find((name) => name === account?.senderName);
+  return {
+    senders: names.map((name) => ({ name, is_default: name === chosen })),
+    current: chosen ?? settings.DEFAULT_SENDER,
+  };
+}
+
+/** Why an account may change nothing more for now; null for any other error. */
+export function changesRefusal(error: unknown): Refused | null {
+  if (!(error instanceof ChangesTooManyError)) return null;
+  return new Refused({ reason: 'changes_too_many', limit: error.limit, seconds: error.seconds });
 }

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { type AuditDetails, type AuditEntry, writeAudit } from '../db/accounts/audit.ts';
-import type { Database, Sql } from '../db/connection.ts';
-import { transaction } from '../db/transaction.ts';
+import { type Database, type Sql, transaction } from '../db/connection.ts';
 import { StaffRefused } from '../domain/refusals.ts';
 
 const RECORD_ATTEMPTS = 10;
@@ -32,7 +31,7 @@ export interface ActRecord {
 }
 
 /** What came of a request, and what the audit log is to say of it. */
-export interface Done<Data> extends ActRecord {
+interface Done<Data> extends ActRecord {
   data: Data;
   /** Where one request acted on several things: a record of each, instead of one. */
   records?: readonly ActRecord[];

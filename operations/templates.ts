@@ -1,18 +1,19 @@
 import { newId } from '../db/ids.ts';
 import * as stored from '../db/messages/templates.ts';
 import { rulesOf } from '../domain/channels.ts';
-import { hasMoreCharacters } from '../domain/characters.ts';
-import { parsePlaceholders, type Piece } from '../domain/placeholders.ts';
-import { Refused } from '../domain/refusals.ts';
+import { hasMoreCharacters } from '../domain/gsm7.ts';
 import {
   changedTemplate,
+  parsePlaceholders,
+  type Piece,
   TEMPLATE_BODY_MAX,
   type TemplateContent,
   type TemplatePatch,
-} from '../domain/templates.ts';
+} from '../domain/placeholders.ts';
+import { Refused } from '../domain/refusals.ts';
 import type { Asked } from './asked.ts';
 import { withinQuota } from './quotas.ts';
-import { refuseMalformed } from './sending/malformed.ts';
+import { refuseMalformed } from './sending/wording.ts';
 
 const BLAMED = { template_bytes: 'body' } as const;
 

@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { cancelOfClosed, closingAccounts, endClosing } from '../db/accounts/closings.ts';
+import { cancelOfClosed, closingAccounts, endClosing } from '../db/accounts/accounts.ts';
 import type { Database } from '../db/connection.ts';
 import {
   forgetPaused,
@@ -7,7 +7,7 @@ import {
   type PausedMessage,
   takePaused,
   resumePausedAgain,
-} from '../db/messages/paused.ts';
+} from '../db/messages/pauses.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
 import { cancelSignal, resumeSignal } from '../workflows/contracts.ts';
 

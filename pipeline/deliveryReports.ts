@@ -1,7 +1,7 @@
-import { oneAtATime } from '../concurrency/oneAtATime.ts';
+import { oneAtATime } from '../concurrency/gather.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { DeliveryReport, LateAnswer } from '../domain/submission.ts';
-import type { Database, Sql } from '../db/connection.ts';
+import { type Database, type Sql, transaction } from '../db/connection.ts';
 import {
   lockReportedMessages,
   type MatchedReport,
@@ -21,8 +21,7 @@ import {
 import { acceptParts } from '../db/messages/answers.ts';
 import { lockMessage } from '../db/messages/submissions.ts';
 import { holdUnanswered } from '../db/messages/unanswered.ts';
-import { transaction } from '../db/transaction.ts';
-import { mergeReport, outcomeOfParts, type ReportState } from '../domain/deliveryReports.ts';
+import { mergeReport, outcomeOfParts, type ReportState } from '../domain/incoming.ts';
 import { countEnd, countReports, observeDelivered, observeSent } from '../telemetry/messageMetrics.ts';
 import type { Outcomes } from './outcomes.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { oneAtATime } from '../concurrency/oneAtATime.ts';
-import { type Database, hasSqlState, type Sql, SQLSTATE } from '../db/connection.ts';
+import { oneAtATime } from '../concurrency/gather.ts';
+import { type Database, hasSqlState, limitLocks, type Sql, SQLSTATE, transaction } from '../db/connection.ts';
 import {
   type AppliedEvent,
   applyEvent,
@@ -14,12 +14,14 @@ import {
   storeEmailEvents,
   takeDueEvents,
 } from '../db/emails/events.ts';
-import { startableEmails } from '../db/emails/startable.ts';
-import { limitLocks } from '../db/transaction.ts';
-import { transaction } from '../db/transaction.ts';
-import type { ProviderEmailEvent } from '../domain/email/events.ts';
+import { startableEmails } from '../db/emails/accept.ts';
+import {
+  type EmailStatus,
+  type ProviderEmailEvent,
+  stateAfter,
+  statusOfRecipients,
+} from '../domain/email/statuses.ts';
 import { concernedBy, isIdle, type ReportedRecipient, suppressing } from '../domain/email/reports.ts';
-import { type EmailStatus, stateAfter, statusOfRecipients } from '../domain/email/statuses.ts';
 import { emailEventCounter } from '../telemetry/messageMetrics.ts';
 import { emailEventsSignal } from '../workflows/contracts.ts';
 import { emailLateStart } from '../workflows/startOptions.ts';

@@ -1,4 +1,4 @@
-import { createCounts } from '../concurrency/counts.ts';
+import { createCounts } from '../concurrency/semaphore.ts';
 
 /**
  * Who may be waited for within a workflow task. A step there costs Temporal far less than an activity of its own, but it
@@ -19,18 +19,18 @@ export interface QuickLane {
 }
 
 /** How something went. */
-export interface Took {
+interface Took {
   ms: number;
   well: boolean;
 }
 
 /** Places in all, and of one key. */
-export interface Places {
+interface Places {
   places: number;
   placesEach: number;
 }
 
-export interface QuickLaneOptions extends Places {
+interface QuickLaneOptions extends Places {
   /** What still counts as quick, in milliseconds. */
   quickMs: number;
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { waitFor } from '../concurrency/waitFor.ts';
-import { startableEmails } from '../db/emails/startable.ts';
+import { waitFor } from '../concurrency/tasks.ts';
+import { startableEmails } from '../db/emails/accept.ts';
 import { startableLookups } from '../db/lookups/lookups.ts';
 import type { Database } from '../db/connection.ts';
-import { startableMessages } from '../db/messages/startable.ts';
+import { startableMessages } from '../db/messages/submissions.ts';
 import {
   type Reserved,
   settleReservation,
@@ -13,7 +13,7 @@ import {
   LEASE_MS,
 } from '../db/money/reservations.ts';
 import { causedBy } from '../telemetry/temporalTraces.ts';
-import { startOnce } from '../workflows/startOnce.ts';
+import { startOnce } from '../workflows/starts.ts';
 import { emailStart, lookupStart, messageStart } from '../workflows/startOptions.ts';
 
 // Started and not charged yet. Whatever is started beyond what the workers have slots for would only wait at Temporal, in front of the

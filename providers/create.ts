@@ -1,6 +1,5 @@
-import { closedProvider } from './closed.ts';
+import { closedProvider, type Provider } from './provider.ts';
 import type { RoutePlan, Surroundings } from './kind.ts';
-import type { Provider } from './provider.ts';
 import { providerKinds } from './registry.ts';
 
 /**

@@ -1,8 +1,8 @@
-import type { DnsRecord, SeenRecord } from '../domain/email/dnsRecords.ts';
-import type { ProviderEmailEvent } from '../domain/email/events.ts';
+import type { DnsRecord, SeenRecord } from '../domain/email/dns.ts';
+import type { ProviderEmailEvent } from '../domain/email/statuses.ts';
 import type { Suspect } from '../domain/submission.ts';
 import type { CallbackCall } from './callbacks.ts';
-import type { Withheld } from './withheld.ts';
+import type { Withheld } from './provider.ts';
 
 /** A file of an e-mail. */
 export interface SubmitAttachment {
@@ -184,7 +184,7 @@ export interface EmailCallback<Credentials> {
 export type Turn = () => Promise<void>;
 
 /** A provider's own list of addresses that it sends nothing to. */
-export interface ProviderSuppressions<Settings, Credentials> {
+interface ProviderSuppressions<Settings, Credentials> {
   /**
    * Takes an address off it; one that is not on it is no problem.
    * @param turn to be waited for before each request, as its e-mails share the rate

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProviderState } from './provider.ts';
+import type { ProviderHandlers, ProviderState } from './provider.ts';
+import { createRunning } from '../concurrency/tasks.ts';
+import type { LateAnswer } from '../domain/submission.ts';
 
 // After so many failures in a row, nothing more is handed over until the provider answers a probe.
 const FAILURES_IN_ROW = 3;
@@ -115,5 +117,42 @@ export function stateBy(
     failures: health.failures(),
     lastError: last === null ? null : inWords(last.text),
     lastErrorAt: last?.at ?? null,
+  };
+}
+
+const TRY_AGAIN_MS = [500, 2_000, 5_000, 15_000, 60_000];
+
+/** Answers after the time-out on their way to the store: nobody will repeat them, so storing is tried several times. */
+export function createLateAnswers(onError: (error: unknown) => void) {
+  const stopping = new AbortController();
+  const storing = createRunning();
+  let handlers: ProviderHandlers | undefined;
+
+  const store = async (reference: string, answer: LateAnswer): Promise<void> => {
+    const arrivedAt = performance.now();
+    for (const pause of [...TRY_AGAIN_MS, null]) {
+      try {
+        await handlers?.onLateAnswer(reference, answer, arrivedAt);
+        return;
+      } catch (error) {
+        onError(error);
+        if (pause === null || stopping.signal.aborted) return;
+        await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+      }
+    }
+  };
+
+  return {
+    start(to: ProviderHandlers): void {
+      handlers = to;
+    },
+    keep(reference: string, answer: LateAnswer): void {
+      storing.add(store(reference, answer));
+    },
+    /** Waits for those on their way, each tried once more at most. */
+    async stop(): Promise<void> {
+      stopping.abort();
+      await storing.settled();
+    },
   };
 }

@@ -1,12 +1,54 @@
-import type { z } from 'zod';
-import type { CallingHours } from '../domain/callingHours.ts';
-import type { Channel } from '../domain/channelNames.ts';
+import { z } from 'zod';
+import { type CallingHours, parseSendWindow } from '../domain/sendWindow.ts';
+import type { LookupAnswer } from '../domain/submission.ts';
+import type { SimulatorMail } from './simulator/email.ts';
+import type { SimulatorStore } from './simulator/provider.ts';
+import type { Channel } from '../domain/channelDeclaration.ts';
 import type { RouteTraffic, RouteTraits } from '../domain/routing.ts';
 import type { Callbacks } from './callbacks.ts';
-import type { DomainRule, EmailKind } from './email.ts';
-import type { KindOptions } from './options.ts';
+import type { DomainRule, EmailGate, EmailKind } from './email.ts';
 import type { Provider } from './provider.ts';
-import type { ProviderStores } from './stores.ts';
+
+/** How what is typed for an option is read; what does not fit is refused before anything is asked of the kind. */
+export type OptionReading =
+  | { as: 'text' }
+  /** The content of a file, or of standard input. */
+  | { as: 'file' }
+  | { as: 'yes or no' }
+  | { as: 'number'; min: number; max: number }
+  | { as: 'word'; words: [string, ...string[]] };
+
+/** A field that staff can type by itself, beside the JSON that takes them all. */
+interface KindOption {
+  /** What stands for the value in the help: `HOST`. */
+  placeholder: string;
+  about: string;
+  read: OptionReading;
+}
+
+/**
+ * By the field that each fills. Kinds that have one of the same name read it the same way; none has a name that `routes add`
+ * takes of every route (`name`, `kind`, `rate` …).
+ */
+export type KindOptions = Readonly<Record<string, KindOption>>;
+
+/** A setting: when a route makes calls, `HH:MM-HH:MM` in Polish time; `00:00-24:00` is any time. */
+export const callingHours = z
+  .string()
+  .refine((hours) => parseSendWindow(hours) !== null, 'must be HH:MM-HH:MM, at least 15 minutes');
+
+/** The answers to look-ups that came as callbacks. */
+export interface LookupAnswers {
+  /** The answer with the provider's id, once it has come; null before. */
+  find(route: string, providerId: string): Promise<LookupAnswer | null>;
+}
+
+/** What providers remember outside themselves. */
+export interface ProviderStores {
+  /** Each simulated route has its own. */
+  simulator: (route: string) => SimulatorStore & SimulatorMail;
+  lookups: LookupAnswers;
+}
 
 /** What came of asking a provider for a sign of life. Words for staff, without secrets. */
 export type RouteTest = { ok: true; answer: string } | { ok: false; problem: string };
@@ -19,7 +61,7 @@ export interface ProviderBalance {
 }
 
 /** How staff hand over the credentials of a kind. */
-export interface SecretFields {
+interface SecretFields {
   /** What a secret that is not written as JSON stands for: `password`. */
   bare: string;
   /**
@@ -50,7 +92,7 @@ export interface Surroundings {
  * All there is to know of a kind of provider. Settings and credentials are as its schemas make them. The provider's own code is
  * loaded when it is first wanted: what only reads settings or callbacks has no use for it.
  */
-export interface KindDeclaration<Settings extends Record<string, unknown>, Credentials> {
+interface KindDeclaration<Settings extends Record<string, unknown>, Credentials> {
   /** Stored with each route of the kind. */
   name: string;
   /** The messages that its routes can carry. */
@@ -191,5 +233,20 @@ function storedDomains<Settings, Credentials>(
     check: async (stored, secrets, id) => rule.check(settings.parse(stored), credentials.parse(secrets), id),
     remove: async (stored, secrets, id) =>
       rule.remove(settings.parse(stored), credentials.parse(secrets), id),
+  };
+}
+
+/** A provider that carries e-mail and nothing else. @param rest what it does beside handing over */
+export function emailOnly(
+  name: string,
+  email: EmailGate,
+  rest: Pick<Provider, 'start' | 'state' | 'stop'>,
+): Provider {
+  return {
+    ...{ name, email, takesWhole: true },
+    // No message is routed to it.
+    submit: () => Promise.resolve({ kind: 'broken', code: 'no_messages' }),
+    lookup: () => Promise.resolve({ kind: 'failed' }),
+    ...rest,
   };
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteTraits, Routing, StoredRouting } from '../domain/routing.ts';
-import type { ProviderKind } from './kind.ts';
-import type { KindOptions } from './options.ts';
+import type { KindOptions, ProviderKind } from './kind.ts';
 
 /** The kinds of provider that there are. */
 export interface KindRegistry {

@@ -1,9 +1,18 @@
-import type { ProviderEmailEvent } from '../domain/email/events.ts';
-import type { NetworkReply, ReplyPart } from '../domain/inbound.ts';
-import type { LookupAnswer } from '../domain/lookups.ts';
-import type { DeliveryReport, LateAnswer, SubmitAnswer, SubmitPart } from '../domain/submission.ts';
+import type { ProviderEmailEvent } from '../domain/email/statuses.ts';
+import type { NetworkReply, ReplyPart } from '../domain/incoming.ts';
+import type {
+  DeliveryReport,
+  LateAnswer,
+  LookupAnswer,
+  SubmitAnswer,
+  SubmitPart,
+} from '../domain/submission.ts';
 import type { EmailGate } from './email.ts';
-import type { Withheld } from './withheld.ts';
+
+/** A hand-over that was not made: `leave` said that the part, or the e-mail, must not leave. */
+export interface Withheld {
+  kind: 'withheld';
+}
 
 /** Within this time a provider answers a look-up. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
@@ -69,4 +78,26 @@ export interface Provider {
   state(): ProviderState;
   /** Ends sessions after the answers under way have come. */
   stop(): Promise<void>;
+}
+
+/**
+ * Stands for a route that sends nothing: it is disabled, or cannot be opened. Whatever is still queued on it is answered so,
+ * and moves on or waits.
+ * @param problem why it cannot be opened; null: staff closed it
+ */
+export function closedProvider(name: string, problem: string | null): Provider {
+  const since = new Date();
+  return {
+    name,
+    takesWhole: false,
+    submit: () => Promise.resolve({ kind: 'broken', code: problem === null ? 'disabled' : 'not_configured' }),
+    lookup: () => Promise.resolve({ kind: 'failed' }),
+    start: () => Promise.resolve(),
+    state: () => ({
+      ...{ takesSubmits: false, sessions: 0, sessionsWanted: 0, window: 0, inFlight: 0, failures: 0 },
+      lastError: problem,
+      lastErrorAt: problem === null ? null : since,
+    }),
+    stop: () => Promise.resolve(),
+  };
 }

@@ -9,7 +9,7 @@ const EVENT_OUTCOMES = ['delivered', 'exhausted'] as const;
 const TAKEN = new Set(['accepted', 'throttled', 'later']);
 
 /** What became of a message that somebody asked to send. */
-export type Request = (typeof REQUESTS)[number];
+type Request = (typeof REQUESTS)[number];
 
 const requested = counter(
   'goniec_messages_requested_total',

@@ -1,5 +1,5 @@
 import { polishTime } from '../domain/calendar.ts';
-import type { StatementForCustomer } from '../domain/statements.ts';
+import type { StatementForCustomer } from '../domain/money.ts';
 import type { Words } from './words.ts';
 
 const MONTHS = [

@@ -13,7 +13,7 @@ import { lockDataDir } from '../dev/dataDir.ts';
 import { StartProblem } from '../bin/problem.ts';
 import { removeRunFile, writeRunFile } from '../bin/runfile.ts';
 import { findTemporalServer } from './cluster/temporalServerPrograms.ts';
-import { expectListenable } from '../bin/listening.ts';
+import { expectListenable } from '../bin/ports.ts';
 import { runProcess, type Running } from '../bin/process.ts';
 import { checkSecretsKey, loadSecretsKey } from '../bin/secrets.ts';
 

@@ -1,8 +1,25 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { type ActivityInterceptorsFactory, bundleWorkflowCode } from '@temporalio/worker';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { FAILURE } from '../workflows/contracts.ts';
+
+/**
+ * Refuses for good what no database can look for: an id with a NUL, as nothing here makes them. PostgreSQL would refuse it
+ * every time, and the activity be tried for ever.
+ */
+export const usableArguments: ActivityInterceptorsFactory = () => ({
+  inbound: {
+    execute(input, next) {
+      if (input.args.some((arg) => typeof arg === 'string' && arg.includes('\0'))) {
+        throw ApplicationFailure.nonRetryable('an argument with a NUL character', FAILURE.unusableArgument);
+      }
+      return next(input);
+    },
+  },
+});
 
 const ROOT = new URL('../', import.meta.url);
 const CODE = new URL('build/workflows.js', ROOT);

@@ -8,7 +8,7 @@ import {
   takeDueOwnEmail,
 } from '../db/emails/ownEmails.ts';
 import { closeFindings, reportFinding } from '../db/maintenance/findings.ts';
-import { transaction } from '../db/transaction.ts';
+import { transaction } from '../db/connection.ts';
 import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../operations/email/ownEmail.ts';
 import { reminderWords, statementWords } from '../texts/statement.ts';
 

@@ -7,10 +7,10 @@ import { createFairSemaphore } from '../concurrency/semaphore.ts';
 import { createPacer } from '../db/routes/pacing.ts';
 import type { QuickLane } from '../pipeline/quickLane.ts';
 import { type RouteAtHand, submissionActivities } from '../activities/submission.ts';
-import type { Submitting } from '../activities/submission/submitting.ts';
+import type { Submitting } from '../activities/submission/storing.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { SubmitAnswer, Suspect } from '../domain/submission.ts';
-import type { Route } from '../db/routes/routes.ts';
+import { NO_SESSION, type SubmitAnswer, type Suspect } from '../domain/submission.ts';
+import type { Route, SeenRoute } from '../db/routes/routes.ts';
 import { hasReserve, type Routing } from '../domain/routing.ts';
 import { providerKinds } from '../providers/registry.ts';
 import { lookupQueue, routeQueue } from '../workflows/contracts.ts';
@@ -44,7 +44,7 @@ export function shouldTakeTasks(route: Route, provider: Provider, routing: Routi
 }
 
 /** What a route's tasks are done with: messages, and e-mails. */
-export interface RouteWork {
+interface RouteWork {
   submitting: Omit<Submitting, 'pacer' | 'retries'>;
   mail: Pick<HandingOver, 'secretsKey' | 'shortUrl' | 'emailEvents'>;
 }
@@ -150,4 +150,56 @@ function atOnce({ ratePerSecond }: Route, provider: Provider): number {
   const byRate =
     ratePerSecond === null ? SUBMITS_MAX : Math.max(Math.ceil(ratePerSecond * AHEAD_SECONDS), SUBMITS_MIN);
   return Math.min(byWindow, byRate, SUBMITS_MAX);
+}
+
+// So many submits in a row whose answer blames the route: it does not work, although its sessions stand.
+const BROKEN_IN_ROW = 5;
+// After that long a message may try it again.
+const REST_MS = 30_000;
+
+/** What comes of a route's submits in this process. */
+interface RouteHealth {
+  /** @param suspect what may itself be to blame: however often it is answered so in a row, it counts once */
+  onAnswer: (answer: SubmitAnswer, suspect?: Suspect) => void;
+  /** What is to be seen of the route now; `provider` is the one it has at present. */
+  seen(route: string, provider: Provider): SeenRoute;
+}
+
+export function createRouteHealth(): RouteHealth {
+  const counts = { submitted: 0, throttled: 0, refused: 0, unanswered: 0, held: 0 };
+  let brokenInRow = 0;
+  // Never more of them than answers that close the route.
+  const blamed = new Set<string>();
+  let brokenAt = 0;
+
+  const blame = (suspect: Suspect | undefined): void => {
+    const isKnown = suspect !== undefined && blamed.has(suspect.id);
+    if (suspect !== undefined && blamed.size < BROKEN_IN_ROW) blamed.add(suspect.id);
+    if (!isKnown) brokenInRow += 1;
+    // An account may be refused for its sender for ever: it would keep stopped a route that works for the others.
+    if (!isKnown || (brokenInRow >= BROKEN_IN_ROW && suspect.kind === 'email')) brokenAt = Date.now();
+  };
+
+  return {
+    onAnswer(answer, suspect) {
+      if (answer.kind === 'broken') {
+        if (answer.code === NO_SESSION) return;
+        counts.held += 1;
+        blame(suspect);
+        return;
+      }
+      if (answer.kind !== 'unanswered') {
+        brokenInRow = 0;
+        blamed.clear();
+      }
+      if (answer.kind === 'accepted') counts.submitted += 1;
+      else if (answer.kind === 'later') counts.held += 1;
+      else counts[answer.kind] += 1;
+    },
+    seen(route, provider) {
+      const { takesSubmits, ...state } = provider.state();
+      const resting = brokenInRow >= BROKEN_IN_ROW && Date.now() - brokenAt < REST_MS;
+      return { route, ...state, ...counts, working: takesSubmits && !resting };
+    },
+  };
 }

@@ -1,14 +1,162 @@
+import type { WorkerOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createQuickLane } from '../pipeline/quickLane.ts';
 import type { RouteAtHand } from '../activities/submission.ts';
-import { readRoutes } from '../db/routes/routes.ts';
-import { forgetWorker, reportRoutes } from '../db/routes/routeStates.ts';
-import { repeat } from '../concurrency/repeat.ts';
-import { type RoutesOptions, type RunningRoute, startRoute } from './runningRoute.ts';
+import type { Submitting } from '../activities/submission/storing.ts';
+import type { Database } from '../db/connection.ts';
+import {
+  forgetWorker,
+  readRoutes,
+  reportRoutes,
+  type Route,
+  routeCredentials,
+  type SeenRoute,
+} from '../db/routes/routes.ts';
+import type { Routing } from '../domain/routing.ts';
+import type { EmailEvents } from '../pipeline/emailEvents.ts';
+import { createQuickLane, type QuickLane } from '../pipeline/quickLane.ts';
+import { closedProvider, type Provider, type ProviderHandlers } from '../providers/provider.ts';
+import { createProvider } from '../providers/create.ts';
+import type { ProviderStores } from '../providers/kind.ts';
+import { createRouteHealth, type RouteTasks, shouldTakeTasks, takeRouteTasks } from './routeTasks.ts';
+import { repeat } from '../concurrency/tasks.ts';
+
+/** What the routes of a worker need. */
+export interface RoutesOptions {
+  sql: Database;
+  secretsKey: Buffer;
+  /** Where the unsubscribe links of e-mails lead. */
+  shortUrl: string;
+  emailEvents: EmailEvents;
+  stores: ProviderStores;
+  /** Where each route's provider hands over what comes in. */
+  handlersOf: (route: string) => ProviderHandlers;
+  routing: () => Promise<Routing>;
+  applyReports: () => Promise<void>;
+  /** Of the Temporal workers that take the routes' tasks; queues and activities are added. */
+  worker: Omit<WorkerOptions, 'taskQueue' | 'activities'>;
+  log: Logger;
+  /** Notified when a Temporal worker of a route breaks: the process cannot go on. */
+  onBroken: (error: unknown) => void;
+}
+
+/** One route in this process. */
+interface RunningRoute {
+  /** Takes what staff changed; sessions are opened anew only for what concerns them. */
+  change(route: Route): void;
+  /** Begins or ends to take tasks, by what is known of all routes. */
+  follow(routing: Routing): void;
+  seen(): SeenRoute;
+  atHand(): RouteAtHand | undefined;
+  stop(): Promise<void>;
+}
+
+/** Opens the route's provider; what fails is tried again. */
+async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): Promise<RunningRoute> {
+  const { log } = options;
+  let route = first;
+  let provider = await openProvider(first, options);
+  let tasks: RouteTasks | null = null;
+  // One thing after the other: opening, closing and taking tasks never overlap.
+  let busy: Promise<void> | null = null;
+  let stopped = false;
+  const health = createRouteHealth();
+  let open = false;
+  const onAnswer: Submitting['onAnswer'] = (answer, _ms, suspect) => health.onAnswer(answer, suspect);
+  const doing = (work: () => Promise<void>): void => {
+    busy = work()
+      .catch((error: unknown) => log.error({ err: error, route: route.name }, 'route: will be tried again'))
+      .finally(() => (busy = null));
+  };
+  const endTasks = async (): Promise<void> => {
+    const ending = tasks;
+    tasks = null;
+    await ending?.stop();
+  };
+
+  return {
+    change(next) {
+      if (busy !== null || stopped) return;
+      if (fingerprintOf(next) === fingerprintOf(route)) {
+        route = next;
+        return;
+      }
+      log.info({ route: next.name, state: next.state }, 'the route changes');
+      doing(async () => {
+        await endTasks();
+        await provider.stop();
+        route = next;
+        provider = await openProvider(next, options);
+      });
+    },
+    follow(routing) {
+      if (busy !== null || stopped) return;
+      const wanted = shouldTakeTasks(route, provider, routing);
+      if (wanted === (tasks !== null)) return;
+      doing(async () => {
+        if (wanted) tasks = await takeTasks(route, { provider, onAnswer }, quick, options);
+        else await endTasks();
+      });
+    },
+    seen() {
+      const seen = health.seen(route.name, provider);
+      if (seen.working !== open) logChange(log, seen);
+      open = seen.working;
+      return seen;
+    },
+    atHand: () => tasks?.atHand,
+    async stop() {
+      stopped = true;
+      await busy;
+      await endTasks();
+      await provider.stop();
+    },
+  };
+}
+
+function takeTasks(
+  route: Route,
+  submits: Pick<Submitting, 'provider' | 'onAnswer'>,
+  quick: QuickLane,
+  options: RoutesOptions,
+): Promise<RouteTasks> {
+  const { sql, routing, applyReports, worker, onBroken, secretsKey, shortUrl, emailEvents } = options;
+  const submitting = { ...submits, sql, routing, applyReports };
+  const mail = { secretsKey, shortUrl, emailEvents };
+  return takeRouteTasks(route, { submitting, mail }, quick, worker, onBroken);
+}
+
+function logChange(log: Logger, { route, working, sessions, sessionsWanted, lastError }: SeenRoute): void {
+  if (working) log.info({ route, sessions, sessionsWanted }, 'the route works');
+  else log.warn({ route, sessions, sessionsWanted, lastError }, 'the route does not work');
+}
+
+// What sessions and pace are made from. Draining concerns new messages only.
+function fingerprintOf({ kind, settings, credentials, ratePerSecond, state }: Route): string {
+  const disabled = state === 'disabled';
+  return JSON.stringify([kind, settings, credentials?.toString('base64'), ratePerSecond, disabled]);
+}
+
+async function openProvider(route: Route, options: RoutesOptions): Promise<Provider> {
+  const { log, secretsKey, stores, handlersOf } = options;
+  const { name, kind, settings } = route;
+  const onError = (error: unknown): void => log.warn({ err: error, route: name }, 'provider');
+  if (route.state === 'disabled') return closedProvider(name, null);
+  let credentials: unknown;
+  try {
+    credentials = routeCredentials(secretsKey, route);
+  } catch (error) {
+    onError(error);
+    return closedProvider(name, 'its credentials cannot be read with this secrets key');
+  }
+  const provider = await createProvider(kind, { name, settings, credentials }, { stores, onError });
+  void provider.start(handlersOf(name)).catch(onError);
+  return provider;
+}
 
 /** The routes of this process. */
-export interface Routes {
+interface Routes {
   /** A route that takes tasks here now. */
   atHand(name: string): RouteAtHand | undefined;
   stop(): Promise<void>;

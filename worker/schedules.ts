@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import type { maintenanceActivities } from '../activities/maintenance.ts';
 import type { reconciliationActivities } from '../activities/reconciliation/reconciliation.ts';
 import type { senderDomainActivities } from '../activities/senderDomains.ts';
-import { repeat } from '../concurrency/repeat.ts';
+import { repeat } from '../concurrency/tasks.ts';
 import type { Database } from '../db/connection.ts';
 import { expectRegularWork, type RegularActivity } from '../db/maintenance/regularWork.ts';
 import { MESSAGES_QUEUE } from '../workflows/contracts.ts';

@@ -1,39 +1,31 @@
 import { Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
-import { billingActivities } from '../activities/billing.ts';
+import { billingActivities, messageActivities } from '../activities/messages.ts';
 import { emailClosingActivities } from '../activities/email.ts';
-import { inboundActivities } from '../activities/inbound.ts';
-import { linkActivities } from '../activities/links.ts';
+import { inboundActivities, linkActivities } from '../activities/inbound.ts';
 import { lookupRefundActivities } from '../activities/lookup.ts';
-import { LOG_DAYS, maintenanceActivities } from '../activities/maintenance.ts';
-import { messageActivities } from '../activities/messages.ts';
+import { LOG_DAYS, maintenanceActivities, notingSuccess } from '../activities/maintenance.ts';
 import { senderDomainActivities } from '../activities/senderDomains.ts';
 import { reconciliationActivities } from '../activities/reconciliation/reconciliation.ts';
-import { notingSuccess } from '../activities/regularWork.ts';
 import { quickSubmissionActivities } from '../activities/submission.ts';
 import {
   quickWebhookActivities,
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
-import { findLookupAnswer } from '../db/lookups/lookupAnswers.ts';
-import { simulatorStore } from '../db/routes/simulator.ts';
-import { simulatorMail } from '../db/routes/simulatorMail.ts';
+import { findLookupAnswer } from '../db/lookups/lookups.ts';
+import { simulatorMail, simulatorStore } from '../db/routes/simulator.ts';
 import { startAccepted } from '../pipeline/startAccepted.ts';
 import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { activityTraces, workflowSinks } from '../telemetry/temporalTraces.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
-import { workflowBundle as workflowsOf } from './bundle.ts';
+import { usableArguments, workflowBundle as workflowsOf } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
-import { startLoops } from './loops.ts';
-import { createPipeline, type Pipeline } from './pipeline.ts';
-import { runRoutes } from './routes.ts';
-import type { RoutesOptions } from './runningRoute.ts';
-import { installRuntime } from './runtime.ts';
+import { createPipeline, type Pipeline, startLoops } from './loops.ts';
+import { type RoutesOptions, runRoutes } from './routes.ts';
+import { connect, installRuntime, type Servers, type WorkerOptions } from './servers.ts';
 import { keepSchedules } from './schedules.ts';
-import { connect, type Servers, type WorkerOptions } from './servers.ts';
-import { usableArguments } from './usableArguments.ts';
 
-export interface RunningWorker {
+interface RunningWorker {
   /** Rejects when the worker breaks; resolves after `stop`. */
   finished: Promise<void>;
   /** Takes no more work, lets what runs come to its end, closes every connection. */

@@ -1,4 +1,4 @@
-import type { Outcome } from '../domain/deliveryReports.ts';
+import type { Outcome } from '../domain/incoming.ts';
 import type { FinalStatus } from '../domain/statuses.ts';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';

@@ -11,7 +11,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { billingActivities } from '../activities/billing.ts';
+import type { billingActivities } from '../activities/messages.ts';
 import type { emailActivities, emailClosingActivities } from '../activities/email.ts';
 import {
   type EmailInput,

@@ -6,9 +6,9 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { billingActivities } from '../activities/billing.ts';
+import type { billingActivities } from '../activities/messages.ts';
 import type { lookupActivities, lookupRefundActivities } from '../activities/lookup.ts';
-import type { LookupState } from '../domain/lookups.ts';
+import type { LookupState } from '../domain/submission.ts';
 import { lookupQueue, type LookupInput } from './contracts.ts';
 
 // One database transaction each, keyed by the look-up: repeated until the database answers.

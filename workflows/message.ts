@@ -3,16 +3,35 @@ import {
   CancellationScope,
   CancelledFailure,
   condition,
+  isCancellation,
+  log,
+  proxyActivities,
   setCurrentDetails,
+  sleep,
 } from '@temporalio/workflow';
-import type { MessageInput, MessageResult, SubmissionOutcome } from './contracts.ts';
-import { local } from './message/local.ts';
-import { notify } from './message/notify.ts';
-import { queued } from './message/queued.ts';
-import { takeRequests } from './message/requests.ts';
-import { scheduled } from './message/scheduled.ts';
-import { isFollowed, sent } from './message/sent.ts';
-import { type MessageState, newState, show } from './message/state.ts';
+import {
+  type MessageInput,
+  type MessageOutcome,
+  type MessageResult,
+  type MovedOn,
+  type PausedSubmission,
+  routeQueue,
+  type SubmissionOutcome,
+} from './contracts.ts';
+import {
+  cancelMessage,
+  local,
+  type MessageState,
+  newState,
+  show,
+  submitInTask,
+  takeRequests,
+  takeRoute,
+  until,
+  within,
+} from './messageState.ts';
+import type { submissionActivities } from '../activities/submission.ts';
+import { deliverEvents } from './webhooks.ts';
 
 /**
  * One message from its charge to its end: charge, wait for the send time, submit, wait for the delivery report, notify
@@ -56,4 +75,218 @@ async function end(state: MessageState, outcome: SubmissionOutcome): Promise<str
   setCurrentDetails(status === 'cancelled' ? cancelled : `Ended: ${status}.`);
   show(state, status);
   return status;
+}
+
+/**
+ * Waits for the account, which is suspended, unless something came since `seen`. Null: the database is to be asked again;
+ * else how the message has ended meanwhile.
+ */
+async function pause(state: MessageState, seen: number): Promise<SubmissionOutcome | null> {
+  const { id, input } = state;
+  setCurrentDetails(
+    `Paused: its account is suspended. It goes when that is active again, until ${until(state)}.`,
+  );
+  show(state, 'paused');
+  const woken = await within(input.giveUpAt - Date.now(), 'waits for its account', () => state.wakes > seen);
+  if (!woken) return await local.expire(id);
+  if (!state.cancelRequested) return null;
+  return (await cancelMessage(id)).end;
+}
+
+/**
+ * A scheduled message: waits for its send time, or a cancel.
+ * @returns null: it is queued; else how it has ended without a submit
+ */
+async function scheduled(state: MessageState): Promise<SubmissionOutcome | null> {
+  const { id, input } = state;
+  if (input.sendAt === null) return null;
+  setCurrentDetails(`Scheduled: waits for its send time, ${new Date(input.sendAt).toISOString()}.`);
+  await within(input.sendAt - Date.now(), 'waits for the send time', () => state.cancelRequested);
+  if (state.cancelRequested) {
+    const { status, end } = await cancelMessage(id);
+    state.cancelStatus = status;
+    if (end !== null) return end;
+  }
+  state.submitting = true;
+  return await release(state);
+}
+
+/** Its send time has come: it is queued, as soon as its account is active. */
+async function release(state: MessageState): Promise<SubmissionOutcome | null> {
+  for (;;) {
+    const seen = state.wakes;
+    const released = await local.release(state.id);
+    if (released.cancelled) return { status: 'cancelled', events: [] };
+    if (!released.paused) {
+      takeRoute(state, released.route ?? state.route);
+      return null;
+    }
+    const over = await pause(state, seen);
+    if (over !== null) return over;
+  }
+}
+
+type Submitted = SubmissionOutcome | MovedOn | PausedSubmission;
+
+/**
+ * A queued message: is submitted, by another route where its own cannot, and when its account is active.
+ * @returns what the provider said of it, `unanswered` where it said nothing, or how the message has ended without that
+ */
+async function queued(state: MessageState): Promise<SubmissionOutcome> {
+  for (;;) {
+    const seen = state.wakes;
+    const outcome = await submit(state);
+    if (outcome.status === 'paused') {
+      const over = await pause(state, seen);
+      if (over !== null) return over;
+    } else if (outcome.status === 'moved') {
+      state.moves += 1;
+      takeRoute(state, outcome.route);
+    } else return outcome;
+  }
+}
+
+/** Submits by the message's route. */
+async function submit(state: MessageState): Promise<Submitted> {
+  const { id, input, route } = state;
+  if (Date.now() >= input.giveUpAt) return await local.expire(id);
+  setCurrentDetails(`Queued: waits for the route ${route} to take it.`);
+  const throughQueue = routeSubmit(state);
+  try {
+    return await CancellationScope.cancellable(async () => {
+      state.submission = CancellationScope.current();
+      const done = await submitHere(state);
+      if (done !== null) return done;
+      show(state, 'queued');
+      return await throughQueue(id, { moves: state.moves });
+    });
+  } catch (error) {
+    if (!isCancellation(error)) {
+      const { accountId, requestId } = input;
+      log.warn('submission ended without a result', { error, accountId, requestId });
+    }
+    return await local.expire(id);
+  } finally {
+    state.submission = undefined;
+  }
+}
+
+/**
+ * The submit of the route's own queue. Retried for as long as the message may be delivered: a repeated attempt submits only
+ * what certainly was not taken. The heartbeat finds a lost worker sooner than the time-out would.
+ */
+function routeSubmit({ input, route }: MessageState) {
+  return proxyActivities<ReturnType<typeof submissionActivities>>({
+    taskQueue: routeQueue(route),
+    startToCloseTimeout: '10m',
+    heartbeatTimeout: '15s',
+    scheduleToCloseTimeout: input.giveUpAt - Date.now(),
+    retry: { initialInterval: '1s', maximumInterval: '60s' },
+    summary: `submits to ${route}`,
+  }).submit;
+}
+
+/** By whoever has the workflow, where the route can take it without waiting. Null: it is to go through the route's queue. */
+async function submitHere(state: MessageState): Promise<Submitted | null> {
+  const { id, moves, route } = state;
+  if (moves > 0) return null;
+  try {
+    return await submitInTask(id, route);
+  } catch (error) {
+    // Broken off for another reason, the end of its worker say, it is not given up.
+    if (CancellationScope.current().consideredCancelled) throw error;
+    return null;
+  }
+}
+
+// Most reports come sooner: the search attribute names those that wait for theirs.
+const SHOW_SENT_AFTER_MS = 60_000;
+
+const SIGNAL_PATIENCE_MS = 60_000;
+
+// An SMSC that says late, again and again, that it has not taken a message gets it less and less often.
+const HELD_REST_MS = 1_000;
+const HELD_REST_MAX_MS = 600_000;
+
+type Waiting = 'sent' | 'unanswered';
+
+/** An outcome that is not the message's last. */
+type Followed = SubmissionOutcome & { status: Waiting };
+
+/** Whether the message goes on after this. */
+function isFollowed(outcome: SubmissionOutcome): outcome is Followed {
+  return outcome.status === 'sent' || outcome.status === 'unanswered';
+}
+
+/**
+ * A submitted message: its route has it, or nobody knows whether that has. Notifies the webhook and waits for its delivery
+ * report; submits it again where the SMSC says late that it has not taken it.
+ * @returns what is true of it next
+ */
+async function sent(state: MessageState, outcome: Followed): Promise<SubmissionOutcome> {
+  const { status } = outcome;
+  state.unanswered = status === 'unanswered';
+  describe(state, status);
+  await notify(state, outcome);
+  const next = await nextOutcome(state, status);
+  // Staff may decide all the while that it rests: other parts of it can be unanswered.
+  if (next.status === 'held' && status === 'unanswered') await restAfterHeld(state);
+  state.unanswered = false;
+  return next.status === 'held' ? await queued(state) : { ...next, status: next.status };
+}
+
+function describe(state: MessageState, status: Waiting): void {
+  const { route } = state;
+  if (status === 'sent') {
+    setCurrentDetails(
+      `Sent: the route ${route} has it; waits for the delivery report until ${until(state)}.`,
+    );
+    return;
+  }
+  setCurrentDetails(
+    `Unanswered: nobody knows whether the route ${route} has it, so it is not sent again; ` +
+      `waits for a delivery report until ${until(state)}.`,
+  );
+  show(state, status);
+}
+
+/** The next thing the delivery reports say; at the end of the wait, that the message has expired. */
+async function nextOutcome(
+  state: MessageState,
+  status: Waiting,
+): Promise<SubmissionOutcome | MessageOutcome> {
+  const { id, input, outcomes } = state;
+  if (state.shown !== status && !(await outcomeWithin(state, SHOW_SENT_AFTER_MS))) show(state, status);
+  if (!(await outcomeWithin(state, input.giveUpAt - Date.now()))) {
+    const over = await local.expire(id);
+    // Else reports won the race in the database: their signal is on its way.
+    if (over.status === 'expired' || !(await outcomeOnItsWay(state))) return over;
+  }
+  return outcomes.shift()!;
+}
+
+/** False: it came before the moment that Temporal was restored to, and does not come again. */
+async function outcomeOnItsWay({ outcomes }: MessageState): Promise<boolean> {
+  return await condition(() => outcomes.length > 0, SIGNAL_PATIENCE_MS);
+}
+
+async function outcomeWithin({ input, outcomes }: MessageState, ms: number): Promise<boolean> {
+  const came = (): boolean => outcomes.length > 0;
+  if (came()) return true;
+  return await within(Math.min(ms, input.giveUpAt - Date.now()), 'waits for the delivery report', came);
+}
+
+async function restAfterHeld(state: MessageState): Promise<void> {
+  const { outcomes } = state;
+  while (outcomes[0]?.status === 'held') outcomes.shift();
+  if (state.heldLate > 0) await sleep(Math.min(HELD_REST_MS * 2 ** (state.heldLate - 1), HELD_REST_MAX_MS));
+  state.heldLate += 1;
+}
+
+/** Delivers the events of an outcome, each once, whoever names it; first attempts may have been made with the submit. */
+async function notify({ notified }: MessageState, outcome: SubmissionOutcome): Promise<void> {
+  const { events, notified: attempted = [] } = outcome;
+  const left = events.filter((event) => !notified.has(event));
+  for (const event of left) notified.add(event);
+  await deliverEvents(left, new Map(attempted.map((rest, index) => [events[index]!, rest])));
 }

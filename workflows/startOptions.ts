@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { StartableLookup } from '../domain/lookups.ts';
-import type { StartableMessage } from '../domain/startable.ts';
+import type { StartableLookup } from '../domain/submission.ts';
+import type { StartableMessage } from '../domain/statuses.ts';
 import type { EmailInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
 

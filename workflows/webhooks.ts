@@ -1,11 +1,25 @@
-import { proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  sleep,
+} from '@temporalio/workflow';
 import type {
   quickWebhookActivities,
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
 import { ATTEMPT_TIMEOUT_MS, ATTEMPTS, pauseAfterAttempt } from '../domain/webhooks.ts';
-import { type AttemptLeft, WEBHOOKS_QUEUE } from './contracts.ts';
+import {
+  type AttemptLeft,
+  FAILURE,
+  type ResendInput,
+  type ResendResult,
+  WEBHOOKS_QUEUE,
+} from './contracts.ts';
 
 // An attempt, and the writing down of how it went.
 const STEP_MS = 2 * ATTEMPT_TIMEOUT_MS;
@@ -66,4 +80,34 @@ export async function deliverEvents(
 
 async function firstAttempt(event: string): Promise<AttemptLeft | null> {
   return await notifyInTask(event).catch(() => ({ nextInMs: 0 }));
+}
+
+// One database statement, repeated until the database answers.
+const { closeResend } = proxyLocalActivities<ReturnType<typeof webhookClosingActivities>>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '100ms', maximumInterval: '5s' },
+});
+
+/**
+ * One event delivered again, with the usual attempts. Its id is the event's with the round. A cancel changes nothing: it
+ * ends within seconds.
+ */
+export async function resend({ eventId, round }: ResendInput): Promise<ResendResult> {
+  return await CancellationScope.nonCancellable(async () => {
+    setCurrentDetails('Notifies the webhook again.');
+    try {
+      await resendWebhook(eventId, round);
+      return { taken: true };
+    } catch (error) {
+      if (isUnknown(error)) throw error;
+      await closeResend(eventId, round);
+      setCurrentDetails('Nobody took it.');
+      return { taken: false };
+    }
+  });
+}
+
+function isUnknown(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === FAILURE.unknownResend;
 }

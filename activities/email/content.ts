@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/connection.ts';
 import { type OpenEmail, readPiece, signingKey } from '../../db/emails/handOver.ts';
-import type { SubmitEmail } from '../../providers/email.ts';
+import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.ts';
+import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 
 /**
  * An e-mail as it is handed over: the same at every try. Addresses that were suppressed when it was accepted are left out. Its files are
@@ -51,4 +52,31 @@ async function* piecesOf(sql: Sql, id: string, number: number, bytes: number): A
     yield content;
   }
   if (read !== bytes) throw new Error(`${read} of ${bytes} octets of file ${number} of ${id} are there`);
+}
+
+/**
+ * What the answer to a hand-over says of the e-mail as events: that it is sent, where the provider has no event for that, and the
+ * addresses that it was not taken for. The same again for the same e-mail.
+ */
+export function answerEvents(
+  { id }: Pick<OpenEmail, 'id'>,
+  {
+    providerEmailId,
+    refused = [],
+  }: Pick<EmailAnswer & { kind: 'accepted' }, 'refused'> & { providerEmailId: string | null },
+  { reportsSent }: Pick<EmailGate, 'reportsSent'>,
+): ProviderEmailEvent[] {
+  const common = { emailId: id, providerEmailId, at: new Date() };
+  const sent: ProviderEmailEvent[] = reportsSent
+    ? []
+    : [{ ...common, eventId: `${id}:sent`, kind: 'sent', permanent: null, addresses: [], payload: {} }];
+  const bounces = refused.map(({ address, code, permanent }, index): ProviderEmailEvent => ({
+    ...common,
+    eventId: `${id}:refused:${index}`,
+    kind: 'bounced',
+    permanent,
+    addresses: [address],
+    payload: { code },
+  }));
+  return [...sent, ...bounces];
 }

@@ -21,16 +21,13 @@ import type { RetryPace } from '../../concurrency/retryPace.ts';
 import type { Limit, Semaphore } from '../../concurrency/semaphore.ts';
 import type { Pacer } from '../../db/routes/pacing.ts';
 import { type EmailAnswer, type EmailGate, suspectOf } from '../../providers/email.ts';
-import type { Provider } from '../../providers/provider.ts';
-import type { Withheld } from '../../providers/withheld.ts';
+import type { Provider, Withheld } from '../../providers/provider.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
 import type { HandedOver } from '../../workflows/contracts.ts';
-import { routeUnavailable, throttled, unknownEmail } from '../failures.ts';
-import { usualPause } from '../lastAttempt.ts';
+import { routeUnavailable, throttled, unknownEmail, usualPause } from '../failures.ts';
 import { untilStored } from '../submission/storing.ts';
-import { submitEmailOf } from './content.ts';
-import { answerEvents } from './events.ts';
+import { answerEvents, submitEmailOf } from './content.ts';
 
 /** What handing over on one route needs. */
 export interface HandingOver {

@@ -13,11 +13,10 @@ import {
   replaceLedgerCheck,
   sumOn,
 } from '../../db/money/ledgerChecks.ts';
-import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
+import { databaseNow, readPosition, savePosition } from '../../db/maintenance/regularWork.ts';
 import type { Tally } from '../../workflows/contracts.ts';
-import { beat } from '../heartbeat.ts';
-import { tryEach } from '../tryEach.ts';
-import { noTally, tallyOfAll } from './tally.ts';
+import { beat, tryEach } from '../failures.ts';
+import { noTally, tallyOfAll } from './repairs.ts';
 
 const ACCOUNTS = 200;
 const REFUNDS = 500;

@@ -1,19 +1,16 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
-import { openEmailsAmong, queuedEmailsAfter } from '../../db/emails/open.ts';
+import { openEmailsAmong, queuedEmailsAfter } from '../../db/emails/reads.ts';
 import { closeFindings, knownSubjects, reportFinding, restartsOf } from '../../db/maintenance/findings.ts';
 import { countOpenMessages, openAmong, openMessagesAfter } from '../../db/messages/openMessages.ts';
-import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
+import { databaseNow, readPosition, savePosition } from '../../db/maintenance/regularWork.ts';
 import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import type { Tally } from '../../workflows/contracts.ts';
-import { beat } from '../heartbeat.ts';
-import { currentRun, judgeAll } from './judging.ts';
-import { noTally, sumOf, tallyOfAll } from './tally.ts';
-import { reconcileLookups, reconcileWaiting } from './leftovers.ts';
-import { ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
-import { suspectsAmong } from './workflowState.ts';
+import { beat } from '../failures.ts';
+import { currentRun, judgeAll, noTally, sumOf, tallyOfAll } from './repairs.ts';
+import { reconcileEvents, reconcileLookups, reconcileWaiting } from './leftovers.ts';
+import { ABOUT_WORKFLOWS, lostWorkflows, suspectsAmong } from './lostWorkflows.ts';
 import { reconcileLedgers, reconcileRefunds } from './money.ts';
-import { reconcileEvents } from './unnotifiedEvents.ts';
 
 const HOUR_MS = 3_600_000;
 // Lists of workflows may be behind, and a run may have been cut off.

@@ -7,11 +7,8 @@ import type { SubmitAnswer } from '../../domain/submission.ts';
 import { observeSent } from '../../telemetry/messageMetrics.ts';
 import type { SubmissionRound } from '../../workflows/contracts.ts';
 import { throttled } from '../failures.ts';
-import { moveOn } from './moving.ts';
-import { asEnd } from './outcomes.ts';
+import { asEnd, moveOn, putBack, type Submitted, type Submitting, untilStored } from './storing.ts';
 import type { Piece } from './pieces.ts';
-import { putBack, untilStored } from './storing.ts';
-import type { Submitted, Submitting } from './submitting.ts';
 
 /** What an answer makes of an attempt. */
 export type Answered =

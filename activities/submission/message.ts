@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { cancelOneOfClosed } from '../../db/accounts/closings.ts';
+import { cancelOneOfClosed } from '../../db/accounts/accounts.ts';
 import type { Database } from '../../db/connection.ts';
 import { concludeSubmission } from '../../db/messages/answers.ts';
 import { expireMessage, rejectBlacklisted, type StatusChange } from '../../db/messages/endings.ts';
 import { leavePartsUnanswered } from '../../db/messages/parts.ts';
-import { forgetPaused, pauseMessage } from '../../db/messages/paused.ts';
+import { forgetPaused, pauseMessage } from '../../db/messages/pauses.ts';
 import { withdrawResubmit } from '../../db/messages/unanswered.ts';
 import { openSubmission, type SubmittableMessage } from '../../db/messages/submissions.ts';
 import { addIds } from '../../telemetry/ids.ts';
@@ -14,9 +14,8 @@ import { observeSent } from '../../telemetry/messageMetrics.ts';
 import { FAILURE, type SubmissionRound } from '../../workflows/contracts.ts';
 import { unknownMessage } from '../failures.ts';
 import { takeAnswer } from './answers.ts';
-import { asEnd, asOutcome } from './outcomes.ts';
+import { asEnd, asOutcome, type Submitted, type Submitting } from './storing.ts';
 import { piecesOf, submitPiece } from './pieces.ts';
-import type { Submitted, Submitting } from './submitting.ts';
 
 // A throttled part keeps its place: it is tried again here, and goes behind the others only after this long.
 const THROTTLED_PATIENCE_MS = 60_000;

@@ -4,11 +4,9 @@ import { claimParts, type PartClaim } from '../../db/messages/parts.ts';
 import type { SubmittableMessage } from '../../db/messages/submissions.ts';
 import { rulesOf } from '../../domain/channels.ts';
 import type { SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
-import type { Provider } from '../../providers/provider.ts';
-import type { Withheld } from '../../providers/withheld.ts';
+import type { Provider, Withheld } from '../../providers/provider.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
-import { putBack } from './storing.ts';
-import type { Submitting } from './submitting.ts';
+import { putBack, type Submitting } from './storing.ts';
 
 /** What leaves in one submit. */
 export interface Piece {

@@ -1,10 +1,34 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { log } from '@temporalio/activity';
-import type { Database, Sql } from '../../db/connection.ts';
+import { Context, log } from '@temporalio/activity';
+import type { StatusChange } from '../../db/messages/endings.ts';
+import { countEnd } from '../../telemetry/messageMetrics.ts';
+import type {
+  MovedOn,
+  PausedSubmission,
+  SubmissionOutcome,
+  SubmissionRound,
+} from '../../workflows/contracts.ts';
+import { type Database, type Sql, transaction } from '../../db/connection.ts';
 import { holdParts, type PartClaim, type PartsOf } from '../../db/messages/parts.ts';
-import { lockMessage } from '../../db/messages/submissions.ts';
+import { lockMessage, moveToRoute, type SubmittableMessage } from '../../db/messages/submissions.ts';
 import { holdUnanswered } from '../../db/messages/unanswered.ts';
-import { transaction } from '../../db/transaction.ts';
+import type { RetryPace } from '../../concurrency/retryPace.ts';
+import { type Routing, workingRoute } from '../../domain/routing.ts';
+import { NO_SESSION, type SubmitAnswer, type Suspect } from '../../domain/submission.ts';
+import type { Pacer } from '../../db/routes/pacing.ts';
+import type { Provider } from '../../providers/provider.ts';
+import { routeUnavailable, usualPause } from '../failures.ts';
+
+/** What the workflow is to know of a message that has ended, counted as such. */
+export function asEnd(change: StatusChange): SubmissionOutcome {
+  countEnd(change.status);
+  return asOutcome(change);
+}
+
+/** What the workflow is to know of where a message stands. */
+export function asOutcome({ status, events }: StatusChange): SubmissionOutcome {
+  return { status: status as SubmissionOutcome['status'], events };
+}
 
 const STORE_WITHIN_MS = 120_000;
 const STORE_AGAIN_MS = 500;
@@ -45,4 +69,62 @@ export async function putBack(
     return false;
   };
   return await untilStored(() => transaction(sql, put));
+}
+
+/** What submitting came to. */
+export type Submitted = SubmissionOutcome | MovedOn | PausedSubmission;
+
+/** What submitting on one route needs. */
+export interface Submitting {
+  sql: Database;
+  provider: Provider;
+  pacer: Pacer;
+  routing: () => Promise<Routing>;
+  /** Of the messages of each account that find no route to move to. */
+  retries: RetryPace;
+  /** Applies stored reports; called when one came before its answer. */
+  applyReports: () => Promise<void>;
+  /**
+   * Notified how every submit was answered, and after how many milliseconds.
+   * @param suspect what may itself be to blame, where it was an e-mail
+   */
+  onAnswer: (answer: SubmitAnswer, ms: number, suspect?: Suspect) => void;
+}
+
+// A message that moved before stays on a broken route for a while, longer each time: two broken ones do not play ball.
+const MOVE_AGAIN_MS = 10_000;
+const MOVE_AGAIN_MAX_MS = 3_600_000;
+
+/**
+ * The route does not work: the next one gets the message, unless none works or this one has some of it already.
+ * @throws ApplicationFailure `RouteUnavailable`, to be tried again here
+ */
+export async function moveOn(
+  { sql, provider, routing, retries }: Submitting,
+  message: SubmittableMessage,
+  code: string,
+  { moves }: SubmissionRound,
+): Promise<MovedOn> {
+  const now = await routing();
+  const self = now.routes.find(({ name }) => name === provider.name);
+  // Without a session for a moment only: it will be back before another route is worth it.
+  const blip = code === NO_SESSION && self?.working === true && self.state !== 'disabled';
+  if (!blip && hasRested(moves)) {
+    const traffic = {
+      ...{ key: message.id, msisdn: message.recipient, accountId: message.accountId },
+      ...{ type: message.channel, priority: message.priority },
+    };
+    const next = workingRoute(now, traffic, (name) => name !== provider.name);
+    if (next !== null && (await moveToRoute(sql, message.id, provider.name, next))) {
+      return { status: 'moved', route: next };
+    }
+  }
+  const usualMs = usualPause(Context.current().info.attempt);
+  throw routeUnavailable(provider.name, code, retries.beyond(message.accountId, usualMs));
+}
+
+function hasRested(moves: number): boolean {
+  if (moves === 0) return true;
+  const here = Date.now() - Context.current().info.scheduledTimestampMs;
+  return here >= Math.min(MOVE_AGAIN_MS * 2 ** (moves - 1), MOVE_AGAIN_MAX_MS);
 }

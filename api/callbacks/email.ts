@@ -1,9 +1,9 @@
 import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import { storeEmailEvents } from '../../db/emails/events.ts';
-import { shortenedAddress } from '../../domain/shortenedAddress.ts';
+import { shortenedAddress } from '../../domain/addresses.ts';
 import { signerOf } from '../../operations/incoming/emailSigner.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
-import { answered, callOf, plain } from './answers.ts';
+import { answered, callOf, plain } from './pages.ts';
 
 // Providers tell of one e-mail in a call; its fifty addresses and headers are some kilobytes.
 const BODY_BYTES = 256 * 1024;

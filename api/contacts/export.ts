@@ -1,17 +1,21 @@
 import { stringify } from 'csv-stringify/sync';
-import type { Sql } from '../../db/connection.ts';
+import { setImmediate } from 'node:timers/promises';
 import {
   type ContactFilter,
   type ContactRow,
   readContacts,
   readFieldKeys,
 } from '../../db/contacts/contacts.ts';
+import type { Sql } from '../../db/connection.ts';
 import { placeholderKey } from '../../domain/placeholders.ts';
-import { setImmediate } from 'node:timers/promises';
-import { CONTACT_COLUMNS, customColumn, joinedNames } from '../../domain/contactTable.ts';
-import { protectedCell } from '../../domain/tableCell.ts';
-import { charactersOf } from './characters.ts';
+import { CONTACT_COLUMNS, customColumn, joinedNames, protectedCell } from '../../domain/contacts.ts';
 import { HttpRefused } from '../http/refusals.ts';
+
+/** How many characters a contact has of what there may be much of: custom fields and names of groups. */
+function charactersOf({ fields, groups }: ContactRow): number {
+  const inFields = Object.entries(fields).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  return groups.reduce((sum, { name }) => sum + name.length, inFields);
+}
 
 const PAGE = 1000;
 // What is written at once: some milliseconds, and a few dozen where each other character is a quote.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emailAddress } from '../../domain/email/address.ts';
+import { ATTACHMENTS_MAX, emailAddress, FROM_NAME_MAX } from '../../domain/email/address.ts';
 import {
   ALLOWED_HEADERS,
   allowedHeader,
@@ -9,10 +9,8 @@ import {
   isDisplayName,
   isHeaderValue,
 } from '../../domain/email/content.ts';
-import { ATTACHMENTS_MAX, FROM_NAME_MAX } from '../../domain/email/limits.ts';
-import { documented } from '../documented.ts';
-import { issue, lineText, omissible, plainText } from '../fields.ts';
-import { EncodedFile } from '../http/encodedFile.ts';
+import { documented, issue, lineText, omissible, plainText } from '../fields.ts';
+import { EncodedFile } from '../http/body.ts';
 
 const HEADERS_MAX = 20;
 // As the browser's own field for addresses has it; which domains exist no pattern can say.

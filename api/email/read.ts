@@ -2,22 +2,34 @@ import { z } from 'zod';
 import {
   type EmailRow,
   type EmailWithEvents,
-  listEmails as readEmails,
   readEmail,
+  listEmails as readEmails,
 } from '../../db/emails/reads.ts';
-import { EMAIL_EVENT_KINDS } from '../../domain/email/events.ts';
-import { EMAIL_STATUSES, SHOWN_RECIPIENT_STATES, shownState } from '../../domain/email/statuses.ts';
-import { EMAIL_IDX_MAX } from '../../domain/email/limits.ts';
-import { isId } from '../../domain/ids.ts';
-import type { Interface } from '../../domain/interfaces.ts';
+import {
+  EMAIL_EVENT_KINDS,
+  EMAIL_STATUSES,
+  SHOWN_RECIPIENT_STATES,
+  shownState,
+} from '../../domain/email/statuses.ts';
+import { EMAIL_IDX_MAX } from '../../domain/email/address.ts';
+import { type Interface, isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
-import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
-import { lenientPathId, plainText } from '../fields.ts';
-import { endpoint } from '../http/endpoint.ts';
+import {
+  createdAt,
+  documented,
+  EXAMPLE_INSTANT,
+  exampleId,
+  lenientPathId,
+  plainText,
+  timestamp,
+  updatedAt,
+} from '../fields.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
-import { createdAt, timestamp, updatedAt } from '../schemas.ts';
-import { answered, answerOf } from '../v1_2/schema.ts';
+import { answered, answerOf } from '../v1_2/fields.ts';
 import { address } from './fields.ts';
+import { sendEmail } from './send.ts';
+import { addSuppressions, listSuppressions, removeSuppression } from './suppressions.ts';
 
 const EVENT_KINDS = [...EMAIL_EVENT_KINDS, 'failed', 'suppressed', 'unsubscribed'] as const;
 
@@ -84,7 +96,7 @@ const emailWithEvents = email
   .meta({ id: 'EmailWithEvents', description: 'An e-mail with what happened to it.' });
 
 /** GET /v1/email (ours): the e-mails of the account, newest first. */
-export function listEmails(owner: Interface) {
+function listEmails(owner: Interface) {
   return endpoint({
     interface: owner,
     method: 'GET',
@@ -127,7 +139,7 @@ export function listEmails(owner: Interface) {
 }
 
 /** GET /v1/email/{id} (ours). */
-export function getEmail(owner: Interface) {
+function getEmail(owner: Interface) {
   return endpoint({
     interface: owner,
     method: 'GET',
@@ -183,4 +195,19 @@ function shown({
     at: at.toISOString(),
     permanent: typeof permanent === 'boolean' ? permanent : null,
   };
+}
+
+/**
+ * E-mail (v1.2.0, POST /v1/email, and ours beyond it): either kind of key may ask, and is answered alike, but for errors, which have
+ * the form of its interface.
+ */
+export function emailEndpoints(owner: Interface): Endpoint[] {
+  return [
+    sendEmail(owner),
+    listEmails(owner),
+    listSuppressions(owner),
+    addSuppressions(owner),
+    removeSuppression(owner),
+    getEmail(owner),
+  ];
 }

@@ -6,15 +6,23 @@ import {
   EMAIL_IDX_MAX,
   RECIPIENTS_MAX,
   SUBJECT_MAX,
-} from '../../domain/email/limits.ts';
-import type { Interface } from '../../domain/interfaces.ts';
+} from '../../domain/email/address.ts';
+import type { Interface } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { sendEmail as send } from '../../operations/email/send.ts';
-import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
-import { issue, lineText, omissible, omissibleWithDefault, plainText } from '../fields.ts';
+import {
+  documented,
+  EXAMPLE_INSTANT,
+  exampleId,
+  issue,
+  lineText,
+  omissible,
+  omissibleWithDefault,
+  plainText,
+  timestamp,
+} from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { timestamp } from '../schemas.ts';
-import { answered, answerOf } from '../v1_2/schema.ts';
+import { answered, answerOf } from '../v1_2/fields.ts';
 import { address, attachments, displayName, headers } from './fields.ts';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };

@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { listSuppressions as readSuppressions, type Suppression } from '../../db/emails/suppressions.ts';
 import { addressKey, emailAddress } from '../../domain/email/address.ts';
-import type { Interface } from '../../domain/interfaces.ts';
+import type { Interface } from '../../domain/ids.ts';
 import * as operations from '../../operations/email/suppressions.ts';
-import { documented, exampleId } from '../documented.ts';
-import { issue } from '../fields.ts';
+import { createdAt, documented, exampleId, issue } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ABOUT_CURSOR, pageOf, pageSize } from '../paging.ts';
-import { createdAt } from '../schemas.ts';
-import { answered, answerOf } from '../v1_2/schema.ts';
+import { answered, answerOf } from '../v1_2/fields.ts';
 import { address } from './fields.ts';
 
 const REASONS = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;

@@ -1,10 +1,23 @@
+import type { Request } from 'koa';
 import type { ServerResponse } from 'node:http';
-import { type Counts, createCounts } from '../../concurrency/counts.ts';
+import { plainAddress } from '../../domain/addresses.ts';
+import { type Counts, createCounts } from '../../concurrency/semaphore.ts';
 import { afterAnswer } from '../../telemetry/afterAnswer.ts';
 import { Refused } from '../../domain/refusals.ts';
 
+/**
+ * From where a request came, in one form of its many (IPv4 also where it hides in IPv6): the other end of the connection, or with
+ * `TRUST_PROXY` what the proxy next to us wrote last into `X-Forwarded-For`. Where that is no address, the connection's.
+ */
+export function clientAddress(context: Pick<Request, 'ip' | 'req'>): string {
+  return plainAddress(context.ip) ?? plainAddress(context.req.socket.remoteAddress ?? '') ?? UNKNOWN;
+}
+
+// Of a connection that was closed before it was looked at.
+const UNKNOWN = '0.0.0.0';
+
 /** How many requests of one account are under way in this process at most. */
-export interface AdmissionLimits {
+interface AdmissionLimits {
   requests: number;
   /** Of these, heavy ones: large bodies, tables, reports. */
   heavy: number;

@@ -1,8 +1,80 @@
+import { setImmediate } from 'node:timers/promises';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { HttpRefused } from './refusals.ts';
-import { EncodedFile } from './encodedFile.ts';
 import { type BodyShape, checkBounds, type FileText } from './jsonBounds.ts';
+import { countFurther, type RateWindow } from '../../db/accounts/keys.ts';
+import type { Sql } from '../../db/connection.ts';
+import { windowName } from './authentication.ts';
+import { Refused } from '../../domain/refusals.ts';
+
+// Characters looked at in one step; four of base64 are three bytes.
+const STEP_CHARACTERS = 256 * 1024;
+const BACKSLASH = '\\';
+const ESCAPE_MOST = '\\u0000'.length;
+// How JSON may write a character of base64, and an end of line within it as MIME has it. Some encoders escape + and =.
+const ESCAPES = /\\(?:[/nr]|u00[0-7][0-9A-Fa-f])/g;
+const CUT_ESCAPE = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
+
+/** A file's bytes, in pieces whose length is a multiple of three, but for the last. */
+interface DecodedFile {
+  bytes: number;
+  pieces: Buffer[];
+}
+
+/** The content of a file in a body: base64, not yet decoded. */
+export class EncodedFile {
+  readonly #text: Buffer;
+
+  /** @param text what stands between the quotes of the JSON text */
+  constructor(text: Buffer) {
+    this.#text = text;
+  }
+
+  /** Decodes it, and serves others in between. @returns null for what is no base64 (RFC 4648, 4) */
+  async decode(): Promise<DecodedFile | null> {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    let left = '';
+    for (let at = 0; at < this.#text.length; at += STEP_CHARACTERS) {
+      if (at > 0) await setImmediate();
+      const last = at + STEP_CHARACTERS >= this.#text.length;
+      const { text, rest } = unescaped(left + this.#text.toString('latin1', at, at + STEP_CHARACTERS), last);
+      const piece = decoded(text, last);
+      if (piece === null) return null;
+      left = rest;
+      bytes += piece.length;
+      if (piece.length > 0) pieces.push(piece);
+    }
+    return { bytes, pieces };
+  }
+}
+
+/** Whole groups of four characters without escapes, and what is left for the next step. */
+function unescaped(given: string, last: boolean): { text: string; rest: string } {
+  // An escape may go on in the next step.
+  const kept = last ? '' : (CUT_ESCAPE.exec(given.slice(-ESCAPE_MOST))?.[0] ?? '');
+  const whole = given.slice(0, given.length - kept.length);
+  const plain = whole.includes(BACKSLASH) ? whole.replace(ESCAPES, meantBy) : whole;
+  const end = last ? plain.length : plain.length - (plain.length % 4);
+  return { text: plain.slice(0, end), rest: plain.slice(end) + kept };
+}
+
+function meantBy(escape: string): string {
+  const meant = JSON.parse(`"${escape}"`) as string;
+  return meant === '\n' || meant === '\r' ? '' : meant;
+}
+
+/** @returns null for what is no base64, or is padded before its end */
+function decoded(text: string, last: boolean): Buffer | null {
+  if (text.length % 4 !== 0 || (!last && text.includes('='))) return null;
+  // The decoder takes the alphabet of addresses on the web (RFC 4648, 5) as well.
+  if (text.includes('-') || text.includes('_')) return null;
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  const bytes = Buffer.from(text, 'base64');
+  // What is not of the alphabet is left out by the decoder, so that less comes out.
+  return bytes.length === (text.length / 4) * 3 - padding ? bytes : null;
+}
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CSV_TYPE = /^text\/csv\s*(?:;|$)/i;
@@ -34,7 +106,7 @@ interface BytesReading {
 }
 
 /** How a body is read. */
-export interface BodyReading extends Omit<BytesReading, 'largerThan' | 'withinMs'> {
+interface BodyReading extends Omit<BytesReading, 'largerThan' | 'withinMs'> {
   watch: SizeWatch;
   /** Of a body with longer texts than others, or files. */
   shape?: BodyShape | undefined;
@@ -186,4 +258,30 @@ function gathering(announced: number | null): Gathering {
 
 function tooLarge(limitBytes: number): HttpRefused {
   return new HttpRefused({ reason: 'too_large', limitBytes });
+}
+
+/** So much of a body counts as one request. An array of 500 numbers (v2.3.0, Limits) is 8 kB. */
+export const BYTES_OF_A_REQUEST = 64 * 1024;
+
+/**
+ * Counts a large body against its caller's rate limit (v2.3.0 and v1.2.0, Limits): each further 64 kB that it begins is one more request, up to the
+ * whole window. Whoever is refused is counted once, as any request is.
+ *
+ * @param bytesOfARequest how much of it counts as one request
+ * @param setHeader receives the `RateLimit` header as it is then
+ * @throws Refused when the window has no room for it
+ */
+export async function countBody(
+  sql: Sql,
+  window: RateWindow,
+  bytes: number,
+  bytesOfARequest: number,
+  setHeader: (name: string, value: string) => void,
+): Promise<void> {
+  const further = Math.ceil(bytes / bytesOfARequest) - 1;
+  if (further < 1) return;
+  const { taken, left, resetsIn: seconds } = await countFurther(sql, window, further);
+  setHeader('RateLimit', `"${windowName(window)}";r=${Math.max(left, 0)};t=${seconds}`);
+  if (taken) return;
+  throw new Refused({ reason: 'rate_limited', seconds });
 }

@@ -1,21 +1,190 @@
 import { z } from 'zod';
-import { Refused } from '../../domain/refusals.ts';
+import type { Logger } from 'pino';
+import { type Refusal, Refused } from '../../domain/refusals.ts';
+import { HttpRefused, type Reason } from './refusals.ts';
+import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
 import type { Caller } from '../../operations/asked.ts';
 import { DeadlineError, within } from '../../operations/outages.ts';
 import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import type { Services } from '../services.ts';
 import { authorise } from './authentication.ts';
-import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
-import { watchRefusals } from './listedRefusals.ts';
-import { HttpRefused } from './refusals.ts';
-import { validate } from './validation.ts';
+
+/**
+ * Parses a body or a query by its schema.
+ * @param unknown what a name that the schema does not have is called
+ * @throws Refused with the first thing wrong; `param` is the top-level field
+ */
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  unknown: 'field_unknown' | 'parameter_unknown' = 'field_unknown',
+): z.output<Schema> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw refusalOf(parsed.error.issues[0]!, input, unknown);
+}
+
+/**
+ * The query string as a plain record.
+ * @throws HttpRefused when a parameter is given twice: nobody can know which one was meant
+ */
+export function readQuery(querystring: string): Record<string, string> {
+  const entries = [...new URLSearchParams(querystring)];
+  const seen = new Set<string>();
+  for (const [name] of entries) {
+    if (seen.has(name)) throw new HttpRefused({ reason: 'query_repeated', field: name }, name);
+    seen.add(name);
+  }
+  return Object.fromEntries(entries);
+}
+
+function refusalOf(
+  issue: z.core.$ZodIssue,
+  input: unknown,
+  unknown: 'field_unknown' | 'parameter_unknown',
+): Refused {
+  if (issue.code === 'unrecognized_keys') {
+    const path = [...issue.path.map(String), issue.keys[0] ?? ''];
+    return new Refused({ reason: unknown, field: path.join('.') }, path[0]);
+  }
+  const meant = issue.code === 'invalid_union' ? meantBranch(issue) : null;
+  if (meant !== null) return refusalOf(meant, input, unknown);
+  const field = String(issue.path[0] ?? '');
+  if (field === '' && issue.code === 'invalid_type') return new Refused({ reason: 'body_not_object' });
+  return new Refused(
+    problemOf(issue, issue.path.map(String).join('.'), valueAt(input, issue.path)),
+    field || undefined,
+  );
+}
+
+function problemOf(issue: z.core.$ZodIssue, field: string, value: unknown): Refusal {
+  if (issue.code === 'custom') return customProblem(issue, field);
+  if (value === undefined) return { reason: 'field_missing', field };
+  switch (issue.code) {
+    case 'invalid_type':
+      return { reason: 'field_type', field, expected: issue.expected };
+    case 'invalid_union':
+      return { reason: 'field_type', field, expected: typesOf(issue) };
+    case 'too_small':
+      return { reason: 'field_too_short', field, limit: Number(issue.minimum), unit: unitOf(issue.origin) };
+    case 'too_big':
+      return { reason: 'field_too_long', field, limit: Number(issue.maximum), unit: unitOf(issue.origin) };
+    case 'invalid_value':
+      return { reason: 'one_of', field, values: issue.values.map(String) };
+    case 'unrecognized_keys':
+    case 'invalid_format':
+    case 'not_multiple_of':
+    case 'invalid_key':
+    case 'invalid_element':
+      return { reason: 'field_malformed', field };
+  }
+}
+
+// Problems that our own refinements attach; see `issue` in fields.ts.
+function customProblem(issue: z.core.$ZodIssueCustom, field: string): Refusal {
+  const attached = issue.params?.['refusal'] as Refusal | undefined;
+  return attached === undefined ? { reason: 'field_malformed', field } : ({ field, ...attached } as Refusal);
+}
+
+/** What is wrong by the first branch of a union whose type was given; null where none was. */
+function meantBranch({ errors, path }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue | null {
+  const meant = errors.find(([first]) => first !== undefined && expectedType(first) === null)?.[0];
+  return meant === undefined ? null : { ...meant, path: [...path, ...meant.path] };
+}
+
+function typesOf({ errors }: z.core.$ZodIssueInvalidUnion): string {
+  const types = errors.flatMap(([first]) => (first === undefined ? [] : [expectedType(first)]));
+  return [...new Set(types)].join(' or ');
+}
+
+/** The type that a branch of a union wants; null where it was given. */
+function expectedType(issue: z.core.$ZodIssue): string | null {
+  return issue.code === 'invalid_type' && issue.path.length === 0 ? issue.expected : null;
+}
+
+function unitOf(origin: string): 'items' | 'characters' | 'value' {
+  if (origin === 'array') return 'items';
+  return origin === 'string' ? 'characters' : 'value';
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+        ? (value as Record<PropertyKey, unknown>)[key]
+        : undefined,
+    input,
+  );
+}
+
+/** Logged of a refusal that its endpoint does not list; the tests fail where it is. */
+export const UNLISTED = 'an endpoint refused with a reason that it does not list';
+
+// What every endpoint shares stands here once, by what is declared of it.
+const ANY: readonly Reason[] = [
+  ...(['request_malformed', 'headers_too_large', 'request_too_slow', 'host_missing'] as const),
+  ...(['expectation_unsupported', 'method_not_allowed', 'query_repeated', 'parameter_unknown'] as const),
+  ...(['internal', 'timed_out'] as const),
+];
+const WITH_KEY: readonly Reason[] = [
+  ...(['key_missing', 'key_invalid', 'scope_missing', 'test_key_on_live_account'] as const),
+  ...(['account_suspended', 'account_closed', 'unavailable'] as const),
+  ...(['rate_limited', 'too_many_at_once', 'too_many_heavy_at_once'] as const),
+];
+const WITH_PARAMS: readonly Reason[] = ['resource_unknown'];
+const WITH_BODY: readonly Reason[] = [
+  ...(['content_type_unsupported', 'charset_unsupported', 'content_encoding_unsupported'] as const),
+  ...(['too_large', 'body_missing', 'body_aborted', 'body_not_utf8', 'body_not_json'] as const),
+  ...(['body_too_deep', 'body_too_many_keys', 'body_too_many_items', 'body_too_many_values'] as const),
+  ...(['key_too_long', 'field_repeated', 'body_not_object'] as const),
+];
+// Of a body or a query. What a schema refuses beyond these follows from the schema.
+const WITH_FIELDS: readonly Reason[] = [
+  ...(['field_missing', 'field_unknown', 'field_type', 'field_malformed', 'one_of'] as const),
+  ...(['field_too_short', 'field_too_long', 'characters_forbidden', 'number_out_of_range'] as const),
+];
+const WITH_IDEMPOTENCY: readonly Reason[] = [
+  ...(['idempotency_key_length', 'idempotency_key_repeated'] as const),
+  ...(['idempotency_other_content', 'idempotency_in_progress'] as const),
+];
+
+/** All that an endpoint may refuse with: what it lists, and what follows from its declaration. */
+export function refusalsOf(endpoint: Endpoint): ReadonlySet<Reason> {
+  const { scope, params, query, body, idempotent, refusals = [] } = endpoint;
+  return new Set([
+    ...ANY,
+    ...(scope === null ? [] : WITH_KEY),
+    ...(params === undefined ? [] : WITH_PARAMS),
+    ...(body === undefined ? [] : WITH_BODY),
+    ...(body === undefined && query === undefined ? [] : WITH_FIELDS),
+    ...(idempotent ? WITH_IDEMPOTENCY : []),
+    ...refusals,
+  ]);
+}
+
+/**
+ * Waits for an endpoint's own work. A refusal that the endpoint does not list is an omission in its description: it is
+ * answered all the same, and logged.
+ */
+export async function watchRefusals<T>(endpoint: Endpoint, log: Logger, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Refused || error instanceof HttpRefused) {
+      const { reason } = error.refusal;
+      const { method, path: route } = endpoint;
+      if (!refusalsOf(endpoint).has(reason)) log.error({ method, route, reason }, UNLISTED);
+    }
+    throw error;
+  }
+}
 
 // Nothing hangs: what has not been answered by then is refused as timed out.
-export const ANSWER_MS = 10_000;
+const ANSWER_MS = 10_000;
 const NOTHING = z.strictObject({});
 
 /** What an endpoint is called with, before anybody has looked at it; looked at in the order of the fields. */
-export interface Input {
+interface Input {
   /** Of the path. */
   params: unknown;
   query: () => Readonly<Record<string, string>>;

@@ -5,17 +5,17 @@ import { HttpRefused, type HttpRefusal } from './refusals.ts';
  * The longest text in a body in UTF-16 units: no field is longer than the body of an MMS template (100,000 characters). Where that
  * has thousands of emoji, which are two units each, this bound comes first.
  */
-export const TEXT_MAX = 100_000;
+const TEXT_MAX = 100_000;
 /** The longest key: contacts' are 31 characters long, those of `params` are names of placeholders. */
-export const KEY_MAX = 256;
+const KEY_MAX = 256;
 /** The deepest body that means something is an array of contacts with their fields: 3. */
-export const DEPTH_MAX = 8;
+const DEPTH_MAX = 8;
 /** `params` have 100 keys at most, a contact 6 and 20 fields. */
-export const KEYS_MAX = 256;
+const KEYS_MAX = 256;
 /** The recipients of a send, before duplicates are removed. */
-export const ITEMS_MAX = 10_000;
+const ITEMS_MAX = 10_000;
 /** 500 contacts with 6 fields, 20 of their own and 100 groups are 63,000. */
-export const VALUES_MAX = 100_000;
+const VALUES_MAX = 100_000;
 
 /** What the texts of a body may be, where it is not what all others have. */
 export interface BodyShape {

@@ -1,15 +1,17 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
+import { SpanKind } from '@opentelemetry/api';
 import { newId } from '../../db/ids.ts';
-import { measureRequest } from '../../telemetry/httpMetrics.ts';
+import { measureRequest, methodLabel } from '../../telemetry/metrics.ts';
 import { withIds } from '../../telemetry/ids.ts';
-import { INTERFACE, type Interface } from '../../domain/interfaces.ts';
+import { INTERFACE, type Interface } from '../../domain/ids.ts';
 import { earlierError } from '../v1_2/errors.ts';
 import { interfaceOf } from './authentication.ts';
 import { type ErrorAnswer, errorAnswer, HttpRefused, isFault } from './refusals.ts';
-import { clientAddress } from './address.ts';
+import { clientAddress } from './admission.ts';
 import type { Context, State } from './serve.ts';
 import { problemText } from './texts.ts';
+import { inSpan, linksTo, markFailed } from '../../telemetry/tracing.ts';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -126,5 +128,33 @@ export function errorBody(error: Pick<ErrorAnswer, 'code' | 'problem' | 'param'>
       ...(error.param === null ? {} : { param: error.param }),
     },
     request_id: requestIdOfIt,
+  };
+}
+
+// Asked every few seconds by whatever watches the service: of no interest to anybody.
+const UNTRACED = '/v1/health';
+
+/**
+ * A trace for every request, by the pattern of its path. The caller's own trace is linked to, not joined: strangers choose
+ * neither our trace ids nor what is sampled.
+ */
+export function traceRequests(): Middleware<State> {
+  return async (context, next) => {
+    if (context.path === UNTRACED) {
+      await next();
+      return;
+    }
+    const method = methodLabel(context.method);
+    const options = {
+      ...{ kind: SpanKind.SERVER, root: true, attributes: { 'http.request.method': method } },
+      links: linksTo(context.req.headersDistinct['traceparent']?.[0]),
+    };
+    await inSpan(method, options, async (span) => {
+      await next();
+      const { route = 'none' } = context.state;
+      span.updateName(`${method} ${route}`);
+      span.setAttributes({ 'http.route': route, 'http.response.status_code': context.status });
+      if (context.status >= 500) markFailed(span, String(context.status));
+    });
   };
 }

@@ -55,7 +55,7 @@ export type ErrorCode =
   | 'internal_error';
 
 /** How a refusal is answered. */
-export interface Kind {
+interface Kind {
   status: number;
   code: ErrorCode;
 }

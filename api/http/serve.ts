@@ -1,5 +1,5 @@
 import type { ParameterizedContext } from 'koa';
-import { clientAddress } from './address.ts';
+import { type Admitted, clientAddress } from './admission.ts';
 import {
   authenticate,
   type Authenticated,
@@ -7,21 +7,25 @@ import {
   type Identity,
   type Presented,
 } from './authentication.ts';
-import { readBody, type SizeWatch } from './body.ts';
-import { BYTES_OF_A_REQUEST, countBody } from './bodyCost.ts';
+import { BYTES_OF_A_REQUEST, countBody, readBody, type SizeWatch } from './body.ts';
 import { Readable } from 'node:stream';
-import type { Admitted } from './admission.ts';
 import type { Caller } from '../../operations/asked.ts';
-import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
-import { beforeDeadline, invoke } from './invoke.ts';
+import {
+  type Answer,
+  changesSomething,
+  type CsvAnswer,
+  type Endpoint,
+  ownerForStrangers,
+  ownerOf,
+  publicOwner,
+  type Route,
+} from './endpoint.ts';
+import { beforeDeadline, invoke, readQuery, watchRefusals } from './invoke.ts';
 import { addIds } from '../../telemetry/ids.ts';
-import { watchRefusals } from './listedRefusals.ts';
 import { HttpRefused } from './refusals.ts';
-import { areHeavy } from '../../domain/heavyTexts.ts';
-import { changesSomething, ownerForStrangers, ownerOf, publicOwner, type Route } from './routes.ts';
-import type { Interface } from '../../domain/interfaces.ts';
+import { areHeavy } from '../../domain/sms.ts';
+import type { Interface } from '../../domain/ids.ts';
 import type { Services } from '../services.ts';
-import { readQuery } from './validation.ts';
 
 // 1,000 numbers of the blacklist with quotes and comma are 15 kB, 500 ids and numbers of members 16 kB, one contact with its groups 33 kB.
 const BODY_LIMIT = 64 * 1024;

@@ -1,5 +1,5 @@
 import { HEADER_VALUE_MAX } from '../../domain/email/content.ts';
-import type { QuotaName } from '../../domain/quotas.ts';
+import type { QuotaName } from '../../domain/money.ts';
 import type { SmilFault } from '../../domain/refusals.ts';
 import type { Problem } from './refusals.ts';
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { reasonText } from '../../domain/reasons.ts';
+import { reasonText } from '../../domain/statuses.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { documented } from '../documented.ts';
-import { grosze } from '../schemas.ts';
+import { documented, grosze } from '../fields.ts';
 import {
   isAffordable,
   type Plan,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { documented, exampleId } from '../documented.ts';
-import type { Reason } from '../http/refusals.ts';
 import {
+  documented,
   exactNumber,
+  exampleId,
   given,
   instant,
   issue,
@@ -10,10 +10,11 @@ import {
   omissible,
   plainText,
   reference,
-  sendWindow,
   senderName,
+  sendWindow,
 } from '../fields.ts';
-import type { Channel } from '../../domain/channelNames.ts';
+import type { Reason } from '../http/refusals.ts';
+import type { Channel } from '../../domain/channelDeclaration.ts';
 import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
 import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts';
 import { SMIL_MAX } from '../../domain/smil.ts';
@@ -41,7 +42,7 @@ const SMIL_EXAMPLE =
 const recipient = plainText.meta({ format: 'recipient' });
 
 /** Whom any kind of message is sent to. */
-export const to = z
+const to = z
   .union([recipient, z.array(recipient).meta({ minItems: 1 })])
   .describe(
     'One number, `group:<id or name>`, or an array of numbers and groups: at most 500 recipients, duplicates removed.',
@@ -59,7 +60,7 @@ const templateOf = (type: Channel, instead: string) =>
     exampleId('tpl'),
   );
 
-export const params = documented(
+const params = documented(
   omissible(
     z
       .record(plainText, param)

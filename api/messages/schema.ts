@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import type { MessageRecord } from '../../domain/records.ts';
-import { documented, exampleId } from '../documented.ts';
-import { createdAt, grosze, timestamp, updatedAt } from '../schemas.ts';
+import { createdAt, documented, exampleId, grosze, timestamp, updatedAt } from '../fields.ts';
 
 /** Whether a message goes before others; asked for and answered. */
 export const priority = documented(z.boolean(), 'Sent before others, at twice the price.', false);

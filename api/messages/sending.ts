@@ -2,12 +2,10 @@ import { z } from 'zod';
 import type { NewMessage } from '../../db/messages/accept.ts';
 import { messageRecord } from '../../domain/records.ts';
 import type { Asked, Caller, Services } from '../../operations/asked.ts';
-import { findReplay, fingerprintOf, type Keyed } from '../../operations/sending/idempotency.ts';
-import type { SendInput } from '../../operations/sending/input.ts';
-import { send } from '../../operations/sending/send.ts';
-import { documented } from '../documented.ts';
+import { findReplay, fingerprintOf, type Keyed } from '../../operations/sending/accept.ts';
+import { send, type SendInput } from '../../operations/sending/send.ts';
+import { documented, grosze } from '../fields.ts';
 import type { Reason } from '../http/refusals.ts';
-import { grosze } from '../schemas.ts';
 import { PLAN_REFUSALS, PLAN_STATUS_TEXTS } from './request.ts';
 import { messageSchema, recipientCount, testMode } from './schema.ts';
 

@@ -1,12 +1,98 @@
-import type { z } from 'zod';
-import type { Endpoint } from '../http/endpoint.ts';
+import { z } from 'zod';
+import { idPattern } from '../../domain/ids.ts';
+import {
+  type Header,
+  type JsonSchema,
+  type OpenApi,
+  type Operation,
+  type Parameter,
+  type PathItem,
+  type Response,
+  schemaWriter,
+  webhookItems,
+} from './schemas.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { INTERFACE_VERSION } from '../health.ts';
 import { ERROR_SCHEMA, errorResponses, errorsOf } from './errors.ts';
-import { HEADERS, IDEMPOTENCY_KEY } from './headers.ts';
-import { schemaWriter } from './jsonSchema.ts';
-import { ABOUT, TAGS, tagOf } from './overview.ts';
-import type { Header, JsonSchema, OpenApi, Operation, Parameter, PathItem, Response } from './types.ts';
-import { webhookItems } from './webhooks.ts';
+import { ABOUT, tagOf, TAGS } from './overview.ts';
+
+/** The headers of answers, as components. */
+export const HEADERS: Record<string, Header> = {
+  'X-Request-Id': {
+    description: 'The id of the request, to be quoted in support requests.',
+    required: true,
+    schema: { type: 'string', pattern: idPattern('req').source },
+  },
+  RateLimit: {
+    description: 'Requests left (`r`) and seconds until the count starts anew (`t`); with a valid key only.',
+    schema: { type: 'string', pattern: '^"account";r=[0-9]+;t=[0-9]+$' },
+  },
+  'RateLimit-Policy': {
+    description: 'Requests allowed (`q`) in so many seconds (`w`); with a valid key only.',
+    schema: { type: 'string', pattern: '^"account";q=[0-9]+;w=[0-9]+$' },
+  },
+  'Retry-After': {
+    description: 'Seconds until requests are taken again.',
+    required: true,
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
+  'Idempotent-Replayed': {
+    description: '`true` on a repeated answer: nothing was sent or charged again.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  Allow: {
+    description: 'The methods that the path has.',
+    required: true,
+    schema: { type: 'string', examples: ['GET, HEAD, OPTIONS'] },
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme to authenticate with.',
+    schema: { type: 'string', enum: ['Bearer'] },
+  },
+};
+
+/** The header that makes a request safe to repeat (v2.3.0, Limits). */
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Any text of your own that stands for this one request. Within 24 hours the same key and content get the same answer again, without a new send or charge.',
+  schema: { type: 'string', minLength: 1, maxLength: 128, examples: ['order-1042'] },
+};
+
+const CACHE = { 'Cache-Control': 'public, max-age=300' };
+
+/**
+ * GET /v1/openapi.json: this interface as an OpenAPI 3.1 document, without a key.
+ * @param endpoints all endpoints, this one too; asked for at the first request
+ */
+export function openApiEndpoint(endpoints: () => readonly Endpoint[]): Endpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/v1/openapi.json',
+    scope: null,
+    id: 'getOpenApi',
+    summary: 'Describes this interface in OpenAPI 3.1.',
+    description: 'This document. Needs no key and is not counted.',
+    responses: { 200: z.record(z.string(), z.unknown()) },
+    handle: () => Promise.resolve(answerWith(describedOnce(endpoints()))),
+  });
+}
+
+/** A document as an answer that may be kept for a while. */
+export function answerWith(document: OpenApi) {
+  return { status: 200 as const, body: { ...document }, headers: CACHE };
+}
+
+const described = new WeakMap<readonly Endpoint[], OpenApi>();
+
+/** The document of the endpoints; made once in the life of a process. @param of the interface; the current one by default */
+export function describedOnce(endpoints: readonly Endpoint[], of?: Description): OpenApi {
+  const known = described.get(endpoints) ?? describeInterface(endpoints, of);
+  described.set(endpoints, known);
+  return known;
+}
 
 const JSON_TYPE = 'application/json';
 const CSV_TYPE = 'text/csv';

@@ -1,10 +1,10 @@
 import { idPattern } from '../../domain/ids.ts';
-import { exampleId } from '../documented.ts';
+import { exampleId } from '../fields.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { refusalsOf } from '../http/listedRefusals.ts';
+import { refusalsOf } from '../http/invoke.ts';
 import { type ErrorCode, type Problem, statusesOf } from '../http/refusals.ts';
 import { problemText } from '../http/texts.ts';
-import type { Header, JsonSchema, Response } from './types.ts';
+import type { Header, JsonSchema, Response } from './schemas.ts';
 
 interface ErrorKind {
   name: string;

@@ -1,4 +1,4 @@
-import { isKnownRobot, isRobot } from '../../domain/robots.ts';
+import { isKnownRobot, isRobot } from '../../domain/links.ts';
 import type { Visit } from '../http/page.ts';
 
 // What browsers and telephones send with a page that nobody has asked to see yet.

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../http/endpoint.ts';
-import { describedOnce } from '../openapi/endpoint.ts';
-import type { OpenApi } from '../openapi/types.ts';
+import { describedOnce } from '../openapi/document.ts';
+import type { OpenApi } from '../openapi/schemas.ts';
 import { earlierDocument } from '../v1_2/endpoints.ts';
 import { EARLIER_DOCUMENT_PATH } from '../v1_2/openapi.ts';
 import type { Page, PageAnswer } from '../http/page.ts';

@@ -7,7 +7,7 @@ export interface Html {
 }
 
 /** Something to be put into markup: text is escaped, markup stays, lists are joined, null is nothing. */
-export type HtmlValue = string | number | Html | readonly Html[] | null;
+type HtmlValue = string | number | Html | readonly Html[] | null;
 
 /** Template tag for HTML; values may stand between tags and in quoted attributes. */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
@@ -15,7 +15,7 @@ export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html 
 }
 
 /** What a page is made of. */
-export interface HtmlDocument {
+interface HtmlDocument {
   /** BCP 47, such as `pl`. */
   lang: string;
   title: string;

@@ -1,7 +1,6 @@
-import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
-import { findOptOutLink, type OptOutLink } from '../../db/incoming/optOut.ts';
-import { OPT_OUT_TOKEN_LENGTH } from '../../domain/optOutLinks.ts';
-import { isToken } from '../../db/links/tokens.ts';
+import { blacklistForOptOut, findOptOutLink, type OptOutLink } from '../../db/incoming/blacklist.ts';
+import { OPT_OUT_TOKEN_LENGTH } from '../../domain/links.ts';
+import { isToken } from '../../db/links/links.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import type { Page, PageAnswer } from '../http/page.ts';
 import { isKnownAutomatic } from './automatic.ts';

@@ -1,15 +1,175 @@
 import { createHmac } from 'node:crypto';
+import { type Click, isToken, type KeptClick, type LinkHits, storeClicks } from '../../db/links/links.ts';
+import { DeadlineError } from '../../operations/outages.ts';
+import type { Sql } from '../../db/connection.ts';
+import type { Services } from '../services.ts';
 import { newId } from '../../db/ids.ts';
-import type { Click } from '../../db/links/clicks.ts';
-import { isToken } from '../../db/links/tokens.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
-import { shortenedAddress } from '../../domain/shortenedAddress.ts';
+import { shortenedAddress } from '../../domain/addresses.ts';
 import { clickCounter } from '../../telemetry/messageMetrics.ts';
-import { startClick } from '../../operations/incoming/startClick.ts';
+import { startClick } from '../../operations/incoming/starts.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { isAutomatic } from './automatic.ts';
-import { keepClick } from './clickKeeper.ts';
 import { failurePage, html, shortPage } from './html.ts';
+
+const LINKS_PER_STATEMENT = 50;
+const HITS_PER_STATEMENT = 500;
+// Each of them is a visitor's open request.
+const WAITING_MAX = 10_000;
+
+/** A hit whose visitor waits. */
+interface WaitingHit {
+  click: Click | null;
+  /** Epoch milliseconds: nobody waits for it after that. */
+  until: number;
+  resolve: (kept: KeptClick | null) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Hits by their link's token. */
+type HitsByLink = Map<string, WaitingHit[]>;
+
+/** Hits that wait for a statement; those of one link are never in two statements at once. */
+export interface WaitingHits {
+  /** Puts a hit behind the others of its link; rejects it where too many wait. */
+  add(token: string, hit: WaitingHit): void;
+  /** As many as one statement takes, of links that are in none; hits that nobody waits for any more are rejected. */
+  take(): HitsByLink;
+  /** Lets the link be in a statement again. */
+  release(token: string): void;
+  /** Puts hits that were taken before the others of their link; it still has to be released. */
+  putBack(token: string, hits: WaitingHit[]): void;
+}
+
+/** Nothing waits at first. */
+export function createWaitingHits(): WaitingHits {
+  const waiting: HitsByLink = new Map();
+  /** Links in a statement, or left alone for a moment. */
+  const underWay = new Set<string>();
+  let count = 0;
+
+  return {
+    add(token, hit) {
+      if (count >= WAITING_MAX) return hit.reject(tooLate());
+      const hits = waiting.get(token) ?? [];
+      hits.push(hit);
+      waiting.set(token, hits);
+      count += 1;
+    },
+    take() {
+      const taken: HitsByLink = new Map();
+      let room = HITS_PER_STATEMENT;
+      for (const [token, hits] of waiting) {
+        if (taken.size === LINKS_PER_STATEMENT || room === 0) break;
+        if (underWay.has(token)) continue;
+        const some = hits.splice(0, room);
+        // What is left of it has its turn behind the others.
+        waiting.delete(token);
+        if (hits.length > 0) waiting.set(token, hits);
+        count -= some.length;
+        const timely = some.filter(({ until, reject }) => until > Date.now() || reject(tooLate()));
+        if (timely.length === 0) continue;
+        room -= timely.length;
+        taken.set(token, timely);
+        underWay.add(token);
+      }
+      return taken;
+    },
+    release: (token) => void underWay.delete(token),
+    putBack(token, hits) {
+      waiting.set(token, [...hits, ...(waiting.get(token) ?? [])]);
+      count += hits.length;
+    },
+  };
+}
+
+const tooLate = () => new DeadlineError('no turn in time');
+
+// Of the database's connections hits never hold more than these, however many come at once.
+const STATEMENTS_AT_ONCE = 2;
+// Somebody else has the link locked for a moment: a worker that counts, another process.
+const AGAIN_MS = 15;
+
+/** Stores hits on tracked links, many in one statement while many come. */
+interface ClickKeeper {
+  /**
+   * Looks a link up and stores the hit before it resolves; null when there is no such link.
+   * @param click null: only looked up
+   * @param until epoch milliseconds: nobody waits for it any longer, and it is not stored after that
+   * @throws DeadlineError where it waited too long, or too many wait
+   */
+  keep(token: string, click: Click | null, until: number): Promise<KeptClick | null>;
+}
+
+const keepers = new WeakMap<Services, ClickKeeper>();
+
+/** Looks a link up and stores the hit, among all hits of this process; see `ClickKeeper`. */
+function keepClick(services: Services, ...hit: Parameters<ClickKeeper['keep']>): Promise<KeptClick | null> {
+  const keeper = keepers.get(services) ?? createClickKeeper(services.sql);
+  keepers.set(services, keeper);
+  return keeper.keep(...hit);
+}
+
+/**
+ * Hits that come while a statement is under way wait for the next one, which takes all of them: a flood is as few
+ * statements as the database can answer one after the other. The hits of one link are never in two statements at once.
+ */
+function createClickKeeper(sql: Sql): ClickKeeper {
+  const waiting = createWaitingHits();
+  let statements = 0;
+
+  async function store(batch: HitsByLink): Promise<void> {
+    try {
+      const links = await storeClicks(sql, [...batch].map(asLinkHits));
+      for (const [token, hits] of batch) {
+        const link = links.get(token);
+        if (link === 'locked') putOff(token, hits);
+        else {
+          waiting.release(token);
+          for (const { click, resolve } of hits) resolve(link === undefined ? null : link(click));
+        }
+      }
+    } catch (error) {
+      for (const [token, hits] of batch) {
+        waiting.release(token);
+        for (const { reject } of hits) reject(error);
+      }
+    }
+  }
+
+  function putOff(token: string, hits: WaitingHit[]): void {
+    waiting.putBack(token, hits);
+    setTimeout(() => {
+      waiting.release(token);
+      pump();
+    }, AGAIN_MS);
+  }
+
+  function pump(): void {
+    while (statements < STATEMENTS_AT_ONCE) {
+      const batch = waiting.take();
+      if (batch.size === 0) return;
+      statements += 1;
+      void store(batch).finally(() => {
+        statements -= 1;
+        pump();
+      });
+    }
+  }
+
+  return {
+    keep(token, click, until) {
+      return new Promise((resolve, reject) => {
+        waiting.add(token, { click, until, resolve, reject });
+        pump();
+      });
+    },
+  };
+}
+
+function asLinkHits([token, hits]: [string, WaitingHit[]]): LinkHits {
+  return { token, clicks: hits.flatMap(({ click }) => click ?? []) };
+}
 
 const USER_AGENT_MAX = 500;
 const IP_HASH_BYTES = 8;

@@ -1,18 +1,27 @@
 import { z } from 'zod';
-import { mapInChunks } from '../../concurrency/chunks.ts';
+import { mapInChunks } from '../../concurrency/tasks.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../../operations/asked.ts';
-import { fingerprintOf, keyedBy } from '../../operations/sending/idempotency.ts';
-import { send } from '../../operations/sending/send.ts';
-import { type Item, type ItemAnswers, sendItems } from '../../operations/sending/sendItems.ts';
-import { documented } from '../documented.ts';
-import { plainText } from '../fields.ts';
+import { fingerprintOf, keyedBy } from '../../operations/sending/accept.ts';
+import { type Item, type ItemAnswers, send, sendItems } from '../../operations/sending/send.ts';
+import { documented, plainText } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { date, encoding, from, idx, inTheirWords, message, renamed, to } from './fields.ts';
-import { type SendAnswer, sendAnswer, sendAnswerOf, sentMessageOf } from './schema.ts';
-import { EARLIER_SEND_REFUSALS } from './sending.ts';
-import { encodingOf, SMS_NAMES } from './sms.ts';
+import {
+  date,
+  encoding,
+  from,
+  idx,
+  inTheirWords,
+  message,
+  renamed,
+  type SendAnswer,
+  sendAnswer,
+  sendAnswerOf,
+  sentMessageOf,
+  to,
+} from './fields.ts';
+import { EARLIER_SEND_REFUSALS, encodingOf, SMS_NAMES } from './sends.ts';
 
 // v1.2.0, Limits.
 const RECIPIENTS_MAX = 10_000;

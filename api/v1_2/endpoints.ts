@@ -1,15 +1,11 @@
-import { emailEndpoints } from '../email/endpoints.ts';
+import { emailEndpoints } from '../email/read.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { describedOnce } from '../openapi/endpoint.ts';
-import type { OpenApi } from '../openapi/types.ts';
-import { getBalance } from './balance.ts';
+import { describedOnce } from '../openapi/document.ts';
+import type { OpenApi } from '../openapi/schemas.ts';
+import { getBalance, getHlr, listEarlierMessages } from './reads.ts';
 import { sendBulk } from './bulk.ts';
-import { getHlr } from './hlr.ts';
-import { listEarlierMessages } from './messages.ts';
-import { sendEarlierMms } from './mms.ts';
+import { sendEarlierMms, sendEarlierSms, sendEarlierVoice } from './sends.ts';
 import { EARLIER, earlierOpenApi } from './openapi.ts';
-import { sendEarlierSms } from './sms.ts';
-import { sendEarlierVoice } from './vms.ts';
 
 /** The whole of the earlier interface (v1.2.0). */
 export const earlierEndpoints: readonly Endpoint[] = [

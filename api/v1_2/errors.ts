@@ -8,7 +8,7 @@ interface Details {
 }
 
 /** An error of the earlier interface (v1.2.0, Error). */
-export interface EarlierError {
+interface EarlierError {
   status: number;
   body: { error: { code: number; message: string; details: Details | null } };
   headers?: Record<string, string>;

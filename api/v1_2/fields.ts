@@ -1,8 +1,24 @@
 import { z } from 'zod';
-import { EARLIER_SEND_AT_HORIZON_MS, IDX_MAX } from '../../domain/earlierInterface.ts';
+import {
+  EARLIER_SEND_AT_HORIZON_MS,
+  EARLIER_STATUS_OF,
+  EARLIER_STATUSES,
+  IDX_MAX,
+} from '../../domain/earlier.ts';
 import { Refused } from '../../domain/refusals.ts';
-import { documented } from '../documented.ts';
-import { instant, issue, msisdn, omissible, plainText, senderName } from '../fields.ts';
+import {
+  documented,
+  EXAMPLE_INSTANT,
+  exampleId,
+  instant,
+  issue,
+  msisdn,
+  omissible,
+  plainText,
+  senderName,
+  timestamp,
+} from '../fields.ts';
+import type { NewMessage } from '../../db/messages/accept.ts';
 
 const SENDER_MAX = 11;
 const MESSAGE_MAX = 10_000;
@@ -68,4 +84,52 @@ export async function inTheirWords<T>(names: FieldNames, work: Promise<T>): Prom
 export function renamed({ refusal, param, cause }: Refused, nameOf: (field: string) => string): Refused {
   const named = 'field' in refusal ? { ...refusal, field: nameOf(refusal.field) } : refusal;
   return new Refused(named, param === null ? undefined : nameOf(param), cause);
+}
+
+/** The envelope of every answer but errors (v1.2.0, Endpoints). */
+export function answered<Schema extends z.ZodType>(data: Schema) {
+  return z.strictObject({
+    success: documented(z.literal(true), 'Always true: what went wrong is answered as an error.', true),
+    data: data.describe('What was asked for.'),
+  });
+}
+
+/** An answer of 200 in that envelope. */
+export function answerOf<Data>(data: Data) {
+  return { status: 200 as const, body: { success: true as const, data } };
+}
+
+export const earlierStatus = z.enum(EARLIER_STATUSES);
+
+/** A message in the answer to a send (v1.2.0, Message). */
+const sentMessage = z.strictObject({
+  id: documented(z.string(), 'The id of the message.', exampleId('msg')),
+  to: documented(z.string(), 'The recipient, E.164 with plus.', '+48500100200'),
+  status: documented(earlierStatus, 'What the message begins as.', 'queued'),
+  parts: documented(z.int().positive(), 'Parts that the text takes.', 1),
+  cost: documented(z.number().nonnegative(), 'What it costs, in points: one is a grosz.', 15),
+  sent_at: documented(timestamp.nullable(), 'When it left; null as long as it has not.', EXAMPLE_INSTANT),
+});
+
+/** What a send is answered with (v1.2.0, list responses). */
+export const sendAnswer = answered(
+  z.strictObject({ count: z.int().nonnegative(), messages: z.array(sentMessage) }),
+);
+
+export type SendAnswer = z.output<typeof sendAnswer>;
+
+/** The answer for messages that are accepted: nothing of them has left yet. */
+export function sendAnswerOf(messages: SendAnswer['data']['messages']): SendAnswer {
+  return { success: true, data: { count: messages.length, messages } };
+}
+
+/** An accepted message as it is shown. */
+export function sentMessageOf({
+  id,
+  recipient,
+  status,
+  parts,
+  costGrosze,
+}: NewMessage): SendAnswer['data']['messages'][number] {
+  return { id, to: recipient, status: EARLIER_STATUS_OF[status], parts, cost: costGrosze, sent_at: null };
 }

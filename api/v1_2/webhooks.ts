@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { EARLIER_STATUSES } from '../../domain/earlierInterface.ts';
+import { EARLIER_STATUSES } from '../../domain/earlier.ts';
 import { EARLIER_SIGNATURE_PATTERN, SIGNATURE_HEADER } from '../../domain/webhooks.ts';
-import { EMAIL_EVENT_KINDS } from '../../domain/email/events.ts';
-import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
-import type { schemaWriter } from '../openapi/jsonSchema.ts';
-import type { Parameter, PathItem } from '../openapi/types.ts';
-import { webhookItem } from '../openapi/webhookItem.ts';
-import { timestamp } from '../schemas.ts';
+import { EMAIL_EVENT_KINDS } from '../../domain/email/statuses.ts';
+import { documented, EXAMPLE_INSTANT, exampleId, timestamp } from '../fields.ts';
+import { type Parameter, type PathItem, type schemaWriter, webhookItem } from '../openapi/schemas.ts';
 
 /** The bodies of the webhooks of the earlier interface (v1.2.0, Events), by event. */
 export const EARLIER_EVENTS = {

@@ -1,5 +1,4 @@
-import type { Database } from '../../db/connection.ts';
-import { transaction } from '../../db/transaction.ts';
+import { type Database, transaction } from '../../db/connection.ts';
 import type { OpenProvider } from '../steps/provider.ts';
 import * as database from '../steps/database.ts';
 import type { NewMessage } from '../steps/http.ts';

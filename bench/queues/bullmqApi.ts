@@ -1,4 +1,4 @@
-import { transaction } from '../../db/transaction.ts';
+import { transaction } from '../../db/connection.ts';
 import { charge, openPool } from '../steps/database.ts';
 import { serveAccepting } from '../steps/http.ts';
 import { stopOnSignal } from '../steps/signals.ts';

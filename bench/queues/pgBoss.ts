@@ -1,6 +1,5 @@
 import PgBoss from 'pg-boss';
-import type { Database, Sql } from '../../db/connection.ts';
-import { transaction } from '../../db/transaction.ts';
+import { type Database, type Sql, transaction } from '../../db/connection.ts';
 import { openPool } from '../steps/database.ts';
 import { setting } from '../steps/settings.ts';
 import { CONCURRENCY, QUEUES, RETRY, type ThenEnqueue } from './jobs.ts';

@@ -1,16 +1,16 @@
 import { listAccounts, listKeys, listSenderDetails, listVerifiedNumbers } from '../../db/accounts/staff.ts';
 import { listStatements } from '../../db/money/statements.ts';
-import { QUOTA_NAMES, type QuotaName, QUOTAS } from '../../domain/quotas.ts';
 import {
   ACCOUNT_NAME_LENGTH,
   MAX_CONFIRM_GROSZE,
   MAX_CONFIRM_RECIPIENTS,
   MAX_GROSZE,
   MAX_RATE_LIMIT,
-} from '../../domain/staffLimits.ts';
-import { changeAccount } from '../../operations/accounts/change.ts';
-import { createAccount } from '../../operations/accounts/create.ts';
-import { findAccount } from '../../operations/accounts/find.ts';
+  QUOTA_NAMES,
+  type QuotaName,
+  QUOTAS,
+} from '../../domain/money.ts';
+import { changeAccount, createAccount, findAccount } from '../../operations/accounts/accounts.ts';
 import { changeQuotas, keptOf } from '../../operations/accounts/quotas.ts';
 import { command, defaulted, optional, required, shown } from './command.ts';
 import { account, choice, json, line, orNone, orWord, price, text, wholeNumber, yesNo } from './values.ts';

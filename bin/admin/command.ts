@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database, Sql } from '../../db/connection.ts';
-import { findAccount } from '../../operations/accounts/find.ts';
+import { findAccount } from '../../operations/accounts/accounts.ts';
 import { type ActRecord, recorded, recordedAfter, type StaffRequest } from '../../operations/staff.ts';
 import type { Tools } from './tools.ts';
 
@@ -17,7 +17,7 @@ export interface Argument<T, Always extends boolean = boolean> {
   default?: T;
 }
 
-export type Arguments = Record<string, Argument<unknown>>;
+type Arguments = Record<string, Argument<unknown>>;
 
 /** The values of a command's arguments; what was not typed and has no default is absent. */
 export type Values<A extends Arguments> = {
@@ -46,7 +46,7 @@ export function shown(result: object, ...remarks: (string | null)[]): Shown {
 }
 
 /** Whose operation it is: the input of an operation of staff but for what was typed. */
-export type Asking = Omit<StaffRequest<never>, 'input'>;
+type Asking = Omit<StaffRequest<never>, 'input'>;
 
 interface Declaration<A extends Arguments> {
   /** Its words: `accounts create`. */

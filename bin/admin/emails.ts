@@ -1,12 +1,14 @@
-import { listEmailsForStaff, readEmailHead, readEmailTimeline } from '../../db/emails/timeline.ts';
+import { listEmailsForStaff, readEmailHead, readEmailTimeline } from '../../db/emails/reads.ts';
 import { ERASED_ADDRESS, maskAddress } from '../../domain/email/address.ts';
 import { recordsOf } from '../../domain/email/domainStates.ts';
 import { EMAIL_STATUSES, shownState } from '../../domain/email/statuses.ts';
-import { addDomain } from '../../operations/email/domains/add.ts';
-import type { DomainView } from '../../operations/email/domains/find.ts';
+import {
+  addDomain,
+  type DomainView,
+  removeDomain,
+  setDefaultDomain,
+} from '../../operations/email/domains/manage.ts';
 import { listDomains } from '../../operations/email/domains/list.ts';
-import { removeDomain } from '../../operations/email/domains/remove.ts';
-import { setDefaultDomain } from '../../operations/email/domains/setDefault.ts';
 import { command, defaulted, optional, required, type Shown, shown } from './command.ts';
 import { notFound } from './errors.ts';
 import { account, emailId, limit, oneOf, text, yesOrNo } from './values.ts';
@@ -86,7 +88,7 @@ export const emailCommands = [
     about: 'Looks now whether the DNS records of a sender domain are there.',
     options: { account, name },
     async ask(asking, values, tools) {
-      const { checkDomain } = await import('../../operations/email/domains/check.ts');
+      const { checkDomain } = await import('../../operations/email/domains/manage.ts');
       const input = { ...values, dnsServers: await tools.dnsServers() };
       return domainShown(await checkDomain({ ...asking, input }));
     },
@@ -108,7 +110,7 @@ export const emailCommands = [
     about: 'Answers for a sender domain: it is verified on every route from now on, whatever DNS says.',
     options: { account, name },
     async ask(asking, input) {
-      const { confirmDomain } = await import('../../operations/email/domains/confirm.ts');
+      const { confirmDomain } = await import('../../operations/email/domains/manage.ts');
       return domainShown(await confirmDomain({ ...asking, input }));
     },
   }),

@@ -1,8 +1,13 @@
 import { listKeywords } from '../../db/accounts/keywords.ts';
 import { listUnmatched } from '../../db/incoming/replies.ts';
-import { guardOf } from '../../domain/guardedKeywords.ts';
-import { disableInbound, enableInbound } from '../../operations/accounts/inbound.ts';
-import { allowKeyword, releaseKeyword, revokeKeyword } from '../../operations/accounts/keywords.ts';
+import { guardOf } from '../../domain/keywords.ts';
+import {
+  allowKeyword,
+  disableInbound,
+  enableInbound,
+  releaseKeyword,
+  revokeKeyword,
+} from '../../operations/accounts/inbound.ts';
 import { simulateReply } from '../../operations/support/simulateReply.ts';
 import { command, optional, required, shown } from './command.ts';
 import { account, limit, onlyAccount, phoneNumber, text } from './values.ts';

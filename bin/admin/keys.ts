@@ -1,13 +1,16 @@
-import { listTokens } from '../../db/accounts/apiTokens.ts';
+import { listTokens } from '../../db/accounts/keys.ts';
 import { listKeys } from '../../db/accounts/staff.ts';
-import { MAX_GROSZE, MAX_RATE_LIMIT, TOKEN_LABEL_LENGTH } from '../../domain/staffLimits.ts';
-import { ALL_SCOPES, changeToolBudget, createKey, revokeKey } from '../../operations/accounts/keys.ts';
+import { MAX_GROSZE, MAX_RATE_LIMIT, TOKEN_LABEL_LENGTH } from '../../domain/money.ts';
 import {
-  createToken,
+  ALL_SCOPES,
+  changeToolBudget,
   type CreatedToken,
+  createKey,
+  createToken,
+  revokeKey,
   revokeToken,
   rotateToken,
-} from '../../operations/accounts/tokens.ts';
+} from '../../operations/accounts/keys.ts';
 import { command, optional, required, shown } from './command.ts';
 import { account, choice, id, line, orNone, text, wholeNumber } from './values.ts';
 

@@ -1,8 +1,8 @@
-import { readFacts, readHead, readInternalFacts } from '../../db/messages/timeline.ts';
+import { readFacts, readHead, readInternalFacts } from '../../db/messages/history.ts';
 import { listUnanswered } from '../../db/messages/unanswered.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import { internalTimeline } from '../../domain/timeline.ts';
-import { findRoute } from '../../operations/routes/find.ts';
+import { findRoute } from '../../operations/routes/routes.ts';
 import type { Decided, DecidedOne } from '../../operations/support/decisions.ts';
 import { command, defaulted, flag, NOTHING_DONE, optional, required, shown } from './command.ts';
 import { leftInWords, notFound, summaryOf } from './errors.ts';

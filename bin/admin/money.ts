@@ -1,9 +1,8 @@
 import { listLedger, readLedgerStates } from '../../db/money/ledger.ts';
 import { listStatements } from '../../db/money/statements.ts';
-import { MAX_GROSZE, NOTE_LENGTH } from '../../domain/staffLimits.ts';
-import { adjustBalance } from '../../operations/money/adjust.ts';
+import { MAX_GROSZE, NOTE_LENGTH } from '../../domain/money.ts';
+import { adjustBalance, topUp } from '../../operations/money/balance.ts';
 import { issueStatement, payStatement, sendStatement } from '../../operations/money/statements.ts';
-import { topUp } from '../../operations/money/topUp.ts';
 import { command, optional, required, shown } from './command.ts';
 import { account, id, instant, limit, line, month, pln, wholeNumber } from './values.ts';
 

@@ -1,4 +1,4 @@
-import { byColumnName } from '../../db/columnNames.ts';
+import { byColumnName } from '../../db/connection.ts';
 
 type Row = Record<string, unknown>;
 

@@ -56,7 +56,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 };
 
 /** Where a run of the command line reads and writes. */
-export interface Surroundings {
+interface Surroundings {
   /** Who acts, as the audit log has it; called only for a command that is well formed. */
   actor(): string | Promise<string>;
   /** Opens the service's database; called only for a command that is well formed. The run closes it. */

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { GivenCredentials } from '../../operations/routes/credentials.ts';
-import type { ProviderKind } from '../../providers/kind.ts';
-import type { KindOptions, OptionReading } from '../../providers/options.ts';
+import type { KindOptions, OptionReading, ProviderKind } from '../../providers/kind.ts';
 import { providerKinds } from '../../providers/registry.ts';
 import { type Argument, optional } from './command.ts';
 import { invalidArgument } from './errors.ts';

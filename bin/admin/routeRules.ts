@@ -1,10 +1,8 @@
 import { readRouteRules, type StoredRule } from '../../db/routes/routes.ts';
-import type { SimulatedUse } from '../../domain/routeUses.ts';
-import { DEFAULT_WEIGHT, MAX_WEIGHT } from '../../domain/staffLimits.ts';
-import { findRoute } from '../../operations/routes/find.ts';
-import { addRule, removeRule } from '../../operations/routes/rules.ts';
-import { simulatedUseNow } from '../../operations/routes/uses.ts';
-import { whichRoutes } from '../../operations/routes/which.ts';
+import type { SimulatedUse } from '../../domain/routing.ts';
+import { DEFAULT_WEIGHT, MAX_WEIGHT } from '../../domain/money.ts';
+import { findRoute, simulatedUseNow } from '../../operations/routes/routes.ts';
+import { addRule, removeRule, whichRoutes } from '../../operations/routes/rules.ts';
 import { command, defaulted, optional, required, shown } from './command.ts';
 import {
   accountId,

@@ -2,21 +2,28 @@ import { readOverview, type RouteOverview, type RouteWorker } from '../../db/rou
 import { readRouteRules, type Route } from '../../db/routes/routes.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import type { RouteRule } from '../../domain/routing.ts';
+import { DEFAULT_BROKEN_AFTER_S, MAX_BROKEN_AFTER_S, MAX_PARTS_PER_SECOND } from '../../domain/money.ts';
 import {
-  DEFAULT_BROKEN_AFTER_S,
-  MAX_BROKEN_AFTER_S,
-  MAX_PARTS_PER_SECOND,
-} from '../../domain/staffLimits.ts';
-import { addRoute } from '../../operations/routes/add.ts';
+  addRoute,
+  changeRoute,
+  disableRoute,
+  drainRoute,
+  enableRoute,
+  removeRoute,
+  type SwitchedRoute,
+} from '../../operations/routes/changes.ts';
 import { type CallbackAddresses, handOutCallbacks } from '../../operations/routes/callbacks.ts';
-import { changeRoute } from '../../operations/routes/change.ts';
 import { replaceCredentials } from '../../operations/routes/credentials.ts';
-import { findRoute, kindOf, type PlainRoute, plainRoute } from '../../operations/routes/find.ts';
-import { removeRoute } from '../../operations/routes/remove.ts';
-import { checkedSettings, storedSettings } from '../../operations/routes/settings.ts';
-import { disableRoute, drainRoute, enableRoute, type SwitchedRoute } from '../../operations/routes/states.ts';
-import { tryRoute } from '../../operations/routes/trial.ts';
-import { simulatedUseNow } from '../../operations/routes/uses.ts';
+import {
+  checkedSettings,
+  findRoute,
+  kindOf,
+  type PlainRoute,
+  plainRoute,
+  simulatedUseNow,
+  storedSettings,
+} from '../../operations/routes/routes.ts';
+import { tryRoute } from '../../operations/routes/rules.ts';
 import { providerKinds } from '../../providers/registry.ts';
 import { command, defaulted, flag, optional, required, type Shown, shown, type Values } from './command.ts';
 import { refusalInWords } from './errors.ts';

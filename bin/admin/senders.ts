@@ -1,6 +1,10 @@
 import { listSenderDetails, listVerifiedNumbers } from '../../db/accounts/staff.ts';
-import { addSender, removeSender } from '../../operations/accounts/senders.ts';
-import { forgetVerifiedNumber, verifyNumber } from '../../operations/accounts/verifiedNumbers.ts';
+import {
+  addSender,
+  forgetVerifiedNumber,
+  removeSender,
+  verifyNumber,
+} from '../../operations/accounts/senders.ts';
 import { command, required, shown } from './command.ts';
 import { account, phoneNumber, senderName, text } from './values.ts';
 

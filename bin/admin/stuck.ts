@@ -1,8 +1,13 @@
 import { COUNTED_MAX, readStuck, type StuckFilter, type StuckKind } from '../../db/messages/stuck.ts';
 import type { Sql } from '../../db/connection.ts';
-import { findRoute } from '../../operations/routes/find.ts';
-import { KINDS, MINUTES, STUCK_ACTION_NAMES, type WorkflowKind } from '../../operations/support/stuck.ts';
-import type { Standstill } from '../../operations/support/stuckWorkflows.ts';
+import { findRoute } from '../../operations/routes/routes.ts';
+import {
+  KINDS,
+  MINUTES,
+  type Standstill,
+  STUCK_ACTION_NAMES,
+  type WorkflowKind,
+} from '../../operations/support/stuck.ts';
 import type { WorkflowState } from '../../operations/support/workflow.ts';
 import { command, NOTHING_DONE, optional, required, shown } from './command.ts';
 import { summaryOf } from './errors.ts';
@@ -80,7 +85,7 @@ async function findWorkflows(
   kind: WorkflowKind,
   filter: StuckFilter,
 ): Promise<Found> {
-  const { stuckTasks, stuckTimers } = await import('../../operations/support/stuckWorkflows.ts');
+  const { stuckTasks, stuckTimers } = await import('../../operations/support/stuck.ts');
   const { found, remark } = await fromTemporal(tools, (client) =>
     kind === 'task' ? stuckTasks(client, filter) : stuckTimers(sql, client, filter),
   );

@@ -1,6 +1,5 @@
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../db/webhooks/webhookDeliveries.ts';
-import { configureLegacyWebhook } from '../../operations/webhooks/configureLegacy.ts';
-import { endPreviousSecret } from '../../operations/webhooks/previousSecret.ts';
+import { configureLegacyWebhook, endPreviousSecret } from '../../operations/webhooks/configure.ts';
 import { command, flag, NOTHING_DONE, optional, required, shown } from './command.ts';
 import { refused, summaryOf } from './errors.ts';
 import {

@@ -28,7 +28,7 @@ export interface Requester {
 }
 
 /** What somebody changed about their account through the API. */
-export interface ApiChange {
+interface ApiChange {
   /** Two or three words: `account settings`, `webhook`. */
   action: string;
   /** On which thing of the account; null: on the account itself. */
@@ -37,7 +37,7 @@ export interface ApiChange {
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
-export interface AuditRow {
+interface AuditRow {
   id: number;
   at: Date;
   actor: string;

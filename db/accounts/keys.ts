@@ -1,4 +1,107 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type { Fragment, Sql } from '../connection.ts';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 40;
+const SHOWN_LENGTH = 4;
+
+export type KeyMode = 'test' | 'live';
+
+/** A fresh API key: `key` goes to its owner once, `hash` and `hint` are what is kept. */
+interface NewApiKey {
+  key: string;
+  hash: Buffer;
+  /** Prefix and last four characters (`pk_live_…x7Qa`), by which people tell keys apart. */
+  hint: string;
+}
+
+/** Makes a key: `pk_test_` or `pk_live_` and 40 random base62 characters, 238 bits (v2.3.0, Authentication, 2). */
+export function newApiKey(mode: KeyMode): NewApiKey {
+  const prefix = `pk_${mode}_`;
+  const random = Array.from({ length: RANDOM_LENGTH }, () =>
+    ALPHABET.charAt(randomInt(ALPHABET.length)),
+  ).join('');
+  const key = prefix + random;
+  return { key, hash: hashKey(key), hint: `${prefix}…${random.slice(-SHOWN_LENGTH)}` };
+}
+
+/**
+ * SHA-256 of the whole key in UTF-8, prefix included; what `api_keys.hash` holds. A key is random enough that neither
+ * salt nor a slow hash would add anything.
+ */
+export function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key, 'utf8').digest();
+}
+
+const PREFIX = 'goniec_';
+const RANDOM_BYTES = 20;
+const TOKEN_SHOWN_LENGTH = 4;
+
+/** A fresh token of the earlier interface: `token` goes to its owner once, `hash` and `hint` are what is kept. */
+interface NewApiToken {
+  token: string;
+  hash: Buffer;
+  /** Prefix and last four characters, by which people tell tokens apart. */
+  hint: string;
+}
+
+/** Makes a token: a fixed prefix, an underscore and 40 hexadecimal digits, 160 bits (v1.2.0, Authentication, 1). */
+export function newApiToken(): NewApiToken {
+  const random = randomBytes(RANDOM_BYTES).toString('hex');
+  const token = PREFIX + random;
+  return { token, hash: hashKey(token), hint: `${PREFIX}…${random.slice(-TOKEN_SHOWN_LENGTH)}` };
+}
+
+/** A token as staff see it. */
+export interface TokenDetails {
+  id: string;
+  accountId: string;
+  hint: string;
+  label: string;
+  /** Requests a minute. */
+  rateLimitPerMinute: number;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  revokedAt: Date | null;
+}
+
+function tokenColumns(sql: Sql) {
+  return sql`id, account_id, hint, label, rate_limit_per_minute, created_at, last_used_at, revoked_at`;
+}
+
+/** Stores a token by its hash. */
+export async function insertToken(
+  sql: Sql,
+  token: { id: string; account: string; hash: Buffer; hint: string; label: string; rateLimit: number },
+): Promise<void> {
+  await sql`
+    insert into api_tokens (id, account_id, hash, hint, label, rate_limit_per_minute)
+    values (${token.id}, ${token.account}, ${token.hash}, ${token.hint}, ${token.label}, ${token.rateLimit})`;
+}
+
+/** The token, locked against other staff until the transaction ends. Undefined: no such token. */
+export async function lockToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
+  const [row] = await sql<
+    TokenDetails[]
+  >`select ${tokenColumns(sql)} from api_tokens where id = ${id} for update`;
+  return row;
+}
+
+/** Revokes a token from this moment on; one revoked before keeps its time. Undefined: no such token. */
+export async function revokeToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
+  const [row] = await sql<TokenDetails[]>`
+    update api_tokens set revoked_at = coalesce(revoked_at, now()) where id = ${id}
+    returning ${tokenColumns(sql)}`;
+  return row;
+}
+
+/** The tokens of an account, revoked ones too, the oldest first. */
+export async function listTokens(sql: Sql, account: string): Promise<TokenDetails[]> {
+  return [
+    ...(await sql<TokenDetails[]>`
+      select ${tokenColumns(sql)} from api_tokens where account_id = ${account} order by id`),
+  ];
+}
 
 /** A key or a token that is in force, and its account's state. */
 export interface HolderRow {
@@ -150,7 +253,7 @@ export async function countRequest(
 }
 
 /** What is left of a request window. */
-export interface WindowLeft {
+interface WindowLeft {
   /** Whether there was room. */
   taken: boolean;
   /** Requests left of the window. */

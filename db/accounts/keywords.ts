@@ -52,7 +52,7 @@ export async function releaseKeyword(sql: Sql, keyword: string): Promise<string 
 }
 
 /** What is known of a keyword and an account. */
-export interface KnownKeyword {
+interface KnownKeyword {
   word: string;
   accountId: string;
   /** `allowed`: it may claim the everyday word, and does not have it. */

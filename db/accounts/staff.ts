@@ -1,8 +1,7 @@
 import type postgres from 'postgres';
 import type { AccountRow } from './accounts.ts';
-import { byColumnName } from '../columnNames.ts';
-import type { Fragment, Sql } from '../connection.ts';
-import { spentToday } from './toolBudgets.ts';
+import { byColumnName, type Fragment, type Sql } from '../connection.ts';
+import { spentToday } from './quotas.ts';
 
 /** What staff see of an account: every setting, no secret. Money in grosze net. */
 export interface AccountDetails extends AccountRow {
@@ -53,14 +52,14 @@ export interface KeyDetails {
   revokedAt: Date | null;
 }
 
-export interface SenderDetails {
+interface SenderDetails {
   name: string;
   active: boolean;
   isDefault: boolean;
   createdAt: Date;
 }
 
-export interface VerifiedNumber {
+interface VerifiedNumber {
   msisdn: string;
   verifiedAt: Date;
 }

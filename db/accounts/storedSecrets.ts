@@ -1,6 +1,6 @@
 import type { Sql } from '../connection.ts';
 import { domainSecretOwner } from '../emails/domains.ts';
-import { decrypt, encrypt } from '../encryption.ts';
+import { decrypt, encrypt } from '../installation.ts';
 import { routeSecretOwner } from '../routes/routes.ts';
 
 /** The secrets of an account's webhooks, encrypted. */

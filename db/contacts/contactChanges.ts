@@ -6,9 +6,8 @@ import type {
   NumberedChange,
   PlannedContact,
 } from '../../domain/contactPlan.ts';
-import { byColumnName } from '../columnNames.ts';
-import { changeAddressBook } from './addressBook.ts';
-import type { Database, Sql } from '../connection.ts';
+import { byColumnName, type Database, type Sql } from '../connection.ts';
+import { changeAddressBook } from './contacts.ts';
 import { findGroups } from './groups.ts';
 
 // What travels in one statement at most: an import may name fifty thousand groups, or put its contacts into as many, and one

@@ -1,8 +1,8 @@
 import type postgres from 'postgres';
-import type { SeenRecord } from '../../domain/email/dnsRecords.ts';
+import type { SeenRecord } from '../../domain/email/dns.ts';
 import type { DomainStatus, RouteStanding } from '../../domain/email/domainStates.ts';
 import type { Fragment, Sql } from '../connection.ts';
-import { encrypt } from '../encryption.ts';
+import { encrypt } from '../installation.ts';
 import { newId } from '../ids.ts';
 
 /** A sender domain, without its private key. */

@@ -1,12 +1,10 @@
 import type postgres from 'postgres';
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
-import type { NotifiedEmailEvent } from '../../domain/email/records.ts';
+import type { EmailStatus, ProviderEmailEvent, RecipientState } from '../../domain/email/statuses.ts';
+import type { NotifiedEmailEvent } from '../../domain/email/dns.ts';
 import type { ReportedRecipient, Suppressing } from '../../domain/email/reports.ts';
-import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import { newId } from '../ids.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
-import { reportNoted } from '../routes/routeStates.ts';
-import { withNamedLock } from '../namedLocks.ts';
+import { type Database, type Fragment, type Sql, withNamedLock } from '../connection.ts';
+import { reportNoted } from '../routes/routes.ts';
 import { orStrongerReason } from './suppressions.ts';
 import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 

@@ -1,9 +1,7 @@
-import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
-import { decrypt } from '../encryption.ts';
+import type { EmailStatus, ProviderEmailEvent, RecipientState } from '../../domain/email/statuses.ts';
+import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
+import { decrypt } from '../installation.ts';
 import { refundOf } from '../money/billing.ts';
-import { transaction } from '../transaction.ts';
 import { domainSecretOwner, takingRoutes } from './domains.ts';
 import { insertEmailEvents } from './events.ts';
 import { recipientsOf } from './reads.ts';

@@ -1,9 +1,9 @@
 import type { EmailStatus } from '../../domain/email/statuses.ts';
-import type { StatementForCustomer } from '../../domain/statements.ts';
+import type { StatementForCustomer } from '../../domain/money.ts';
 import type { Fragment, Sql } from '../connection.ts';
 
 /** What an own e-mail is about: a statement, or a statement past its due time. */
-export type OwnEmailKind = 'statement' | 'reminder';
+type OwnEmailKind = 'statement' | 'reminder';
 
 /** For how long an own e-mail is tried to be sent. */
 const TRIED_FOR = '72 hours';
@@ -109,7 +109,7 @@ export async function emailOfIdx(sql: Sql, accountId: string, idx: string): Prom
 }
 
 /** What an e-mail about a statement says, and where it goes; null: nowhere. */
-export interface StatementMatter extends StatementForCustomer {
+interface StatementMatter extends StatementForCustomer {
   contactEmail: string | null;
 }
 

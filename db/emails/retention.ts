@@ -1,7 +1,6 @@
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import type { Step } from '../maintenance/cleanUp.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
-import { transaction } from '../transaction.ts';
+import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 
 // A hand-over that began in time has ended by then.
 const OVER_AFTER = '1 hour';

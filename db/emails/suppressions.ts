@@ -1,12 +1,11 @@
-import { isToken } from '../links/tokens.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
-import { transaction } from '../transaction.ts';
+import { isToken } from '../links/links.ts';
+import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 
 /** Characters of an unsubscribe token: about 120 bits, beyond all guessing. */
 export const UNSUBSCRIBE_TOKEN_LENGTH = 20;
 
 /** Why an address is on the list: it does not take e-mail, complained, unsubscribed, or was put there. */
-export type SuppressionReason = 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
+type SuppressionReason = 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
 
 /** The strongest last: what a person wants counts for more than what a mail server says, and that for more than what the account wrote. */
 const BY_STRENGTH: readonly SuppressionReason[] = ['manual', 'bounce', 'unsubscribe', 'complaint'];

@@ -1,11 +1,10 @@
 import { ID_BODY } from '../../domain/ids.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
-import type { Outcome, ReportState } from '../../domain/deliveryReports.ts';
+import type { Outcome, ReportState } from '../../domain/incoming.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
-import { secondsSinceDue } from '../messages/facts.ts';
-import { eventsOf } from '../messages/statusEvents.ts';
-import { reportNoted } from '../routes/routeStates.ts';
+import { eventsOf, secondsSinceDue } from '../messages/statusEvents.ts';
+import { reportNoted } from '../routes/routes.ts';
 
 // After this long an unknown report is left to staff.
 const MATCH_WITHIN = '1 day';

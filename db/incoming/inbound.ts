@@ -1,7 +1,7 @@
-import type { NetworkReply, InboundRow } from '../../domain/inbound.ts';
+import type { NetworkReply, InboundRow } from '../../domain/incoming.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
-import { sentAt } from '../messages/facts.ts';
+import { sentAt } from '../messages/statusEvents.ts';
 
 // v2.3.0, Limits: inbound reply match window.
 const MATCH_WITHIN = '30 days';
@@ -95,7 +95,7 @@ export async function accountOfKeyword(
 }
 
 /** A message that a reply may answer. */
-export interface AnsweredMessage {
+interface AnsweredMessage {
   id: string;
   accountId: string;
 }

@@ -1,10 +1,16 @@
-import type { LookupFailure, LookupFinding, LookupState, StartableLookup } from '../../domain/lookups.ts';
-import { givenBack } from '../accounts/toolBudgets.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
-import { availableGrosze } from '../money/available.ts';
+import type {
+  LookupAnswer,
+  LookupFailure,
+  LookupFinding,
+  LookupState,
+  StartableLookup,
+} from '../../domain/submission.ts';
+import { chargeTool, givenBack, type Spending } from '../accounts/quotas.ts';
+import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
+import { availableGrosze } from '../money/ledger.ts';
 import { refundOf } from '../money/billing.ts';
 import { isOverdue } from '../money/statements.ts';
-import { transaction } from '../transaction.ts';
+import { chargedAndReserved, fundsError } from '../money/reservations.ts';
 
 // Its caller waits 8 s and a provider takes up to 3 to answer: what is asked later is billed by the provider, and nobody gets it.
 const ASKED_WITHIN_SECONDS = 4.5;
@@ -19,7 +25,7 @@ export interface LookupResult extends LookupFinding {
 }
 
 /** What an account's look-up of a number is measured by. */
-export interface LookupTerms {
+interface LookupTerms {
   mode: 'test' | 'live';
   pricePerHlrGrosze: number;
   /** A postpaid account with a statement past its due time. */
@@ -115,7 +121,7 @@ export async function abandonLookup(sql: Database, id: string): Promise<void> {
 }
 
 /** Ends and refunds an account's look-up of a number whose workflow is lost. */
-export async function endLost(sql: Sql, accountId: string, msisdn: string): Promise<void> {
+async function endLost(sql: Sql, accountId: string, msisdn: string): Promise<void> {
   const lost: Fragment = sql`
     account_id = ${accountId} and msisdn = ${msisdn}
     and created_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS})`;
@@ -148,6 +154,103 @@ async function stateOf(sql: Sql, id: string): Promise<LookupState> {
 }
 
 /** As SQL, of look-ups: a result that is still given again (v2.3.0, Number lookup: 24 h). */
-export function isKnown(sql: Sql): Fragment {
+function isKnown(sql: Sql): Fragment {
   return sql`state = 'done' and checked_at > now() - interval '24 hours'`;
+}
+
+/** A look-up as it is accepted; money in grosze net. */
+interface NewLookup {
+  id: string;
+  accountId: string;
+  /** E.164. */
+  msisdn: string;
+  /** The one that it is asked by. */
+  route: string;
+  costGrosze: number;
+  /** What is charged to the budget of a key for tools; null where it has none. */
+  spending: Spending | null;
+}
+
+/** A look-up under way; `own` is false when another request of the account has begun it, and pays for it. */
+export interface AcceptedLookup {
+  id: string;
+  own: boolean;
+}
+
+/**
+ * Accepts a look-up: its row, its cost (balance, ledger, tool budget) and the reservation for its workflow, in one transaction. An account
+ * has at most one under way for a number: where there is one, that one is joined, which costs nothing. The caller starts its workflow.
+ * @returns null where another one has just ended: what was asked for may be known now
+ * @throws InsufficientFundsError, ToolBudgetError; nothing is left behind
+ */
+export async function acceptLookup(sql: Database, lookup: NewLookup): Promise<AcceptedLookup | null> {
+  await endLost(sql, lookup.accountId, lookup.msisdn);
+  try {
+    return await transaction(sql, (tx) => acceptIn(tx, lookup));
+  } catch (error) {
+    throw fundsError(error);
+  }
+}
+
+/** The budget first, then the account, as sends do: in one order, nobody waits for whom he keeps waiting. */
+async function acceptIn(
+  tx: Sql,
+  { id, accountId, msisdn, route, costGrosze, spending }: NewLookup,
+): Promise<AcceptedLookup | null> {
+  const inserted = await tx`
+    insert into number_lookups (id, account_id, msisdn, route, cost_grosze)
+    values (${id}, ${accountId}, ${msisdn}, ${route}, ${costGrosze})
+    on conflict (account_id, msisdn) where state = 'charged' do nothing`;
+  if (inserted.count === 0) {
+    const [other] = await tx<{ id: string }[]>`
+      select id from number_lookups where account_id = ${accountId} and msisdn = ${msisdn} and state = 'charged'`;
+    return other ? { id: other.id, own: false } : null;
+  }
+  // Another one may have found the number before this row was written. Its own snapshot is younger, and sees that: two at once cost once.
+  const needless = await tx`
+    delete from number_lookups where id = ${id} and exists (
+      select from number_lookups where account_id = ${accountId} and msisdn = ${msisdn} and ${isKnown(tx)})`;
+  if (needless.count > 0) return null;
+
+  const toolDay = spending && (await chargeTool(tx, spending));
+  await tx`
+    with written as (
+      update number_lookups set tool_key_id = ${toolDay && spending.keyId}, tool_day = ${toolDay} where id = ${id}
+      returning id, account_id, state as status, cost_grosze, 0 as test_credits, true as priority
+    ), ${chargedAndReserved(tx, 'lookup', tx`select * from written`, null, true)}
+    select from reserved`;
+  return { id, own: true };
+}
+
+// Whoever asked has long stopped waiting.
+const KEPT = '1 hour';
+
+/**
+ * Keeps the answer to a look-up that a provider's callback brought; a repeated one changes nothing. What nobody waits for
+ * any more is removed.
+ *
+ * @param providerId the provider's own id of the look-up
+ */
+export async function storeLookupAnswer(
+  sql: Sql,
+  route: string,
+  providerId: string,
+  answer: LookupAnswer,
+): Promise<void> {
+  await sql`delete from lookup_answers where received_at < now() - ${KEPT}::interval`;
+  await sql`
+    insert into lookup_answers (route, provider_id, answer)
+    values (${route}, ${providerId}, ${sql.json({ ...answer })})
+    on conflict (route, provider_id) do nothing`;
+}
+
+/** The answer to a look-up with the provider's id; null when it has not come. */
+export async function findLookupAnswer(
+  sql: Sql,
+  route: string,
+  providerId: string,
+): Promise<LookupAnswer | null> {
+  const [row] = await sql<{ answer: LookupAnswer }[]>`
+    select answer from lookup_answers where route = ${route} and provider_id = ${providerId}`;
+  return row?.answer ?? null;
 }

@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
-import { isOpen, sentAt } from '../messages/facts.ts';
+import { isOpen, sentAt } from '../messages/statusEvents.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

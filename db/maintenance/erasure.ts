@@ -1,10 +1,8 @@
-import { byColumnName } from '../columnNames.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
+import { byColumnName, type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 import { ERASED_REFERENCE, eraseHearsay, eraseMessages, LATE_WORD, type Mask } from './retention.ts';
-import { holdAddressBooks } from '../contacts/addressBook.ts';
-import { eraseAnswers } from '../messages/keptAnswers.ts';
-import { isOpen } from '../messages/facts.ts';
-import { transaction } from '../transaction.ts';
+import { holdAddressBooks } from '../contacts/contacts.ts';
+import { eraseAnswers } from '../messages/idempotency.ts';
+import { isOpen } from '../messages/statusEvents.ts';
 
 // A younger delivery report may still be looking for its message by the phone it names.
 const MATCH_WITHIN = '1 day';
@@ -20,7 +18,7 @@ export interface Person {
 export type Traces = Record<string, number>;
 
 /** What an erasure leaves, by kind: messages until they have ended, replies and look-ups until it is asked for again. */
-export interface Left {
+interface Left {
   messages: number;
   replies: number;
   lookups: number;

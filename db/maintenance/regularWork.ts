@@ -9,7 +9,7 @@ export interface RegularActivity {
 }
 
 /** A step and how long ago it last succeeded; before its first success: how long it has been expected. */
-export interface RegularWorkState extends RegularActivity {
+interface RegularWorkState extends RegularActivity {
   secondsSinceSuccess: number;
 }
 
@@ -38,4 +38,45 @@ export async function readRegularWork(sql: Sql): Promise<RegularWorkState[]> {
     select activity, schedule, interval_seconds,
            greatest(0, extract(epoch from now() - succeeded_at))::float8 as seconds_since_success
       from regular_work`;
+}
+
+/** Where some regular work has come to; '' before its first run. */
+export async function readPosition(sql: Sql, name: string): Promise<string> {
+  const [row] = await sql<{ position: string }[]>`
+    select position from maintenance_positions where name = ${name}`;
+  return row?.position ?? '';
+}
+
+/** Keeps where some regular work has come to. */
+export async function savePosition(sql: Sql, name: string, position: string): Promise<void> {
+  await sql`
+    insert into maintenance_positions (name, position) values (${name}, ${position})
+    on conflict (name) do update set position = excluded.position, updated_at = now()`;
+}
+
+/** The database's clock, epoch milliseconds. */
+export async function databaseNow(sql: Sql): Promise<number> {
+  const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
+  return row!.now.getTime();
+}
+
+// Long after every way in which their callers or workflows could end them.
+const LEFT = '5 minutes';
+const WAITING = '10 minutes';
+
+/** Charged look-ups that nobody will end any more, the oldest first. */
+export async function leftLookups(sql: Sql, limit: number): Promise<{ id: string; accountId: string }[]> {
+  return await sql<{ id: string; accountId: string }[]>`
+    select id, account_id from number_lookups
+     where state = 'charged' and created_at < now() - ${LEFT}::interval order by id limit ${limit}`;
+}
+
+/** How many clicks and replies have waited long for their workflows. */
+export async function countWaiting(sql: Sql): Promise<{ clicks: number; replies: number }> {
+  const [row] = await sql<{ clicks: number; replies: number }[]>`
+    select (select count(*)::int from link_clicks
+             where counted_at is null and clicked_at < now() - ${WAITING}::interval) as clicks,
+           (select count(*)::int from inbound_messages
+             where state = 'received' and received_at < now() - ${WAITING}::interval) as replies`;
+  return row!;
 }

@@ -1,8 +1,7 @@
 import type { Step } from './cleanUp.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
-import { eraseAnswers } from '../messages/keptAnswers.ts';
-import { isOpen } from '../messages/facts.ts';
-import { transaction } from '../transaction.ts';
+import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
+import { eraseAnswers } from '../messages/idempotency.ts';
+import { isOpen } from '../messages/statusEvents.ts';
 
 /** For how long after the end of a message a network may still report, and a receiver be under way with its answer. */
 export const LATE_WORD = '3 days';

@@ -1,10 +1,14 @@
-import { chargeTool, type Spending } from '../accounts/toolBudgets.ts';
-import { QuotaReachedError, readMessageUsage } from '../accounts/quotas.ts';
-import { byColumnName } from '../columnNames.ts';
-import { type Database, type Fragment, type Sql, violates } from '../connection.ts';
-import { transaction } from '../transaction.ts';
-import type { Interface } from '../../domain/interfaces.ts';
-import type { Quotas } from '../../domain/quotas.ts';
+import { chargeTool, QuotaReachedError, readMessageUsage, type Spending } from '../accounts/quotas.ts';
+import {
+  byColumnName,
+  type Database,
+  type Fragment,
+  type Sql,
+  transaction,
+  violates,
+} from '../connection.ts';
+import type { Interface } from '../../domain/ids.ts';
+import type { Quotas } from '../../domain/money.ts';
 import type { MessageRow } from '../../domain/records.ts';
 import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { chargedAndReserved, fundsError } from '../money/reservations.ts';

@@ -1,13 +1,11 @@
-import type { Database, Sql } from '../connection.ts';
-import { transaction } from '../transaction.ts';
+import { type Database, type Sql, transaction } from '../connection.ts';
 import type { StatusChange } from './endings.ts';
-import { secondsSinceDue } from './facts.ts';
+import { eventOf, pendingEvents, secondsSinceDue } from './statusEvents.ts';
 import type { PartsOf } from './parts.ts';
-import { eventOf, pendingEvents } from './statusEvents.ts';
 import { lockMessage } from './submissions.ts';
 
 /** What storing the SMSC's answer came to. */
-export interface StoredAnswer {
+interface StoredAnswer {
   /** The message's status now. */
   status: string;
   /** The events not delivered yet, oldest first; `message.sent` when the status became `sent` and the account has a webhook. */
@@ -75,7 +73,7 @@ export async function acceptParts(
 }
 
 /** A status together with when it came about. */
-export type ConcludedSubmission = StatusChange & Pick<StoredAnswer, 'sentAfterSeconds'>;
+type ConcludedSubmission = StatusChange & Pick<StoredAnswer, 'sentAfterSeconds'>;
 
 /**
  * Concludes the submission of a message whose parts were not all answered in time, from what is known of them by now: late

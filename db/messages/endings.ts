@@ -1,12 +1,9 @@
-import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
+import { blacklistReason, type ErrorCode } from '../../domain/statuses.ts';
+import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { refundOf } from '../money/billing.ts';
-import { transaction } from '../transaction.ts';
-import { isUntouched } from './facts.ts';
-import { refundedNotTaken } from './notTaken.ts';
-import { ofClaim, type PartsOf } from './parts.ts';
-import { eventOf, pendingEvents } from './statusEvents.ts';
+import { eventOf, isUntouched, pendingEvents } from './statusEvents.ts';
+import { ofClaim, type PartsOf, refundedNotTaken } from './parts.ts';
 import { lockMessage } from './submissions.ts';
 
 /** A final status set outside delivery reports, with the events not delivered yet, oldest first: its own is the last. */

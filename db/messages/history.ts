@@ -1,9 +1,11 @@
 import type { MessageRow } from '../../domain/records.ts';
 import type { MessageStatus } from '../../domain/statuses.ts';
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
+import type { HistoryClass, LoggedRow, Stretch } from '../../domain/earlier.ts';
+import type { AttemptFacts, InternalFacts, MessageFacts, PartFacts } from '../../domain/timeline.ts';
 
 /** Which messages of an account a page shows; null means any. */
-export interface HistoryFilter {
+interface HistoryFilter {
   status: MessageStatus | null;
   reference: string | null;
   /** MSISDN in E.164 with plus. */
@@ -41,4 +43,167 @@ export async function readMessage(sql: Sql, accountId: string, id: string): Prom
 function columns(sql: Sql) {
   return sql`id, channel, status, recipient, sender, text, content, parts, cost_grosze, priority, reference, send_at, expires_at,
              delivered_at, error_code, created_at, updated_at`;
+}
+
+// v1.2.0, MessageLog, message_preview.
+const PREVIEW_CHARACTERS = 160;
+
+/**
+ * Messages of an account in the history of the earlier interface, newest first (v1.2.0, GET /v1/messages): those that were taken
+ * up for sending, whichever interface they came by. Each class is one stretch of the index, and the stretches are merged: of
+ * each, no more is read than is shown, and one.
+ */
+export async function readEarlierHistory(
+  sql: Sql,
+  accountId: string,
+  classes: readonly HistoryClass[],
+  { from, before }: Stretch,
+  limit: number,
+): Promise<LoggedRow[]> {
+  if (classes.length === 0 || from >= before) return [];
+  const stretches = classes.map(
+    (one) => sql`
+      (select ${earlierColumns(sql)} from messages
+        where account_id = ${accountId} and ${classOf(sql)} = ${one} and sent_key >= ${from} and sent_key < ${before}
+        order by sent_key desc limit ${limit})`,
+  );
+  const all = stretches.reduce((one, other) => sql`${one} union all ${other}`);
+  return await sql<LoggedRow[]>`
+    select ${earlierColumns(sql)}, left(text, ${PREVIEW_CHARACTERS}) as preview,
+           (select p.provider_message_id from message_parts p
+             where p.message_id = page.id order by p.part limit 1) as provider_message_id
+      from (select * from (${all}) merged order by sent_key desc limit ${limit}) page
+     order by sent_key desc`;
+}
+
+function earlierColumns(sql: Sql): Fragment {
+  return sql`id, channel, sender, recipient, text, parts, cost_grosze, status, error_code, submission, idx, sent_key, delivered_at,
+             updated_at`;
+}
+
+// Of a message, as the index has it, and `historyClassOf`.
+function classOf(sql: Sql): Fragment {
+  return sql`history_class(status, error_code, submission)`;
+}
+
+// More than these are a loop of somebody's, not a message's way.
+const MANY = 200;
+
+/**
+ * All that the database knows of an accepted message's way.
+ * @param accountId whose it has to be; null: anybody's
+ * @returns null when there is no such message
+ */
+export async function readFacts(
+  sql: Sql,
+  id: string,
+  accountId: string | null,
+): Promise<MessageFacts | null> {
+  const [message] = await sql<(MessageFacts['message'] & { recipient: string })[]>`
+    select id, account_id, request_id, status, accepted_as, route, parts, send_at, error_code,
+           delivered_at, created_at, updated_at, recipient
+      from messages
+     where id = ${id}
+       and (${accountId}::text is null or account_id = ${accountId})`;
+  if (!message) return null;
+  const { recipient, ...known } = message;
+  const account = message.accountId;
+  const [ledger, moves, parts, webhooks, attempts, resends, replies, clicks, optedOut] = await Promise.all([
+    sql<MessageFacts['ledger']>`
+      select created_at as at, kind, amount_grosze, test_credits
+        from ledger_entries where subject_id = ${id} and kind in ('charge', 'refund') order by ledger_entries.id`,
+    sql<MessageFacts['moves']>`
+      select at, from_route as "from", to_route as "to" from message_moves
+       where message_id = ${id} order by message_moves.id limit ${MANY}`,
+    sql<PartFacts[]>`
+      select part, state, tries, route, provider_message_id, answer_code as code,
+             submitted_at, answered_at, report_state, reported_at
+        from message_parts where message_id = ${id} order by part`,
+    sql<MessageFacts['webhooks']>`
+      select created_at as at, id, type, state from webhook_events where subject_id = ${id} order by created_at`,
+    sql<AttemptFacts[]>`
+      select t.at, t.event_id, e.type, t.attempt, t.status_code, t.error, t.duration_ms
+        from webhook_events e join webhook_attempts t on t.event_id = e.id
+       where e.subject_id = ${id} order by t.at limit ${MANY}`,
+    sql<MessageFacts['resends']>`
+      select r.requested_at as at, r.event_id, r.requested_by as by
+        from webhook_events e join webhook_resends r on r.event_id = e.id
+       where e.subject_id = ${id} order by r.requested_at limit ${MANY}`,
+    // By its sender, which an index knows.
+    sql<MessageFacts['replies']>`
+      select received_at as at, id, opt_out from inbound_messages
+       where account_id = ${account} and sender = ${recipient} and reply_to = ${id} order by id limit ${MANY}`,
+    sql<MessageFacts['clicks']>`
+      select c.clicked_at as at, c.robot from message_links l join link_clicks c on c.token = l.token
+       where l.message_id = ${id} and c.message_id = ${id} order by c.clicked_at limit ${MANY}`,
+    sql<{ at: Date }[]>`
+      select created_at as at from blacklist
+       where account_id = ${account} and msisdn = ${recipient} and message_id = ${id}`,
+  ]);
+  return {
+    ...{ message: known, ledger, moves, parts, webhooks, attempts, resends, replies, clicks },
+    optedOut: optedOut.map(({ at }) => at),
+  };
+}
+
+/** What staff see beyond that: the reports to the message's parts, as they came, and what was done to it by hand. */
+export async function readInternalFacts(sql: Sql, { message, parts }: MessageFacts): Promise<InternalFacts> {
+  const taken = parts.filter(({ providerMessageId }) => providerMessageId !== null);
+  const from = parts.reduce<Date>((first, part) => earlier(first, part.submittedAt), new Date());
+  // Reports behind the last one of a part were too late to matter, and are not searched for far.
+  const reported = parts.every(({ reportedAt }) => reportedAt !== null);
+  const to = reported ? parts.reduce((last, part) => later(last, part.reportedAt!), from) : new Date();
+  const [reports, acts] = await Promise.all([
+    sql<InternalFacts['reports']>`
+      select received_at as at, route, provider_message_id,
+             case when message_id = ${message.id} then part end as part, state, error_code,
+             applied_at is not null as applied
+        from delivery_reports
+       where received_at between ${from}::timestamptz - interval '1 second' and ${to}::timestamptz + interval '10 minutes'
+         and (message_id = ${message.id}
+              or (route, provider_message_id) in (select * from unnest(${taken.map((p) => p.route)}::text[],
+                                                          ${taken.map((p) => p.providerMessageId!)}::text[]))
+              or (route, alternative_id) in (select * from unnest(${taken.map((p) => p.route)}::text[],
+                                                      ${taken.map((p) => p.providerMessageId!)}::text[])))
+       order by delivery_reports.id limit ${MANY}`,
+    sql<InternalFacts['acts']>`
+      select at, case action when 'unstick' then concat_ws(' ', action, details->>'action') else action end as action, actor
+        from audit_log
+       where account_id = ${message.accountId} and subject = ${message.id} and action <> 'messages show'
+       order by audit_log.id limit ${MANY}`,
+  ]);
+  return { reports, acts };
+}
+
+/** What is shown of a message at the head of its timeline. */
+interface MessageHead {
+  recipient: string;
+  sender: string | null;
+  text: string;
+  costGrosze: number;
+  priority: boolean;
+  reference: string | null;
+  expiresAt: Date | null;
+  giveUpAt: Date;
+  submission: string;
+  /** Since when it waits for its account to be active again. */
+  pausedSince: Date | null;
+}
+
+/** The head of an accepted message. */
+export async function readHead(sql: Sql, id: string): Promise<MessageHead> {
+  const [head] = await sql<MessageHead[]>`
+    select recipient, sender, text, cost_grosze, priority, reference, expires_at, give_up_at, submission,
+           (select paused_at from paused_messages p where p.message_id = messages.id) as paused_since
+      from messages where id = ${id}`;
+  if (!head) throw new Error(`message ${id} vanished`);
+  return head;
+}
+
+function earlier(a: Date, b: Date): Date {
+  return b < a ? b : a;
+}
+
+function later(a: Date, b: Date): Date {
+  return b > a ? b : a;
 }

@@ -1,12 +1,11 @@
-import type { StartableMessage } from '../../domain/startable.ts';
-import type { MessageStatus } from '../../domain/statuses.ts';
+import type { MessageStatus, StartableMessage } from '../../domain/statuses.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { isLate } from '../webhooks/unnotified.ts';
-import { isOpen } from './facts.ts';
-import { startable, startableColumns, type StartableRow } from './startable.ts';
+import { isOpen } from './statusEvents.ts';
+import { startable, startableColumns, type StartableRow } from './submissions.ts';
 
 /** A message whose workflow should be running. */
-export interface OpenMessage extends StartableMessage {
+interface OpenMessage extends StartableMessage {
   status: MessageStatus;
   submission: string;
   /** Its workflow is still to be started. */

@@ -1,7 +1,6 @@
 import type { Sql } from '../connection.ts';
 import { refundOf } from '../money/billing.ts';
-import { sentAt } from './facts.ts';
-import { eventOf } from './statusEvents.ts';
+import { eventOf, sentAt } from './statusEvents.ts';
 
 /**
  * Ends a message that did not go out and has no workflow any more: a scheduled one is cancelled, a queued one has failed. Its cost is given

@@ -1,7 +1,7 @@
 import type { Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
 import { readResendable } from '../webhooks/exhausted.ts';
-import { sentAt } from './facts.ts';
+import { sentAt } from './statusEvents.ts';
 
 /** What does not move on, as the database knows it. */
 export const STUCK_KINDS = [

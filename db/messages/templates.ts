@@ -1,8 +1,7 @@
-import type { TemplateContent } from '../../domain/templates.ts';
-import { quotasOf, type Quotas } from '../../domain/quotas.ts';
+import type { TemplateContent } from '../../domain/placeholders.ts';
+import { quotasOf, type Quotas } from '../../domain/money.ts';
 import { QuotaReachedError, readQuotas } from '../accounts/quotas.ts';
-import type { Database, Sql } from '../connection.ts';
-import { withNamedLock } from '../namedLocks.ts';
+import { type Database, type Sql, withNamedLock } from '../connection.ts';
 
 export interface TemplateRow extends TemplateContent {
   id: string;

@@ -1,9 +1,15 @@
 import type { Fragment, Sql } from '../connection.ts';
-import { refundedNotTaken } from './notTaken.ts';
-import { changedParts, ofClaim, othersOfHeld, type PartsChange, type PartsOf } from './parts.ts';
+import {
+  changedParts,
+  ofClaim,
+  othersOfHeld,
+  type PartsChange,
+  type PartsOf,
+  refundedNotTaken,
+} from './parts.ts';
 
 /** A message of which nobody knows whether the SMSC took it. */
-export interface UnansweredMessage {
+interface UnansweredMessage {
   id: string;
   accountId: string;
   /** The route of the part that is longest without an answer. */
@@ -98,7 +104,7 @@ export async function withdrawResubmit(sql: Sql, messageId: string): Promise<voi
 }
 
 /** The submit that an answer is to: the one of that claim, or the last one before the answer came, so many milliseconds ago. */
-export type Answered = { claimedAt: string } | { agoMs: number };
+type Answered = { claimedAt: string } | { agoMs: number };
 
 /**
  * The SMSC said late that it has not taken parts which count as unanswered, or are about to: they may be submitted again,

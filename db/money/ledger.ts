@@ -1,10 +1,15 @@
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
+
+/** As SQL, of accounts `a`: what one may spend, in grosze net: its balance, and where it is postpaid its credit limit. */
+export function availableGrosze(sql: Sql): Fragment {
+  return sql`a.balance_grosze + case when a.billing_mode = 'postpaid' then a.credit_limit_grosze else 0 end`;
+}
 
 /** What staff book. Charges and refunds belong to messages and look-ups and are written by the pipeline alone. */
-export type BookingKind = 'opening' | 'topup' | 'adjustment' | 'payment';
+type BookingKind = 'opening' | 'topup' | 'adjustment' | 'payment';
 
 /** One booking; the database moves the account's balance with it, in the same statement. */
-export interface Booking {
+interface Booking {
   account: string;
   kind: BookingKind;
   /** Grosze net, negative when taken from the account. */
@@ -18,7 +23,7 @@ export interface Booking {
   note?: string;
 }
 
-export interface LedgerRow {
+interface LedgerRow {
   id: number;
   kind: BookingKind | 'charge' | 'refund';
   amountGrosze: number;
@@ -31,7 +36,7 @@ export interface LedgerRow {
 }
 
 /** An account's balance beside the sum of its entries, both of one moment. They agree unless someone forced the database. */
-export interface LedgerState {
+interface LedgerState {
   balanceGrosze: number;
   sumGrosze: number;
   testCredits: number;

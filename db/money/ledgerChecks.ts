@@ -1,8 +1,7 @@
 import { REFUNDED_STATUSES } from '../../domain/statuses.ts';
 import { refundOf } from './billing.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
+import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 import { type Finding, recordRepair } from '../maintenance/findings.ts';
-import { transaction } from '../transaction.ts';
 
 // Entries of an account may become visible out of their order, but no transaction lasts this long.
 const SETTLED = '1 hour';
@@ -92,7 +91,7 @@ function settledSum(sql: Sql, account: Fragment, after: Fragment, entries: numbe
 }
 
 /** A message or an e-mail that has ended in a way that is refunded. */
-export interface Refundable {
+interface Refundable {
   id: string;
   accountId: string;
   status: string;

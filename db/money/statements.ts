@@ -39,7 +39,7 @@ function settling(sql: Sql): Fragment {
 }
 
 /** What a month comes to, and what of the account it depends on. */
-export interface MonthlySum {
+interface MonthlySum {
   /** Grosze net. */
   amount: number;
   /** Since when the account was postpaid when it was summed, to be compared; null: always, or prepaid. */
@@ -113,7 +113,7 @@ export async function markStatementPaid(sql: Sql, id: string): Promise<Statement
 }
 
 /** A statement, and what it was last e-mailed with. */
-export type ListedStatement = StatementRow & StatementEmail;
+type ListedStatement = StatementRow & StatementEmail;
 
 /** The statements of an account, the latest month first; only those not paid if asked so. */
 export async function listStatements(

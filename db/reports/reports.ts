@@ -1,20 +1,174 @@
-import { GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
+import type { EmailSums, LookupSums, ReportField, ReportFilter, ReportSums } from '../../domain/reports.ts';
+import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
+import { sentAt } from '../messages/statusEvents.ts';
+import { GROSZE_AN_ADDRESS } from '../../domain/email/address.ts';
 import { EMAIL_STATUSES, type EmailStatus } from '../../domain/email/statuses.ts';
-import type { EmailSums, LookupSums, ReportSums } from '../../domain/reports.ts';
-import type { Database, Sql } from '../connection.ts';
-import { divideMessages } from './reportGroups.ts';
-import {
-  countsByStatus,
-  delay,
-  joinEffects,
-  paid,
-  type ReportQuery,
-  refunded,
-  shown,
-} from './reportParts.ts';
-import { transaction } from '../transaction.ts';
 
-export type { Grouping, ReportQuery } from './reportParts.ts';
+/** How the messages of a report are divided. */
+export type Grouping =
+  /** By when they were accepted: a group ends where the next begins. Epoch milliseconds, ascending. */
+  | { by: 'time'; startsAt: readonly number[] }
+  /** By a field: the `limit` values with the most messages. */
+  | { by: ReportField; limit: number };
+
+/** What a report is asked for. */
+interface ReportQuery {
+  accountId: string;
+  /** Epoch milliseconds: the period's begin, and its end, which is outside. */
+  from: number;
+  until: number;
+  grouping: Grouping;
+  filter: ReportFilter;
+  /** Shows what test messages would have cost; otherwise they cost nothing. */
+  testMode: boolean;
+}
+
+/** As SQL, a condition on messages `m`: the report is about them. */
+function shown(sql: Sql, { accountId, from, until, filter }: ReportQuery): Fragment {
+  const { sender, country, reference, status, type } = filter;
+  return sql`m.account_id = ${accountId}
+    and m.created_at >= ${new Date(from)} and m.created_at < ${new Date(until)}
+    ${sender === null ? sql`` : sql`and m.sender = ${sender}`}
+    ${country === null ? sql`` : sql`and m.country = ${country}`}
+    ${reference === null ? sql`` : sql`and m.reference = ${reference}`}
+    ${status === null ? sql`` : sql`and m.status = ${status}`}
+    ${type === null ? sql`` : sql`and m.channel = ${type}`}`;
+}
+
+/**
+ * As SQL: `messages m` joined to what came of them, `e`. Both are read in the same order; the period is given twice so that
+ * no more than its rows are.
+ */
+function joinEffects(sql: Sql, { accountId, from, until }: ReportQuery): Fragment {
+  return sql`
+    left join message_effects e
+      on e.account_id = ${accountId} and e.created_at >= ${new Date(from)} and e.created_at < ${new Date(until)}
+     and e.created_at = m.created_at and e.message_id = m.id`;
+}
+
+/** As SQL: tenths of a second from send time to delivery, rounded; null when not delivered. */
+function delay(sql: Sql): Fragment {
+  // `greatest` passes over null, so it cannot stand outside.
+  return sql`
+    case when m.delivered_at is not null
+         then (greatest(date_part('epoch', m.delivered_at - ${sentAt(sql)}), 0) * 10)::int end`;
+}
+
+/**
+ * As SQL: what a message was charged, grosze net. One that is rejected at its submit costs 0 since then, and was charged
+ * what came back.
+ */
+function paid(sql: Sql, query: ReportQuery): Fragment {
+  const cost = query.testMode
+    ? sql`m.cost_grosze::int`
+    : sql`case when m.test_credits = 0 then m.cost_grosze::int end`;
+  return sql`greatest(${cost}, ${refunded(sql, query)})`;
+}
+
+/** As SQL: what of it came back, by the ledger. A test message moves test credits only: all of its cost, or nothing. */
+function refunded(sql: Sql, { testMode }: ReportQuery): Fragment {
+  return testMode
+    ? sql`case when m.test_credits = 0 then e.refunded_grosze when e.refunded_grosze is not null then m.cost_grosze::int end`
+    : sql`e.refunded_grosze`;
+}
+
+/** As SQL: how many messages there are of each status. */
+function countsByStatus(sql: Sql): Fragment {
+  const count = (status: Fragment) =>
+    sql`coalesce(sum(messages) filter (where status = ${status}), 0)::bigint`;
+  return sql`
+    ${count(sql`'scheduled'`)} as scheduled, ${count(sql`'queued'`)} as queued, ${count(sql`'sent'`)} as sent,
+    ${count(sql`'delivered'`)} as delivered, ${count(sql`'undelivered'`)} as undelivered,
+    ${count(sql`'failed'`)} as failed, ${count(sql`'rejected'`)} as rejected, ${count(sql`'expired'`)} as expired,
+    ${count(sql`'cancelled'`)} as cancelled`;
+}
+
+/**
+ * How a report divides its messages, as pieces of SQL around the common table expression `counted`, whose column
+ * `divisor` they define. Afterwards there are `cells`, the same with the number of the group as `key`, and `listed`:
+ * `key` and `value` of each listed group of a field. No value is written as '', which none of the fields can be.
+ */
+interface Division {
+  /** Common table expressions that come first; each ends with a comma. */
+  before: Fragment;
+  /** Joined to `messages m`. */
+  join: Fragment;
+  divisor: Fragment;
+  /** Common table expressions that read `counted`. */
+  after: Fragment;
+}
+
+function divideMessages(sql: Sql, query: ReportQuery): Division {
+  const { grouping } = query;
+  if (grouping.by === 'time') return byTime(sql, grouping.startsAt);
+  return grouping.by === 'reference'
+    ? byManyValues(sql, query, grouping)
+    : byFewValues(sql, fieldOf(sql, grouping.by), grouping.limit);
+}
+
+function byTime(sql: Sql, startsAt: readonly number[]): Division {
+  const begins = startsAt.map((at) => new Date(at).toISOString());
+  return {
+    before: sql``,
+    join: sql``,
+    // In a subquery the list is read once, not for each message.
+    divisor: sql`width_bucket(m.created_at, (select ${begins}::text[]::timestamptz[]))`,
+    after: sql`
+      listed as (select null::bigint as key, null::text as value where false),
+      cells as not materialized (select divisor as key, * from counted)`,
+  };
+}
+
+/** Of few values, each is counted, and then the most frequent ones are found: the messages are read once. */
+function byFewValues(sql: Sql, field: Fragment, limit: number): Division {
+  return {
+    before: sql``,
+    join: sql``,
+    divisor: field,
+    after: sql`
+      listed as materialized (
+        ${ranked(sql, sql`select divisor as value, sum(messages) as messages from counted group by divisor`, limit)}),
+      cells as not materialized (
+        select coalesce(l.key, 0)::int as key, c.* from counted c left join listed l on l.value = c.divisor)`,
+  };
+}
+
+/** There may be as many values as messages. The most frequent ones are found first; all others are counted as one. */
+function byManyValues(
+  sql: Sql,
+  query: ReportQuery,
+  { by, limit }: { by: ReportField; limit: number },
+): Division {
+  const field = fieldOf(sql, by);
+  const counts: Fragment = sql`
+    select ${field} as value, count(*) as messages from messages m where ${shown(sql, query)} group by 1`;
+  return {
+    before: sql`listed as materialized (${ranked(sql, counts, limit)}),`,
+    join: sql`left join listed l on l.value = ${field}`,
+    divisor: sql`coalesce(l.key, 0)::int`,
+    after: sql`cells as not materialized (select divisor as key, * from counted)`,
+  };
+}
+
+// Cut off before they are numbered: the first of many are found without sorting them all.
+function ranked(sql: Sql, counts: Fragment, limit: number): Fragment {
+  return sql`
+    select row_number() over (order by messages desc, value collate "C") as key, value
+      from (select * from (${counts}) as counts order by messages desc, value collate "C" limit ${limit}) as first`;
+}
+
+function fieldOf(sql: Sql, field: ReportField): Fragment {
+  switch (field) {
+    case 'sender':
+      return sql`coalesce(m.sender, '')`;
+    case 'country':
+      return sql`coalesce(m.country, '')`;
+    case 'reference':
+      return sql`coalesce(m.reference, '')`;
+    case 'status':
+      return sql`m.status`;
+  }
+}
 
 /** The sums of one group, of all messages outside the listed groups, or of all messages. */
 export interface ReportGroup extends ReportSums {

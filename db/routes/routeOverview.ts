@@ -1,6 +1,5 @@
 import type { Fragment, Sql } from '../connection.ts';
-import type { SeenRoute } from './routeStates.ts';
-import type { RouteState } from './routes.ts';
+import type { RouteState, SeenRoute } from './routes.ts';
 
 /** A worker that was not heard of for so long counts as gone. */
 const GONE_AFTER_S = 10;
@@ -29,7 +28,7 @@ export interface WatchedRoute {
 }
 
 /** What waits for a route; of messages and of e-mails each number is {@link COUNTED_MAX} at most. */
-export interface RouteQueue {
+interface RouteQueue {
   /** Messages and e-mails that wait for their submit, or are being submitted. */
   queue: number;
   /** Messages and e-mails whose submit got no answer, and about which nothing is known since. */
@@ -40,7 +39,7 @@ export interface RouteQueue {
 export interface RouteOverview extends WatchedRoute, RouteQueue {}
 
 /** So many are counted: of a queue that is longer it matters little how long it is, and every process counts at every scrape. */
-export const COUNTED_MAX = 500_000;
+const COUNTED_MAX = 500_000;
 
 /** All routes as they are seen now, by name; of one only when a name is given. */
 export async function readOverview(sql: Sql, name: string | null = null): Promise<RouteOverview[]> {

@@ -1,13 +1,13 @@
 import type { Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
-import { RESENDS_MAX } from './webhookResends.ts';
+import { RESENDS_MAX } from './webhookDeliveries.ts';
 import { isNotified } from './webhooks.ts';
 
 // An event's id is made before its attempts end, by a clock that differs by less from the database's.
 const ID_MARGIN_MS = 60_000;
 
 /** Which events that nobody took are looked for. */
-export interface ResendableFilter {
+interface ResendableFilter {
   /** Null: anybody's. */
   accountId: string | null;
   /** For how many minutes they have been exhausted. */
@@ -15,7 +15,7 @@ export interface ResendableFilter {
 }
 
 /** An event that nobody took and that can be delivered again. */
-export interface ResendableEvent {
+interface ResendableEvent {
   id: string;
   accountId: string;
   /** When its last attempt failed. */

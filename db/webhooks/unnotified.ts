@@ -8,7 +8,7 @@ const LATE_MS = 10 * 60_000;
 export const lateBefore = (): string => idFloor('evt', Date.now() - LATE_MS);
 
 /** A page of webhook events. */
-export interface UnnotifiedPage {
+interface UnnotifiedPage {
   /** Id of the last event looked at; null when there was none. */
   last: string | null;
   /** Ids of the messages, clicks, replies and sender domains whose events are pending. */
@@ -34,7 +34,7 @@ export async function unnotifiedBetween(
 }
 
 /** A click, a reply or a sender domain whose event was not delivered. */
-export interface Unnotified {
+interface Unnotified {
   id: string;
   accountId: string;
   /** Its workflow should have delivered it minutes ago. */

@@ -1,11 +1,11 @@
-import type { IncomingRow, ReportedRow } from '../../domain/earlierRecords.ts';
-import { EARLIER_EVENT_TYPES } from '../../domain/webhooks.ts';
-import type { InboundRow } from '../../domain/inbound.ts';
+import type { IncomingRow, ReportedRow } from '../../domain/earlier.ts';
+import { EARLIER_EVENT_TYPES, withoutPath } from '../../domain/webhooks.ts';
+import type { InboundRow } from '../../domain/incoming.ts';
 import type { MessageRow } from '../../domain/records.ts';
 import type { TrackedLinkRow } from '../../domain/links.ts';
-import type { ClickSnapshot } from '../links/clicks.ts';
-import type { Fragment, Sql } from '../connection.ts';
-import { SECRET_GRACE } from './webhookSecrets.ts';
+import type { ClickSnapshot } from '../links/links.ts';
+import { type Database, type Fragment, type Sql, withNamedLock } from '../connection.ts';
+import { type Requester, writeApiChange } from '../accounts/audit.ts';
 
 /** What was true of a message at its event and has changed since; written by `statusSnapshot`. */
 export interface StatusSnapshot {
@@ -156,7 +156,7 @@ export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRo
 }
 
 /** One delivery attempt as it went. */
-export interface WebhookAttempt {
+interface WebhookAttempt {
   eventId: string;
   attempt: number;
   url: string;
@@ -188,4 +188,112 @@ export async function exhaustEvent(sql: Sql, eventId: string): Promise<boolean> 
   const ended = await sql`
     update webhook_events set state = 'exhausted' where id = ${eventId} and state = 'pending'`;
   return ended.count > 0;
+}
+
+/** For this long after a change, calls are signed with the secret before as well. */
+const SECRET_GRACE = '24 hours';
+
+/**
+ * Sets the webhook's address. The stored secret (encrypted) is handed to `choose`, which answers the one to store:
+ * the same, or a new one. Concurrent calls for one account wait for each other, so all see one secret. The secret before a
+ * new one is kept for {@link SECRET_GRACE}, or until the next change: there are never three.
+ *
+ * @param url null turns webhooks off; the secret stays
+ * @returns the secret now stored
+ */
+export async function setWebhook(
+  sql: Database,
+  by: Requester,
+  url: string | null,
+  choose: (stored: Buffer | null) => Buffer,
+): Promise<Buffer> {
+  const { accountId } = by;
+  return await withNamedLock(sql, `settings of ${accountId}`, async (tx) => {
+    const [account] = await tx<{ webhookUrl: string | null; webhookSecret: Buffer | null }[]>`
+      select webhook_url, webhook_secret from accounts where id = ${accountId} for no key update`;
+    const stored = account?.webhookSecret ?? null;
+    const secret = choose(stored);
+    const isNew = stored === null || !secret.equals(stored);
+    await tx`
+      update accounts set webhook_url = ${url}, webhook_secret = ${secret}, updated_at = now() where id = ${accountId}`;
+    if (isNew && stored !== null) {
+      await tx`
+        update accounts
+           set webhook_secret_before = ${stored}, webhook_secret_changed_at = now()
+         where id = ${accountId}`;
+    }
+    await writeApiChange(tx, by, {
+      action: 'webhook',
+      subject: null,
+      changes: {
+        url: addressChange(account?.webhookUrl ?? null, url),
+        ...secretChange(stored, secret),
+      },
+    });
+    return secret;
+  });
+}
+
+/** What staff have changed of an account's webhook of the earlier interface. */
+interface LegacyChange {
+  /** Encrypted; now stored. */
+  secret: Buffer;
+  /** By field, for the audit log. */
+  changes: Record<string, { from: unknown; to: unknown }>;
+}
+
+/**
+ * Sets the address of the webhook of the earlier interface, as {@link setWebhook} does; its secret before is forgotten. The
+ * account has to be held.
+ */
+export async function setLegacyWebhook(
+  tx: Sql,
+  accountId: string,
+  url: string | null,
+  choose: (stored: Buffer | null) => Buffer,
+): Promise<LegacyChange> {
+  const [before] = await tx<{ legacyWebhookUrl: string | null; legacyWebhookSecret: Buffer | null }[]>`
+    select legacy_webhook_url, legacy_webhook_secret from accounts where id = ${accountId} for no key update`;
+  const stored = before?.legacyWebhookSecret ?? null;
+  const secret = choose(stored);
+  await tx`
+    update accounts set legacy_webhook_url = ${url}, legacy_webhook_secret = ${secret}, updated_at = now()
+     where id = ${accountId}`;
+  return {
+    secret,
+    changes: {
+      url: addressChange(before?.legacyWebhookUrl ?? null, url),
+      ...secretChange(stored, secret),
+    },
+  };
+}
+
+/** Ends the secret before the present one at once; false when there was none in force. */
+export async function endSecretBefore(sql: Sql, accountId: string): Promise<boolean> {
+  const [account] = await sql<{ inForce: boolean }[]>`
+    update accounts set webhook_secret_before = null
+      from (select id, webhook_secret_before is not null
+                       and webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval as in_force
+              from accounts where id = ${accountId} for no key update) before
+     where accounts.id = before.id returning before.in_force`;
+  return account?.inForce ?? false;
+}
+
+// Which secret it was says no log.
+function secretChange(stored: Buffer | null, secret: Buffer) {
+  const isNew = stored === null || !secret.equals(stored);
+  return isNew ? { secret: { from: stored === null ? null : 'former', to: 'new' } } : {};
+}
+
+/** Where webhooks go, without what may be a secret. That it changed is seen all the same. */
+function addressChange(from: string | null, to: string | null): { from: string | null; to: string | null } {
+  const shown = { from: withoutPath(from), to: withoutPath(to) };
+  return from !== to && shown.from === shown.to ? { ...shown, to: `${shown.to} (other path)` } : shown;
+}
+
+/** Forgets secrets whose time is over. */
+export async function forgetOldSecrets(sql: Sql): Promise<void> {
+  await sql`
+    update accounts set webhook_secret_before = null
+     where webhook_secret_before is not null and webhook_secret_changed_at <= now() - ${SECRET_GRACE}::interval`;
 }

@@ -5,7 +5,7 @@ import { faultOfSmil, inSmil, outOfSmil, SMIL_MAX } from '../smil.ts';
 export const SUBJECT_MAX = 30;
 
 /** What an MMS has beside its SMIL. */
-export interface MmsContent {
+interface MmsContent {
   /** Empty once it was erased. */
   subject: string;
 }

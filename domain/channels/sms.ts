@@ -1,6 +1,5 @@
 import type { Declaration } from '../channelDeclaration.ts';
-import { cutAsNoted, MAX_PARTS, noteOfCut, splitIntoParts } from '../parts.ts';
-import { optionsOf, type SmsContent } from '../smsOptions.ts';
+import { cutAsNoted, MAX_PARTS, noteOfCut, optionsOf, type SmsContent, splitIntoParts } from '../sms.ts';
 
 /** An SMS says its text, and costs what it has parts (v2.3.0, Send, rules 1 and 2). */
 export const sms: Declaration<SmsContent> = {

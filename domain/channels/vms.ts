@@ -10,7 +10,7 @@ export const TRIES_MAX = 6;
 export const VOICE_TEXT_MAX = 2_000;
 
 /** What a call has beside its text. */
-export interface VoiceContent {
+interface VoiceContent {
   voice: Voice;
   /** Call attempts in all, 1 to 6. */
   tries: number;

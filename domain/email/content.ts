@@ -1,5 +1,5 @@
-import { hasMoreCharacters } from '../characters.ts';
-import { FROM_NAME_MAX } from './limits.ts';
+import { hasMoreCharacters } from '../gsm7.ts';
+import { FROM_NAME_MAX } from './address.ts';
 
 /** Headers that a caller may set, by how they are written (RFC 5322, 3834; the last ones in use by mail programs and providers). */
 export const ALLOWED_HEADERS = [

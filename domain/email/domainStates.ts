@@ -1,4 +1,4 @@
-import type { SeenRecord } from './dnsRecords.ts';
+import type { SeenRecord } from './dns.ts';
 
 /** How many sender domains an account has at most. */
 export const DOMAINS_MAX = 100;

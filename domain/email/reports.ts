@@ -1,6 +1,5 @@
 import { addressKey, emailAddress } from './address.ts';
-import type { ProviderEmailEvent } from './events.ts';
-import { type RecipientState, suppressionAfter } from './statuses.ts';
+import { type ProviderEmailEvent, type RecipientState, suppressionAfter } from './statuses.ts';
 
 /** An address of an e-mail that something is reported of. */
 export interface ReportedRecipient {
@@ -11,7 +10,7 @@ export interface ReportedRecipient {
 }
 
 /** An e-mail that something is reported of. */
-export interface ReportedEmail {
+interface ReportedEmail {
   /** Its addresses are not known any more. */
   erased: boolean;
   /** The sender's address. */

@@ -2,6 +2,7 @@ import { changeAccount, getAccount } from '../../api/account/account.ts';
 import { extendBlacklist, listBlacklist, shortenBlacklist } from '../../api/blacklist.ts';
 import { listSenders } from '../../api/senders.ts';
 import { tool } from '../tool.ts';
+import { getReport } from '../../api/reports.ts';
 
 export const accountTools = [
   tool({
@@ -87,5 +88,17 @@ export const accountTools = [
     deletes: { field: 'msisdn', question: 'Let messages go to this number again?' },
     destroys: true,
     repeatable: true,
+  }),
+];
+
+export const reportTools = [
+  tool({
+    name: 'get_report',
+    title: 'Report over a period',
+    description:
+      'Adds up messages, parts, costs, deliveries, replies and clicks over a period of Polish calendar days, by day or as asked in `group_by`. Money is in grosze net. For single messages use `list_messages`.',
+    subsets: ['reports'],
+    endpoint: getReport,
+    reads: true,
   }),
 ];

@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import { listContacts } from '../../api/contacts/list.ts';
-import { numberedContact } from '../../api/contacts/input.ts';
-import { importSchema, saveContacts } from '../../api/contacts/save.ts';
-import { deleteContact } from '../../api/contacts/single.ts';
-import { listGroups } from '../../api/groups/crud.ts';
-import { addGroupContacts } from '../../api/groups/members.ts';
+import { deleteContact, listContacts, numberedContact } from '../../api/contacts/contacts.ts';
+import { importSchema, saveContacts } from '../../api/contacts/import.ts';
+import { addGroupContacts, listGroups } from '../../api/groups.ts';
 import { IMPORT_MAX } from '../../domain/contacts.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { tool } from '../tool.ts';

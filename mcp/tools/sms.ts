@@ -1,17 +1,14 @@
 import { z } from 'zod';
-import { getMessage, listMessages } from '../../api/messages/history.ts';
+import { cancelMessage, getMessage, listMessages } from '../../api/messages/history.ts';
 import { listInbound } from '../../api/inbound.ts';
 import { listLinks } from '../../api/links.ts';
 import { lookUpNumber } from '../../api/lookup.ts';
-import { cancelMessage } from '../../api/messages/cancel.ts';
 import { estimateSchema } from '../../api/messages/estimate.ts';
-import { sendMessages } from '../../api/messages/send.ts';
+import { sendMessages, sendVoice } from '../../api/messages/send.ts';
 import { batchResultSchema } from '../../api/messages/sending.ts';
-import { sendVoice } from '../../api/messages/voice.ts';
 import { changeTemplate, createTemplate, listTemplates } from '../../api/templates.ts';
-import { countParts } from '../countParts.ts';
-import { SENDING_ARGUMENTS } from '../sending.ts';
-import { questionOf, tool, withBudget } from '../tool.ts';
+import { countParts, questionOf, tool, withBudget } from '../tool.ts';
+import { SENDING_ARGUMENTS } from '../call.ts';
 
 const RETRY =
   'The same call again within 24 hours sends nothing: it answers what the first one did, so it is safe to retry. To send the same thing a second time on purpose, give a new `idempotency_key`.';

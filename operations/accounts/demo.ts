@@ -3,7 +3,7 @@ import { activateSender, updateAccount } from '../../db/accounts/staff.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { claimFact } from '../../db/installation.ts';
-import { openAccount } from './create.ts';
+import { openAccount } from './accounts.ts';
 import { ALL_SCOPES, issueKey } from './keys.ts';
 
 const FACT = 'demo_account';

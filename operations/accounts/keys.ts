@@ -1,23 +1,32 @@
-import { type KeyMode, newApiKey } from '../../db/accounts/apiKeys.ts';
+import {
+  insertToken,
+  type KeyMode,
+  lockToken,
+  newApiKey,
+  newApiToken,
+  revokeToken as storeTokenRevocation,
+  type TokenDetails,
+} from '../../db/accounts/keys.ts';
 import {
   insertKey,
   type KeyDetails,
   lockKey,
-  revokeKey as storeRevocation,
   setToolBudget,
+  revokeKey as storeKeyRevocation,
 } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import type { Scope } from '../asked.ts';
 import { recorded } from '../staff.ts';
-import { holdOpenAccount } from './find.ts';
+import { holdOpenAccount } from './accounts.ts';
+import { DEFAULT_TOKEN_RATE } from '../../domain/money.ts';
 
 /** Every scope, in the usual order. */
 export const ALL_SCOPES: readonly Scope[] = ['send', 'read', 'manage'];
 
 /** A key just made; `key` is not kept anywhere. */
-export interface IssuedKey {
+interface IssuedKey {
   id: string;
   key: string;
   hint: string;
@@ -45,7 +54,7 @@ interface CreateInput {
 }
 
 /** A key just made, to be shown this once. */
-export interface CreatedKey {
+interface CreatedKey {
   id: string;
   key: string;
   mode: KeyMode;
@@ -69,7 +78,7 @@ export const createKey = recorded('keys create', async (sql, input: CreateInput)
 
 /** Revokes a key at once; a second time changes nothing. @throws StaffRefused key_missing */
 export const revokeKey = recorded('keys revoke', async (sql, { key: id }: { key: string }) => {
-  const key: KeyDetails | undefined = await storeRevocation(sql, id);
+  const key: KeyDetails | undefined = await storeKeyRevocation(sql, id);
   if (key === undefined) throw new StaffRefused({ reason: 'key_missing', key: id });
   return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint } };
 });
@@ -91,3 +100,60 @@ export const changeToolBudget = recorded('keys budget', async (sql, { key: id, g
   const changes = { tool_budget_grosze: { from: before.toolBudgetGrosze, to: grosze } };
   return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint, changes } };
 });
+
+/** A token just made, to be shown this once. */
+export interface CreatedToken {
+  id: string;
+  token: string;
+  label: string;
+  /** Requests a minute. */
+  rateLimit: number;
+}
+
+interface Wanted {
+  account: string;
+  label: string;
+  /** Requests a minute; 100 by default (v1.2.0, Limits). */
+  rateLimit?: number;
+}
+
+/** Makes an API token of an account for the earlier interface (v1.2.0, Authentication). @throws StaffRefused */
+export const createToken = recorded('tokens create', async (sql, input: Wanted) => {
+  const account = await holdOpenAccount(sql, input.account);
+  const { data, hint } = await issue(sql, { ...input, account: account.id });
+  const { label, rateLimit } = data;
+  return { data, account: account.id, subject: data.id, details: { hint, label, rateLimit } };
+});
+
+/**
+ * Revokes a token at once and makes another in its place, with its label and rate (v1.2.0, Authentication).
+ * @throws StaffRefused also for one that is revoked
+ */
+export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: { token: string }) => {
+  const former = await lockToken(sql, id);
+  if (former === undefined || former.revokedAt !== null) {
+    throw new StaffRefused({ reason: 'token_missing', token: id });
+  }
+  const { label, rateLimitPerMinute: rateLimit } = former;
+  const account = await holdOpenAccount(sql, former.accountId);
+  await storeTokenRevocation(sql, id);
+  const { data, hint } = await issue(sql, { account: account.id, label, rateLimit });
+  return { data, account: account.id, subject: data.id, details: { hint, label, former: id } };
+});
+
+/** Revokes a token at once; a second time changes nothing. @throws StaffRefused token_missing */
+export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: { token: string }) => {
+  const token: TokenDetails | undefined = await storeTokenRevocation(sql, id);
+  if (token === undefined) throw new StaffRefused({ reason: 'token_missing', token: id });
+  return { data: token, account: token.accountId, subject: token.id, details: { hint: token.hint } };
+});
+
+async function issue(
+  sql: Sql,
+  { account, label, rateLimit = DEFAULT_TOKEN_RATE }: Wanted,
+): Promise<{ data: CreatedToken; hint: string }> {
+  const id = newId('tok');
+  const { token, hash, hint } = newApiToken();
+  await insertToken(sql, { id, account, hash, hint, label, rateLimit });
+  return { data: { id, token, label, rateLimit }, hint };
+}

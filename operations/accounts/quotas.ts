@@ -1,14 +1,14 @@
 import { countWaitingFileBytes } from '../../db/emails/accept.ts';
 import { readMessageUsage, readQuotas, readUsage, setQuotas } from '../../db/accounts/quotas.ts';
 import type { Sql } from '../../db/connection.ts';
-import { databaseNow } from '../../db/maintenance/positions.ts';
+import { databaseNow } from '../../db/maintenance/regularWork.ts';
 import { templateUsage } from '../../db/messages/templates.ts';
-import { QUOTA_NAMES, type QuotaName, type Quotas, quotasOf } from '../../domain/quotas.ts';
+import { QUOTA_NAMES, type QuotaName, type Quotas, quotasOf } from '../../domain/money.ts';
 import { recorded } from '../staff.ts';
-import { findAccount, holdAccount } from './find.ts';
+import { findAccount, holdAccount } from './accounts.ts';
 
 /** What an account may keep and keeps, by quota. */
-export type KeptOf = Record<QuotaName, { limit: number; used: number }>;
+type KeptOf = Record<QuotaName, { limit: number; used: number }>;
 
 interface Input {
   account: string;

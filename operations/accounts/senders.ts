@@ -1,25 +1,65 @@
-import { activateSender, deactivateSender } from '../../db/accounts/staff.ts';
+import {
+  activateSender,
+  deactivateSender,
+  deleteVerifiedNumber,
+  insertVerifiedNumber,
+  listVerifiedNumbers,
+} from '../../db/accounts/staff.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';
-import { holdAccount } from './find.ts';
+import { holdAccount } from './accounts.ts';
+import { maskMsisdn } from '../../domain/msisdn.ts';
 
-interface Input {
+interface SenderInput {
   account: string;
   name: string;
 }
 
 /** Adds an active sender to an account; one removed before becomes active again. @throws StaffRefused */
-export const addSender = recorded('senders add', async (sql, { account, name }: Input) => {
+export const addSender = recorded('senders add', async (sql, { account, name }: SenderInput) => {
   await holdAccount(sql, account);
   await activateSender(sql, account, name);
   return { data: undefined, account, subject: name };
 });
 
 /** Makes a sender inactive; the default sender is none then, if it was this one. @throws StaffRefused */
-export const removeSender = recorded('senders remove', async (sql, { account, name }: Input) => {
+export const removeSender = recorded('senders remove', async (sql, { account, name }: SenderInput) => {
   const { senderName: standard } = await holdAccount(sql, account);
   if (!(await deactivateSender(sql, account, name))) {
     throw new StaffRefused({ reason: 'sender_missing', account });
   }
   return { data: undefined, account, subject: name, details: { was_default: standard === name } };
 });
+
+/** Numbers that a test account may send to (v2.3.0, Authentication, 8). */
+const MAX_VERIFIED = 2;
+
+interface NumberInput {
+  account: string;
+  /** E.164. */
+  msisdn: string;
+}
+
+/** Notes a number as verified: a test account sends to these only. @throws StaffRefused where it has two others */
+export const verifyNumber = recorded('numbers verify', async (sql, { account, msisdn }: NumberInput) => {
+  await holdAccount(sql, account);
+  const verified = await listVerifiedNumbers(sql, account);
+  const known = verified.some((row) => row.msisdn === msisdn);
+  if (!known && verified.length >= MAX_VERIFIED) {
+    throw new StaffRefused({ reason: 'verified_numbers_used_up', account, limit: MAX_VERIFIED });
+  }
+  await insertVerifiedNumber(sql, account, msisdn);
+  return { data: undefined, account, subject: maskMsisdn(msisdn) };
+});
+
+/** Forgets a verified number. @throws StaffRefused */
+export const forgetVerifiedNumber = recorded(
+  'numbers remove',
+  async (sql, { account, msisdn }: NumberInput) => {
+    await holdAccount(sql, account);
+    if (!(await deleteVerifiedNumber(sql, account, msisdn))) {
+      throw new StaffRefused({ reason: 'number_not_verified', account });
+    }
+    return { data: undefined, account, subject: maskMsisdn(msisdn) };
+  },
+);

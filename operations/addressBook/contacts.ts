@@ -1,11 +1,51 @@
-import type { Sql } from '../../db/connection.ts';
+import { readUsage, refuseBeyond } from '../../db/accounts/quotas.ts';
+import type { Database, Sql } from '../../db/connection.ts';
+import { changeAddressBook, type ContactRow, readContact } from '../../db/contacts/contacts.ts';
 import * as stored from '../../db/contacts/contactChanges.ts';
-import { type ContactRow, readContact } from '../../db/contacts/contacts.ts';
-import type { NumberedChange } from '../../domain/contactPlan.ts';
-import type { ContactChange } from '../../domain/contacts.ts';
-import { Refused } from '../../domain/refusals.ts';
+import { readNamed, writeContacts } from '../../db/contacts/contactChanges.ts';
+import { newId } from '../../db/ids.ts';
+import { type ContactPlan, type NumberedChange, planContacts } from '../../domain/contactPlan.ts';
+import { withinQuota } from '../quotas.ts';
+import { type ContactChange, IMPORT_MAX } from '../../domain/contacts.ts';
+import { type Refusal, Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
-import { applyChanges, changeBook } from './changeBook.ts';
+
+// What of a contact adds to each quota.
+const BLAMED = {
+  contacts: 'msisdn',
+  groups: 'groups',
+  memberships: 'groups',
+  contact_bytes: 'fields',
+} as const;
+
+/** As {@link changeAddressBook}, for changes of contacts. @throws Refused where the account would keep more than it may */
+export async function changeBook<T>(
+  sql: Database,
+  accountId: string,
+  work: (tx: Sql) => Promise<T>,
+): Promise<T> {
+  return await withinQuota(BLAMED, changeAddressBook(sql, accountId, work));
+}
+
+const NEW_IDS = { contact: () => newId('ct'), group: () => newId('gr') };
+
+/**
+ * Creates and updates contacts by their numbers, within a change of the address book; what is refused is not written.
+ * @throws QuotaReachedError where all of it together is more than the account may keep
+ */
+export async function applyChanges(
+  tx: Sql,
+  accountId: string,
+  changes: readonly NumberedChange[],
+): Promise<ContactPlan> {
+  const usage = await readUsage(tx, accountId);
+  const groupNames = [...new Set(changes.flatMap(({ change }) => change.groups ?? []))];
+  const named = await readNamed(tx, accountId, changes, groupNames);
+  const plan = planContacts({ ...named, ...usage }, changes, NEW_IDS);
+  await writeContacts(tx, accountId, plan);
+  await refuseBeyond(tx, accountId, usage);
+  return plan;
+}
 
 /** A change of a contact that exists. */
 export interface ContactPatch {
@@ -75,4 +115,59 @@ async function saveOne(
 
 function unknown(): Refused {
   return new Refused({ reason: 'contact_unknown' });
+}
+
+/** What an import came to. */
+export interface ImportedContacts {
+  created: number;
+  updated: number;
+  /** Elements that were not written, by their place from 0, in order. */
+  invalid: { index: number; refusal: Refusal }[];
+}
+
+/**
+ * Creates and updates up to 500 contacts by their numbers (v2.3.0, Contacts), one after the other; a bad one does not stop the
+ *
+ * others.
+ * @param read how the door reads one of its elements; throws Refused where it says no contact
+ * @throws Refused for too many elements, and where all of them together are more than the account may keep
+ */
+export async function importContacts<Element>(
+  { services: { sql }, caller: { accountId }, input: elements }: Asked<readonly Element[]>,
+  read: (element: Element) => NumberedChange,
+): Promise<ImportedContacts> {
+  if (elements.length > IMPORT_MAX) throw new Refused({ reason: 'contacts_too_many', limit: IMPORT_MAX });
+  const invalid: ImportedContacts['invalid'] = [];
+  const readable: { index: number; contact: NumberedChange }[] = [];
+  for (const [index, element] of elements.entries()) {
+    const contact = readOne(element, read);
+    if (contact instanceof Refused) invalid.push({ index, refusal: contact.refusal });
+    else readable.push({ index, contact });
+  }
+  const changes = readable.map(({ contact }) => contact);
+  const imported =
+    changes.length === 0
+      ? []
+      : await changeBook(sql, accountId, async (tx) => (await applyChanges(tx, accountId, changes)).outcomes);
+  for (const [position, outcome] of imported.entries()) {
+    if (outcome instanceof Refused)
+      invalid.push({ index: readable[position]!.index, refusal: outcome.refusal });
+  }
+  return {
+    created: imported.filter((outcome) => outcome === 'created').length,
+    updated: imported.filter((outcome) => outcome === 'updated').length,
+    invalid: invalid.sort((a, b) => a.index - b.index),
+  };
+}
+
+function readOne<Element>(
+  element: Element,
+  read: (element: Element) => NumberedChange,
+): NumberedChange | Refused {
+  try {
+    return read(element);
+  } catch (error) {
+    if (error instanceof Refused) return error;
+    throw error;
+  }
 }

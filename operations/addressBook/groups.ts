@@ -2,6 +2,9 @@ import * as stored from '../../db/contacts/groups.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
 import { withinQuota } from '../quotas.ts';
+import { CONTACT_GROUPS_MAX, MEMBERS_ADDED_MAX } from '../../domain/contacts.ts';
+import { isId } from '../../domain/ids.ts';
+import { parseMsisdn } from '../../domain/msisdn.ts';
 
 /** Creates a group. @throws Refused where another one has the name, whatever the case, and beyond the account's quota */
 export async function createGroup({
@@ -42,4 +45,90 @@ async function uniquely<T>(name: string, naming: Promise<T>): Promise<T> {
     if (!(error instanceof stored.GroupExistsError)) throw error;
     throw new Refused({ reason: 'group_exists', group: name }, 'name');
   }
+}
+
+/** Who is to come into a group; one of the two lists has to be there. */
+export interface NewMembers {
+  /** The group's id. */
+  id: string;
+  /** What is no contact of the account is skipped. */
+  contact_ids?: readonly string[] | undefined;
+  /** In one of the three formats; unknown numbers become contacts without a name. */
+  msisdns?: readonly string[] | undefined;
+}
+
+/** How a group has grown. */
+export interface AddedMembers {
+  /** New memberships; who was in the group before does not count. */
+  added: number;
+  /** What is no contact of the account or no number, as given. */
+  invalid: string[];
+  /** All memberships now. */
+  members: number;
+}
+
+/** Adds up to 500 contacts to a group, by id and by number (v2.3.0, Groups). @throws Refused and nobody is added */
+export async function addMembers({
+  services: { sql },
+  caller: { accountId },
+  input,
+}: Asked<NewMembers>): Promise<AddedMembers> {
+  const { id, contact_ids: ids = [], msisdns: numbers = [] } = input;
+  if (input.contact_ids === undefined && input.msisdns === undefined) {
+    throw new Refused({ reason: 'members_missing' }, 'contact_ids');
+  }
+  if (ids.length + numbers.length > MEMBERS_ADDED_MAX) {
+    const param = ids.length > MEMBERS_ADDED_MAX ? 'contact_ids' : 'msisdns';
+    throw new Refused({ reason: 'members_too_many', limit: MEMBERS_ADDED_MAX }, param);
+  }
+  const parsed = numbers.map((given) => ({ given, msisdn: parseMsisdn(given) }));
+  const msisdns = [...new Set(parsed.flatMap(({ msisdn }) => msisdn ?? []))];
+  const memberships = ids.length === 0 ? 'msisdns' : 'contact_ids';
+  const adding = stored.addMembers(
+    sql,
+    accountId,
+    id,
+    ids.filter((given) => isId('ct', given)),
+    msisdns,
+  );
+  const quotas = { contacts: 'msisdns', contact_bytes: 'msisdns', memberships };
+  const grown = await withinGroups(ids, parsed, withinQuota(quotas, adding));
+  if (grown === null) throw unknownGroup(id);
+  const { added, members, known } = grown;
+  const invalid = [
+    ...ids.filter((given) => !known.has(given)),
+    ...parsed.filter(({ msisdn }) => msisdn === null).map(({ given }) => given),
+  ];
+  return { added, invalid, members };
+}
+
+/** Waits for contacts to be added. @throws Refused where some are in as many groups already as they may be */
+async function withinGroups<T>(
+  ids: readonly string[],
+  numbers: readonly { given: string; msisdn: string | null }[],
+  adding: Promise<T>,
+): Promise<T> {
+  try {
+    return await adding;
+  } catch (error) {
+    if (!(error instanceof stored.ContactGroupsTooManyError)) throw error;
+    const { contacts } = error;
+    const id = ids.find((given) => contacts.some((contact) => contact.id === given));
+    const first =
+      id ?? numbers.find(({ msisdn }) => contacts.some((contact) => contact.msisdn === msisdn))!.given;
+    throw new Refused(
+      { reason: 'contact_groups_too_many', contacts: contacts.length, first, limit: CONTACT_GROUPS_MAX },
+      id === undefined ? 'msisdns' : 'contact_ids',
+    );
+  }
+}
+
+/** Takes a contact out of a group. @throws Refused where it is not in it, or there is no such group */
+export async function removeMember({
+  services: { sql },
+  caller: { accountId },
+  input: { id, contact_id: contactId },
+}: Asked<{ id: string; contact_id: string }>): Promise<void> {
+  const removed = await stored.removeMember(sql, accountId, id, contactId);
+  if (!removed) throw new Refused({ reason: 'contact_not_in_group' });
 }

@@ -2,9 +2,9 @@ import { readAccount } from '../../db/accounts/accounts.ts';
 import { emailOfIdx } from '../../db/emails/ownEmails.ts';
 import { newId } from '../../db/ids.ts';
 import { emailAddress } from '../../domain/email/address.ts';
-import { INTERFACE } from '../../domain/interfaces.ts';
+import { INTERFACE } from '../../domain/ids.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
-import { refuseInactive } from '../accounts/refuseInactive.ts';
+import { refuseInactive } from '../accounts/accounts.ts';
 import { type EmailServices, sendEmail } from './send.ts';
 
 /** What stands behind the service's own e-mails. */
@@ -28,7 +28,7 @@ export interface OwnEmail {
  * What came of an own e-mail. `accepted` where every address is suppressed too: that it goes to nobody is in the e-mail's status. `again`:
  * it may be accepted the next time.
  */
-export type OwnEmailOutcome =
+type OwnEmailOutcome =
   | { state: 'accepted'; emailId: string }
   | { state: 'off' }
   | { state: 'refused'; reason: Refusal['reason'] | 'failed'; again: boolean };

@@ -2,28 +2,57 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import {
   acceptEmail,
+  type EmailAttachment,
   type EmailLimits,
   type EmailRecipient,
+  type EmailTerms,
   isSuppressed,
   type NewEmail,
+  readEmailTerms,
 } from '../../db/emails/accept.ts';
+import type { Interface } from '../../domain/ids.ts';
 import { UNSUBSCRIBE_TOKEN_LENGTH } from '../../db/emails/suppressions.ts';
-import { type EmailTerms, readEmailTerms } from '../../db/emails/terms.ts';
 import { newId } from '../../db/ids.ts';
 import { InsufficientFundsError } from '../../db/money/reservations.ts';
-import { randomToken } from '../../db/links/tokens.ts';
-import { addressKey, domainOf } from '../../domain/email/address.ts';
-import { EVENTS_FOR_MS, GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
-import { quotasOf } from '../../domain/quotas.ts';
+import { randomToken } from '../../db/links/links.ts';
+import { addressKey, domainOf, EVENTS_FOR_MS, GROSZE_AN_ADDRESS } from '../../domain/email/address.ts';
+import { quotasOf } from '../../domain/money.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { emailTraffic, workingRoute } from '../../domain/routing.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { currentTraceparent } from '../../telemetry/tracing.ts';
 import type { Asked, Caller, Services } from '../asked.ts';
 import { withinQuota } from '../quotas.ts';
-import { ACCEPT_MS, acceptWithin, refuseBeyondBacklog } from '../sending/accept.ts';
-import { fingerprintOf, type Keyed, keyedBy, sendOnce, type Sent } from '../sending/idempotency.ts';
-import type { EmailInput } from './input.ts';
+import {
+  ACCEPT_MS,
+  acceptWithin,
+  fingerprintOf,
+  type Keyed,
+  keyedBy,
+  refuseBeyondBacklog,
+  sendOnce,
+  type Sent,
+} from '../sending/accept.ts';
+
+/** An e-mail that is asked to be sent (v1.2.0, POST /v1/email, and ours beyond it); all addresses as `emailAddress` makes them. */
+interface EmailInput {
+  interface: Interface;
+  to: readonly string[];
+  cc: readonly string[];
+  bcc: readonly string[];
+  subject: string;
+  html: string | null;
+  text: string | null;
+  /** Null: `noreply` at the account's default domain. */
+  from: string | null;
+  fromName: string | null;
+  replyTo: string | null;
+  idx: string | null;
+  headers: readonly (readonly [name: string, value: string])[];
+  attachments: readonly EmailAttachment[];
+  /** Whether it offers one-click unsubscribing. */
+  listUnsubscribe: boolean;
+}
 
 // The sender at the account's default domain, where it names none.
 const DEFAULT_LOCAL = 'noreply';
@@ -34,13 +63,13 @@ const NOBODY = 'none';
 export type EmailServices = Pick<Services, 'sql' | 'backlog' | 'routing' | 'secretsKey' | 'log'>;
 
 /** An e-mail that is asked to be sent: by a caller, or by the service itself for its own account. */
-export interface EmailAsked extends Omit<Asked<EmailInput>, 'services' | 'caller' | 'becomesHeavy'> {
+interface EmailAsked extends Omit<Asked<EmailInput>, 'services' | 'caller' | 'becomesHeavy'> {
   services: EmailServices;
   caller: Pick<Caller, 'accountId'>;
 }
 
 /** What a send of an e-mail is answered with (v1.2.0, Email response). */
-export interface SentEmail {
+interface SentEmail {
   id: string;
   to: string;
   status: string;

@@ -1,11 +1,97 @@
+import { createFairSemaphore, type Semaphore } from '../../concurrency/semaphore.ts';
+import { waitFor } from '../../concurrency/tasks.ts';
+import { type Database, transaction } from '../../db/connection.ts';
+import { createPacer, type Pacer } from '../../db/routes/pacing.ts';
+import { readRoute, type Route, routeCredentials } from '../../db/routes/routes.ts';
+import type { Turn } from '../../providers/email.ts';
+import { providerKinds } from '../../providers/registry.ts';
+import type { Asked, Services } from '../asked.ts';
 import { withinQuotas } from '../../db/accounts/quotas.ts';
 import { addSuppressions as add, removeSuppression as remove } from '../../db/emails/suppressions.ts';
-import { transaction } from '../../db/transaction.ts';
 import { addressKey, emailAddress } from '../../domain/email/address.ts';
 import { Refused } from '../../domain/refusals.ts';
-import type { Asked } from '../asked.ts';
 import { withinQuota } from '../quotas.ts';
-import { removeAtProvider } from './providerList.ts';
+
+type ListServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
+
+/** An address that a provider is to take off its list. */
+interface Removal {
+  accountId: string;
+  /** The route whose provider reported it. */
+  route: string;
+  address: string;
+}
+
+const KEPT = 'the provider keeps an address on its suppression list';
+// So long its caller waits. What has had no turn by then, or no answer, goes on behind the answer.
+const PROVIDER_MS = 5_000;
+const GOES_ON_MS = 30_000;
+
+/**
+ * Asks a provider to take an address off its own list, within the rate of its route. What comes in the way is staff's to see: it is not the
+ * caller's fault, and asking again would find the address removed.
+ */
+export async function removeAtProvider(services: ListServices, removal: Removal): Promise<void> {
+  const { log } = services;
+  try {
+    const problem = await waitFor(removed(services, removal), PROVIDER_MS, () => 'no answer in time');
+    if (problem !== null) log.warn({ route: removal.route, problem }, KEPT);
+  } catch (error) {
+    log.warn({ err: error, route: removal.route }, KEPT);
+  }
+}
+
+async function removed(
+  { sql, secretsKey }: ListServices,
+  { accountId, route: name, address }: Removal,
+): Promise<string | null> {
+  const route = await readRoute(sql, name);
+  const list = route === undefined ? undefined : providerKinds.named(route.kind)?.email?.suppressions;
+  if (route === undefined || list === undefined) return null;
+  const credentials = routeCredentials(secretsKey, route);
+  return await inRate(sql, route, accountId, (turn) =>
+    list.remove(route.settings, credentials, address, turn),
+  );
+}
+
+/**
+ * What this process asks of a route's provider: one thing at a time, so that its e-mails, which share the rate, come in between. Accounts take
+ * turns.
+ */
+interface Line {
+  ratePerSecond: number | null;
+  pacer: Pacer;
+  place: Semaphore<string>;
+}
+
+const lines = new WeakMap<Database, Map<string, Line>>();
+
+async function inRate<T>(
+  sql: Database,
+  route: Route,
+  owner: string,
+  ask: (turn: Turn) => Promise<T>,
+): Promise<T> {
+  const { pacer, place } = lineOf(sql, route);
+  const until = Date.now() + GOES_ON_MS;
+  const over = AbortSignal.timeout(GOES_ON_MS);
+  const turn = async (): Promise<void> => void (await pacer.turn(1, NOTHING_TO_PREPARE, over));
+  const limit = { until, error: () => new Error('its turn did not come in time') };
+  return await place.run(owner, () => ask(turn), limit);
+}
+
+const NOTHING_TO_PREPARE = { prepare: () => Promise.resolve(true), undo: () => Promise.resolve() };
+
+function lineOf(sql: Database, { name, ratePerSecond }: Route): Line {
+  const known = lines.get(sql) ?? new Map<string, Line>();
+  lines.set(sql, known);
+  const line = known.get(name);
+  if (line?.ratePerSecond === ratePerSecond) return line;
+  const pacer = createPacer(sql, name, ratePerSecond);
+  const made = { ratePerSecond, pacer, place: line?.place ?? createFairSemaphore(1, 1) };
+  known.set(name, made);
+  return made;
+}
 
 /**
  * Puts addresses on the account's suppression list.

@@ -1,4 +1,4 @@
-import { sharedReading } from '../../concurrency/sharedReading.ts';
+import { sharedReading } from '../../concurrency/gather.ts';
 import { readRoutes, type Route, routeCredentials } from '../../db/routes/routes.ts';
 import type { CallbackCall } from '../../providers/callbacks.ts';
 import type { EmailCallback } from '../../providers/email.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { sharedReading } from '../../concurrency/sharedReading.ts';
+import { sharedReading } from '../../concurrency/gather.ts';
 import { type Route, readRoutes, routeCredentials } from '../../db/routes/routes.ts';
-import { plainAddress } from '../../domain/ipAddress.ts';
+import { plainAddress } from '../../domain/addresses.ts';
 import {
   type Callback,
   type CallbackCall,

@@ -14,7 +14,7 @@ import {
   type StatementRow,
 } from '../../db/money/statements.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import { findAccount, holdAccount } from '../accounts/find.ts';
+import { findAccount, holdAccount } from '../accounts/accounts.ts';
 import { recorded } from '../staff.ts';
 
 interface IssueInput {
@@ -26,7 +26,7 @@ interface IssueInput {
 }
 
 /** A statement that was issued, and whether it is going to be e-mailed. */
-export interface IssuedStatement extends StatementRow {
+interface IssuedStatement extends StatementRow {
   emailStatus: 'waiting' | null;
 }
 

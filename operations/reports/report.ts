@@ -1,11 +1,94 @@
+import {
+  addDays,
+  type CalendarSpan,
+  daysInside,
+  divide,
+  polishDay,
+  startOfDay,
+} from '../../domain/calendar.ts';
+import { Refused } from '../../domain/refusals.ts';
+import {
+  emailFigures,
+  type EmailSums,
+  lookupFigures,
+  type LookupSums,
+  NOTHING_SENT,
+  type Report,
+  REPORT_DAYS_MAX,
+  REPORT_DAYS_STANDARD,
+  type ReportDivision,
+  reportFigures,
+  type ReportFilter,
+  type ReportPeriod,
+} from '../../domain/reports.ts';
+import { readReport, type ReportGroup } from '../../db/reports/reports.ts';
 import { createFairSemaphore } from '../../concurrency/semaphore.ts';
-import { readReport } from '../../db/reports/reports.ts';
-import { addDays, type CalendarSpan, divide, startOfDay } from '../../domain/calendar.ts';
-import type { Report, ReportDivision, ReportFilter, ReportPeriod } from '../../domain/reports.ts';
 import type { Asked } from '../asked.ts';
 import { DeadlineError } from '../outages.ts';
-import { reportOf } from './figures.ts';
-import { reportPeriod } from './period.ts';
+
+/**
+ * The period asked for.
+ * @param asked Polish calendar days, `YYYY-MM-DD`; unless given, the days up to the last one, and today
+ * @param now epoch milliseconds
+ * @throws Refused when it ends before it begins, or is too long
+ */
+function reportPeriod(
+  asked: { from?: string | undefined; to?: string | undefined },
+  now: number,
+): ReportPeriod {
+  const to = asked.to ?? polishDay(now);
+  const from = asked.from ?? addDays(to, 1 - REPORT_DAYS_STANDARD);
+  const days = daysInside(from, to);
+  if (days < 1) throw new Refused({ reason: 'period_reversed' }, 'from');
+  if (days > REPORT_DAYS_MAX)
+    throw new Refused({ reason: 'period_too_long', limit: REPORT_DAYS_MAX }, 'from');
+  return { from, to };
+}
+
+/** What was asked for. */
+interface AskedReport {
+  period: ReportPeriod;
+  by: ReportDivision;
+  /** The units of the calendar; null when divided by a field. */
+  spans: CalendarSpan[] | null;
+  testMode: boolean;
+  /** The report is about some messages only. */
+  filtered: boolean;
+}
+
+/** Makes a report of the sums that were read: by time one row for each unit, messages or not. */
+function reportOf(
+  { period, by, spans, testMode, filtered }: AskedReport,
+  { groups, lookups, emails }: { groups: ReportGroup[]; lookups: LookupSums; emails: EmailSums },
+): Report {
+  const totals = groups.find(({ total }) => total) ?? NOTHING_SENT;
+  const rest = groups.find(({ key }) => key === 0);
+  const listed = groups.filter(({ key }) => key !== null && key > 0);
+  return {
+    ...period,
+    group_by: by,
+    timezone: 'Europe/Warsaw',
+    ...(testMode ? { test_mode: true } : {}),
+    data:
+      spans === null
+        ? listed.map((group) => ({ key: group.value, ...reportFigures(group) }))
+        : calendarRows(spans, listed),
+    rest: rest === undefined ? null : reportFigures(rest),
+    totals: reportFigures(totals),
+    lookups: filtered ? null : lookupFigures(lookups),
+    emails: filtered ? null : emailFigures(emails),
+  };
+}
+
+function calendarRows(spans: CalendarSpan[], groups: ReportGroup[]): Report['data'] {
+  const byKey = new Map(groups.map((group) => [group.key, group]));
+  return spans.map(({ key, from, to }, index) => ({
+    key,
+    from,
+    to,
+    ...reportFigures(byKey.get(index + 1) ?? NOTHING_SENT),
+  }));
+}
 
 // A second less than any answer may take: the database has given up before the caller is answered so.
 const PATIENCE_MS = 9000;
@@ -15,7 +98,7 @@ const AT_ONCE = 2;
 const turns = createFairSemaphore(AT_ONCE, 1);
 
 /** What a report is asked with; every filter that is not given lets any message pass. */
-export type ReportInput = {
+type ReportInput = {
   /** Polish calendar days, `YYYY-MM-DD`, both inside; 30 of them, up to today, unless given. */
   from?: string | undefined;
   to?: string | undefined;

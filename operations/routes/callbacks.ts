@@ -4,8 +4,7 @@ import { callbackAddress } from '../../providers/callbacks.ts';
 import type { ProviderKind } from '../../providers/kind.ts';
 import { recorded } from '../staff.ts';
 import { type Credentials, openCredentials, sealed, withNewSecret } from './credentials.ts';
-import { holdRoute, kindOf } from './find.ts';
-import { checkedSettings, type Settings, storedSettings } from './settings.ts';
+import { checkedSettings, holdRoute, kindOf, type Settings, storedSettings } from './routes.ts';
 
 /** At which addresses a provider delivers reports, replies and look-ups to us. They contain a secret. */
 export interface CallbackAddresses {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { DecryptionError } from '../../db/encryption.ts';
+import { DecryptionError } from '../../db/installation.ts';
 import { changeRoute, type Route, routeCredentials, sealCredentials } from '../../db/routes/routes.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import type { ProviderKind } from '../../providers/kind.ts';
 import { recorded, type StaffServices } from '../staff.ts';
-import { holdRoute, kindOf } from './find.ts';
+import { holdRoute, kindOf } from './routes.ts';
 
 const SECRET_BYTES = 32;
 /** Where a kind with a secret of our own keeps the one before. */

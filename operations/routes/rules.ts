@@ -1,12 +1,28 @@
-import { addRule as storeRule, removeRule as deleteRule, type StoredRule } from '../../db/routes/routes.ts';
+import { removeRule as deleteRule, type StoredRule, addRule as storeRule } from '../../db/routes/routes.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import type { SimulatedUse } from '../../domain/routeUses.ts';
-import type { RouteTraffic } from '../../domain/routing.ts';
-import { DEFAULT_WEIGHT } from '../../domain/staffLimits.ts';
-import { findAccount } from '../accounts/find.ts';
-import { type ActRecord, recorded } from '../staff.ts';
-import { holdRoute, kindOf } from './find.ts';
-import { simulatedUseNow } from './uses.ts';
+import {
+  orderRoutes,
+  type RouteTraffic,
+  type Routing,
+  type SimulatedUse,
+  type Traffic,
+} from '../../domain/routing.ts';
+import { DEFAULT_WEIGHT } from '../../domain/money.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import { type ActRecord, recorded, recordedAfter } from '../staff.ts';
+import {
+  checkedSettings,
+  findRoute,
+  holdRoute,
+  kindOf,
+  routingNow,
+  simulatedUseNow,
+  storedSettings,
+} from './routes.ts';
+import { maskMsisdn } from '../../domain/msisdn.ts';
+import type { Sql } from '../../db/connection.ts';
+import { readOverview } from '../../db/routes/routeOverview.ts';
+import { openCredentials } from './credentials.ts';
 
 /** What is absent admits everything. */
 interface AddInput {
@@ -21,7 +37,7 @@ interface AddInput {
 }
 
 /** A rule just added or removed. */
-export interface ChangedRule {
+interface ChangedRule {
   rule: StoredRule;
   simulated: SimulatedUse | null;
 }
@@ -60,4 +76,83 @@ function recordOf({ id, route, prefix, accountId, type, priority, weight }: Stor
       ...{ type, priority, weight },
     },
   };
+}
+
+// So many messages are imagined to see how they would be shared out.
+const SAMPLES = 1_000;
+
+interface Input {
+  /** The recipient, E.164. */
+  to: string;
+  /** One without rules of its own unless it says otherwise. */
+  account?: string;
+  /** `sms` unless it says otherwise. */
+  type?: Traffic['type'];
+  priority?: boolean;
+}
+
+/** A route that a message would take. */
+interface Choice {
+  route: string;
+  /** Of all such messages, the share that would take it first; 0 to 1. */
+  firstShare: number;
+  working: boolean;
+}
+
+/** Lists the routes that a message would take now, the first choice first. @throws StaffRefused account_missing */
+export const whichRoutes = recorded('routes which', async (sql, input: Input) => {
+  const { to: msisdn, account, type = 'sms', priority = false } = input;
+  if (account !== undefined) await findAccount(sql, account);
+  const data = choices(await routingNow(sql), { msisdn, accountId: account ?? '', type, priority });
+  return { data, subject: maskMsisdn(msisdn), account };
+});
+
+function choices(routing: Routing, traffic: Omit<Traffic, 'key'>): Choice[] {
+  const placed = new Map<string, { first: number; places: number }>();
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    for (const [place, name] of orderRoutes(routing, { ...traffic, key: `sample ${sample}` }).entries()) {
+      const { first, places } = placed.get(name) ?? { first: 0, places: 0 };
+      placed.set(name, { first: first + Number(place === 0), places: places + place });
+    }
+  }
+  return [...placed]
+    .sort(([, a], [, b]) => a.places - b.places)
+    .map(([name, { first }]) => ({
+      route: name,
+      firstShare: first / SAMPLES,
+      working: routing.routes.find((route) => route.name === name)?.working === true,
+    }));
+}
+
+/** The sign of life of a provider. */
+interface Trial {
+  /** What it said, in third-party text. */
+  answer: string;
+  tookMs: number;
+}
+
+/**
+ * Binds to the SMSC of a route, or asks its provider, now and from this process; nothing is sent. The route may be disabled.
+ * @throws StaffRefused also when it does not work
+ */
+export const tryRoute = recordedAfter('routes test', async (services, { route: name }: { route: string }) => {
+  const { sql } = services;
+  const route = await findRoute(sql, name);
+  const kind = kindOf(route);
+  const settings = checkedSettings(kind, storedSettings(route));
+  const credentials = await openCredentials(services, kind, route);
+  const started = Date.now();
+  const tested = await kind.test(settings, credentials);
+  if (!tested.ok) {
+    const sessions = await openSessions(sql, name);
+    throw new StaffRefused({ reason: 'route_not_working', route: name, fault: tested.problem, sessions });
+  }
+  const data: Trial = { answer: tested.answer, tookMs: Date.now() - started };
+  return { data, subject: name };
+});
+
+// Network operators count binds: a test comes on top of what the workers have open, and is what they refuse then.
+async function openSessions(sql: Sql, name: string): Promise<number> {
+  const [seen] = await readOverview(sql, name);
+  return (seen?.workers ?? []).reduce((sum, worker) => sum + worker.sessions, 0);
 }

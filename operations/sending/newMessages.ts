@@ -1,12 +1,77 @@
-import type { NewMessage } from '../../db/messages/accept.ts';
-import { INTERFACE } from '../../domain/interfaces.ts';
-import { mapInChunks } from '../../concurrency/chunks.ts';
+import type { Sql } from '../../db/connection.ts';
+import { knownOptOuts } from '../../db/incoming/blacklist.ts';
+import { LINK_TOKEN_LENGTH, NO_OPT_OUT_TOKEN, OPT_OUT_TOKEN_LENGTH } from '../../domain/links.ts';
+import { knownLinks, randomToken } from '../../db/links/links.ts';
+import type { NewLink, NewMessage } from '../../db/messages/accept.ts';
+import { linkAddresses } from '../../domain/placeholders.ts';
+import { type PersonalLinks, type Wording, writtenOut } from './wording.ts';
+import { INTERFACE } from '../../domain/ids.ts';
+import { mapInChunks } from '../../concurrency/tasks.ts';
 import { countryOf } from '../../domain/msisdn.ts';
 import type { Asked } from '../asked.ts';
-import { ownLinks } from './personalLinks.ts';
 import type { Plan } from './plan.ts';
-import type { SendInput } from './input.ts';
-import { writtenOut } from './wording.ts';
+import type { SendInput } from './send.ts';
+import { readMessageUsage } from '../../db/accounts/quotas.ts';
+import { quotasOf } from '../../domain/money.ts';
+import { quotaReached } from '../quotas.ts';
+import type { Refused } from '../../domain/refusals.ts';
+
+/** The links of one recipient, with what its message says of them. */
+interface OwnLinks extends PersonalLinks {
+  tracked: NewLink[];
+  /** The token of an opt-out link that is to be made. */
+  newOptOut: string | null;
+}
+
+/** Links as long as real ones, which lead nowhere: for measuring a text before anything is written. */
+export function sampleLinks(shortUrl: string): PersonalLinks {
+  const host = withoutScheme(shortUrl);
+  return {
+    optOut: `${host}/o/${NO_OPT_OUT_TOKEN}`,
+    link: () => `${host}/l/${'X'.repeat(LINK_TOKEN_LENGTH)}`,
+  };
+}
+
+/**
+ * Finds the links that a text has for each recipient: one opt-out link for the sender, one tracked link for each address
+ * (v2.3.0, TrackedLink; Blacklist and opt-out). Those that there are not get a token; nothing is written. In texts they
+ * stand without scheme, to save characters.
+ */
+async function ownLinks(
+  sql: Sql,
+  accountId: string,
+  sender: string | null,
+  { pieces }: Wording,
+  shortUrl: string,
+  msisdns: readonly string[],
+): Promise<(msisdn: string) => OwnLinks> {
+  const urls = linkAddresses(pieces);
+  const wanted = msisdns.flatMap((recipient) => urls.map((url) => ({ recipient, url })));
+  const known = await knownLinks(sql, accountId, wanted);
+  const hasOptOut = pieces.some(({ kind }) => kind === 'opt-out');
+  const optOuts = hasOptOut
+    ? await knownOptOuts(sql, accountId, sender ?? '', msisdns)
+    : new Map<string, string>();
+  const host = withoutScheme(shortUrl);
+  return (msisdn) => {
+    const tracked = urls.map((url) => linkOf(url, known.get(`${msisdn}\n${url}`)));
+    const newOptOut = hasOptOut && !optOuts.has(msisdn) ? randomToken(OPT_OUT_TOKEN_LENGTH) : null;
+    return {
+      optOut: `${host}/o/${optOuts.get(msisdn) ?? newOptOut}`,
+      link: (url) => `${host}/l/${tracked.find((link) => link.url === url)!.token}`,
+      tracked,
+      newOptOut,
+    };
+  };
+}
+
+function linkOf(url: string, known: string | undefined): NewLink {
+  return { url, token: known ?? randomToken(LINK_TOKEN_LENGTH), isNew: known === undefined };
+}
+
+function withoutScheme(url: string): string {
+  return url.replace(/^https?:\/\//, '');
+}
 
 /** The plan with every recipient's own links in its text, ready to be written. */
 export async function newMessages(
@@ -57,4 +122,47 @@ export async function newMessages(
       };
     },
   );
+}
+
+/**
+ * What a send would have too much of: messages that wait for their time, or that cost nothing in the end. Asks nothing for a
+ * send that has neither. Counted before it is written: what is scheduled by requests of the account that are under way at the same time
+ * may get past together, by their recipients at most. Of what is rejected, where it is several, the acceptance is exact.
+ */
+export async function messageQuotaRefusal(
+  sql: Sql,
+  accountId: string,
+  { terms, messages }: Plan,
+): Promise<Refused | null> {
+  const rejected = unpaidOf(messages);
+  const scheduled = messages.filter(
+    ({ rejected: isRejected, timing }) => !isRejected && timing.acceptedAs === 'scheduled',
+  ).length;
+  if (rejected.unpaid_messages === 0 && scheduled === 0) return null;
+  const limits = quotasOf(terms.quotas);
+  const used = await readMessageUsage(sql, accountId, limits, terms.now);
+  for (const quota of ['unpaid_messages', 'unpaid_bytes'] as const) {
+    // What is scheduled can be cancelled for nothing.
+    if (used[quota] + Math.max(rejected[quota], 1) > limits[quota])
+      return quotaReached(quota, limits[quota], 'to');
+  }
+  if (scheduled > 0 && used.scheduled_messages + scheduled > limits.scheduled_messages)
+    return quotaReached('scheduled_messages', limits.scheduled_messages, 'to');
+  return null;
+}
+
+/** Those of a plan that cost nothing from the start. Their texts are as long as those that are written. */
+function unpaidOf(messages: Plan['messages']): Record<'unpaid_messages' | 'unpaid_bytes', number> {
+  const rejected = messages.filter((message) => message.rejected);
+  return {
+    unpaid_messages: rejected.length,
+    unpaid_bytes: rejected.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
+  };
+}
+
+/** @throws Refused where the links that messages would make are more than the account may have */
+export function refuseLinksBeyond({ terms, wording }: Plan, messages: readonly NewMessage[]): void {
+  const made = messages.flatMap(({ links }) => links.filter(({ isNew }) => isNew)).length;
+  const limit = quotasOf(terms.quotas).links;
+  if (made > 0 && terms.links + made > limit) throw quotaReached('links', limit, wording.field);
 }

@@ -1,23 +1,90 @@
-import { mapInChunks } from '../../concurrency/chunks.ts';
-import { readSendTerms, type SendTerms } from '../../db/messages/terms.ts';
-import { newId } from '../../db/ids.ts';
-import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
-import { type CallingHours, hoursToBegin } from '../../domain/callingHours.ts';
-import type { ChannelRules } from '../../domain/channelDeclaration.ts';
-import { type Channel, DEFAULT_CHANNEL } from '../../domain/channelNames.ts';
-import { rulesOf } from '../../domain/channels.ts';
-import { areHeavy } from '../../domain/heavyTexts.ts';
-import { messageCost, pricePerPart } from '../../domain/price.ts';
-import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
-import { isNumber } from '../../domain/senders.ts';
-import { parseSendWindow } from '../../domain/sendWindow.ts';
-import type { Asked } from '../asked.ts';
-import { sampleLinks } from './personalLinks.ts';
-import { expandRecipients, readRecipients, type Recipient } from './recipients.ts';
-import type { SendInput } from './input.ts';
-import { findTiming, type Timing } from './timing.ts';
-import { contactValues, findWording, personalText, type PersonalText, type Wording } from './wording.ts';
+import {
+  type Calling,
+  type CallingHours,
+  firstMomentInsideAll,
+  firstMomentToCall,
+  hoursToBegin,
+  parseSendWindow,
+  type SendWindow,
+} from '../../domain/sendWindow.ts';
+import {
+  type AcceptedStatus,
+  blacklistReason,
+  DEFAULT_EXPIRY_MS,
+  type ErrorCode,
+  EXPIRES_MAX_MS,
+  EXPIRES_MIN_MS,
+  SEND_AT_HORIZON_MS,
+} from '../../domain/statuses.ts';
 import { Refused } from '../../domain/refusals.ts';
+import { mapInChunks } from '../../concurrency/tasks.ts';
+import { readSendTerms, type SendTerms } from '../../db/messages/acceptShared.ts';
+import { newId } from '../../db/ids.ts';
+import { type Channel, type ChannelRules, DEFAULT_CHANNEL } from '../../domain/channelDeclaration.ts';
+import { rulesOf } from '../../domain/channels.ts';
+import { areHeavy } from '../../domain/sms.ts';
+import { messageCost, pricePerPart } from '../../domain/money.ts';
+import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
+import { isNumber } from '../../domain/msisdn.ts';
+import type { Asked } from '../asked.ts';
+import { sampleLinks } from './newMessages.ts';
+import { expandRecipients, readRecipients, type Recipient } from './recipients.ts';
+import type { SendInput } from './send.ts';
+import { contactValues, findWording, personalText, type PersonalText, type Wording } from './wording.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** What a send time is found by; instants in epoch milliseconds. */
+interface TimesAsked {
+  sendAt: number | null;
+  /** It is sent inside all of them. */
+  windows: readonly SendWindow[];
+  /** Of a call by a route that has calling hours. */
+  calling?: Calling | null;
+  expiresAt: number | null;
+}
+
+/** When a message goes out and how long it is tried. */
+interface Timing {
+  acceptedAs: Exclude<AcceptedStatus, 'rejected'>;
+  /** As shown: null for a message sent at once. */
+  sendAt: Date | null;
+  /** As asked for. */
+  expiresAt: Date | null;
+  giveUpAt: Date;
+}
+
+/**
+ * Finds the send time (v2.3.0, States and Limits): a `send_at` in the past means at once; a time outside the window
+ * moves to the window's next start; `expires_at` counts from the time so found.
+ *
+ * @param now epoch milliseconds
+ * @throws Refused for a `send_at` beyond 90 days, an `expires_at` outside 15 minutes to 72 hours, windows that never meet
+ */
+export function findTiming(asked: TimesAsked, now: number): Timing {
+  if (asked.sendAt !== null && asked.sendAt > now + SEND_AT_HORIZON_MS) {
+    throw new Refused({ reason: 'send_at_too_far', days: SEND_AT_HORIZON_MS / DAY_MS }, 'send_at');
+  }
+  const wanted = Math.max(asked.sendAt ?? now, now);
+  const { windows, calling = null } = asked;
+  const sendTime =
+    calling === null ? firstMomentInsideAll(wanted, windows) : firstMomentToCall(wanted, windows, calling);
+  if (sendTime === null) throw new Refused({ reason: 'calling_hours_missed' }, 'send_window');
+  const { expiresAt } = asked;
+  if (
+    expiresAt !== null &&
+    (expiresAt < sendTime + EXPIRES_MIN_MS || expiresAt > sendTime + EXPIRES_MAX_MS)
+  ) {
+    throw new Refused({ reason: 'expires_at_out_of_range' }, 'expires_at');
+  }
+  const later = sendTime > now;
+  return {
+    acceptedAs: later ? 'scheduled' : 'queued',
+    sendAt: later ? new Date(sendTime) : null,
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
+    giveUpAt: new Date(expiresAt ?? sendTime + DEFAULT_EXPIRY_MS),
+  };
+}
 
 // The route of what is never sent.
 const NOBODY = 'none';

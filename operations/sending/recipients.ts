@@ -1,19 +1,19 @@
-import { mapInChunks } from '../../concurrency/chunks.ts';
+import { mapInChunks } from '../../concurrency/tasks.ts';
 import type { Sql } from '../../db/connection.ts';
 import { expandGroups } from '../../db/contacts/groups.ts';
-import { composed } from '../../domain/composed.ts';
+import { composed } from '../../domain/ids.ts';
 import { isOverlongPolish, parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 const GROUP = 'group:';
 
 /** Whether it names a group and not a number. */
-export function isGroup(to: string): boolean {
+function isGroup(to: string): boolean {
   return to.startsWith(GROUP);
 }
 
 /** The most recipients of a request, unless its interface takes more (v2.3.0, Limits). */
-export const RECIPIENTS_MAX = 500;
+const RECIPIENTS_MAX = 500;
 // Before duplicates are removed; far more than anybody means.
 const NAMED_MAX = 10_000;
 const GROUPS_MAX = 100;
@@ -27,7 +27,7 @@ export interface Recipient {
 type Named = ({ msisdn: string } | { group: string }) & { index: number | null };
 
 /** `to` as it was read; numbers are checked, groups not yet looked for. */
-export interface ReadRecipients {
+interface ReadRecipients {
   /** A number, or the name or id of a group; each once, in the order they were named. */
   named: Named[];
   /** Answered with a BatchResult: `to` was an array or a group (v2.3.0, Send, Responses). */

@@ -1,12 +1,13 @@
-import { contactsOf, type ContactValues } from '../../db/contacts/contacts.ts';
-import type { Sql } from '../../db/connection.ts';
-import { readTemplate } from '../../db/messages/templates.ts';
-import type { Measure } from '../../domain/channelDeclaration.ts';
-import type { Channel } from '../../domain/channelNames.ts';
-import { rulesOf } from '../../domain/channels.ts';
-import { hasMoreCharacters } from '../../domain/characters.ts';
+import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
+import type { Channel, Measure } from '../../domain/channelDeclaration.ts';
+import { firstOutside, hasMoreCharacters, normalize } from '../../domain/gsm7.ts';
+import { Refused } from '../../domain/refusals.ts';
+import { storedOptions } from '../../domain/sms.ts';
+import { isOneLine } from '../../domain/ids.ts';
+import type { SendInput } from './send.ts';
 import {
   fillIn,
+  firstMalformed,
   LINK_ADDRESSES_MAX,
   linkAddresses,
   parsePlaceholders,
@@ -16,13 +17,55 @@ import {
   PLACEHOLDERS_MAX,
   render,
 } from '../../domain/placeholders.ts';
-import { firstOutside } from '../../domain/gsm7.ts';
-import { normalize } from '../../domain/normalize.ts';
-import { contentOf, type TemplateExtras } from './contents.ts';
-import { refuseMalformed } from './malformed.ts';
+import { contactsOf, type ContactValues } from '../../db/contacts/contacts.ts';
+import type { Sql } from '../../db/connection.ts';
+import { readTemplate } from '../../db/messages/templates.ts';
+import { rulesOf } from '../../domain/channels.ts';
 import type { Recipient } from './recipients.ts';
-import type { SendInput } from './input.ts';
-import { Refused } from '../../domain/refusals.ts';
+
+/** What a template brings beside its text; null where the request has a text of its own. */
+type TemplateExtras = { subject: string | null } | null;
+
+/**
+ * What a message has beside its text, as it is stored.
+ * @throws Refused naming `subject`, or `template_id` where the subject is the template's
+ */
+function contentOf(channel: Channel, request: SendInput, template: TemplateExtras): object | null {
+  return CONTENTS[channel](request, template);
+}
+
+const CONTENTS: Readonly<Record<Channel, (request: SendInput, template: TemplateExtras) => object | null>> = {
+  // What is normalized is GSM-7, and counted so: whoever gives up the diacritics does it for the longer parts.
+  sms: ({ encoding, normalize = false, flash = false }) =>
+    storedOptions({ flash, ucs2: encoding === 'ucs2' && !normalize }),
+  mms: ({ subject: own }, template) => ({ subject: subjectOf(own, template) }),
+  vms: ({ voice = 'ewa', tries = 1 }) => ({ voice, tries }),
+};
+
+function subjectOf(own: string | undefined, template: TemplateExtras): string {
+  const subject = own ?? template?.subject ?? null;
+  if (subject === null) throw new Refused({ reason: 'field_missing', field: 'subject' }, 'subject');
+  // A template may be older than what is asked of a subject.
+  const blamed = own === undefined ? 'template_id' : 'subject';
+  if (hasMoreCharacters(subject, SUBJECT_MAX)) {
+    const refusal = { reason: 'field_too_long', field: 'subject', unit: 'characters' } as const;
+    throw new Refused({ ...refusal, limit: SUBJECT_MAX }, blamed);
+  }
+  if (!isOneLine(subject)) throw new Refused({ reason: 'characters_forbidden', field: 'subject' }, blamed);
+  return subject;
+}
+
+/**
+ * Refuses a text in which a `{{` begins no placeholder, wherever it comes from.
+ * @param field the field of the request that is to blame
+ * @throws Refused with what was written and where
+ */
+export function refuseMalformed(pieces: readonly Piece[], field: string): void {
+  const malformed = firstMalformed(pieces);
+  if (malformed === null) return;
+  const { what, source, position } = malformed;
+  throw new Refused({ reason: `${what}_malformed`, source, position }, field);
+}
 
 /** What a request says, before it is said to anybody in particular. */
 export interface Wording {

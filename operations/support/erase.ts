@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { byColumnName } from '../../db/columnNames.ts';
-import type { Database } from '../../db/connection.ts';
+import { byColumnName, type Database } from '../../db/connection.ts';
 import {
   type Addressee,
   countAddressTraces,
@@ -19,7 +18,7 @@ import {
 } from '../../db/maintenance/erasure.ts';
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
-import { findAccount } from '../accounts/find.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import { startCancelled } from '../cancel.ts';
 import { recordedAfter, type StaffServices } from '../staff.ts';
 

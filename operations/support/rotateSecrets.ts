@@ -1,5 +1,5 @@
 import { changeKeyFingerprint, reencryptSecrets } from '../../db/accounts/storedSecrets.ts';
-import { DecryptionError, keyFingerprint } from '../../db/encryption.ts';
+import { DecryptionError, keyFingerprint } from '../../db/installation.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';
 

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Sql } from '../../db/connection.ts';
 import { giveUpEmail } from '../../db/emails/handOver.ts';
-import { readEmailHead } from '../../db/emails/timeline.ts';
+import { readEmailHead } from '../../db/emails/reads.ts';
 import {
   closeFindings,
   dismissFinding as storeDismissal,

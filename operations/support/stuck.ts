@@ -1,4 +1,8 @@
-import { STUCK_KINDS, type StuckKind } from '../../db/messages/stuck.ts';
+import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
+import { statusesOf, STUCK_KINDS, type StuckFilter, type StuckKind } from '../../db/messages/stuck.ts';
+import type { Sql } from '../../db/connection.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+import { describeWorkflow, taskAttempt } from './workflow.ts';
 
 /** What does not move on, as Temporal alone knows it. */
 const WORKFLOW_KINDS = ['task', 'timer'] as const;
@@ -6,7 +10,7 @@ export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];
 
 /** What the database knows to be stuck, and what Temporal does. */
 export const KINDS = [...STUCK_KINDS, ...WORKFLOW_KINDS] as const;
-export type Kind = StuckKind | WorkflowKind;
+type Kind = StuckKind | WorkflowKind;
 
 /** After so many minutes something counts as stuck, unless `--minutes` says otherwise. */
 export const MINUTES: Readonly<Record<Kind, number>> = {
@@ -33,3 +37,121 @@ export const STUCK_ACTIONS = {
 export type StuckAction = keyof typeof STUCK_ACTIONS;
 /** Their names, for a choice. */
 export const STUCK_ACTION_NAMES = Object.keys(STUCK_ACTIONS) as StuckAction[];
+
+/** A workflow that does not move on, and how that shows. */
+export interface StuckWorkflow {
+  id: string;
+  accountId: string | null;
+  route: string | null;
+  since: Date;
+  how: Standstill;
+}
+
+/** How a workflow does not move on: its task fails, nobody takes it, or it waits on for a message that has another status. */
+export type Standstill =
+  { is: 'failing'; attempt: number } | { is: 'untaken' } | { is: 'waiting'; status: string | null };
+
+/** What was found, of how many workflows that could be looked at. */
+export interface StuckWorkflows {
+  things: StuckWorkflow[];
+  looked: number;
+  running: number;
+}
+
+// Each is described by itself, about a thousand in two seconds.
+const LOOKED_MAX = 1_000;
+const AT_ONCE = 20;
+const { account, route: onRoute, status, sendTime } = SEARCH_ATTRIBUTES;
+
+/**
+ * Workflows whose task fails again and again, or that no worker takes. The server keeps no list of them, so running
+ * workflows are described one by one, beginning with those that should have ended or gone on.
+ */
+export async function stuckTasks(client: Client, filter: StuckFilter): Promise<StuckWorkflows> {
+  const before = `'${new Date(Date.now() - filter.minutes * 60_000).toISOString()}'`;
+  const message = `WorkflowType = 'message' AND ${status.name}`;
+  const suspicion = [
+    `WorkflowType != 'message' AND StartTime < ${before}`,
+    `${message} = 'scheduled' AND ${sendTime.name} < ${before}`,
+    `${message} = 'queued' AND StartTime < ${before}`,
+    `${message} IN ('sent', 'unanswered') AND StartTime < ${before}`,
+  ];
+  const found: StuckWorkflows = { things: [], looked: 0, running: 0 };
+  for (const suspects of suspicion) {
+    const query = queryOf(suspects, filter);
+    found.running += (await client.workflow.count(query)).count;
+    const ids = await listed(client, query, LOOKED_MAX - found.looked);
+    found.looked += ids.length;
+    for (let i = 0; i < ids.length; i += AT_ONCE) {
+      const some = ids.slice(i, i + AT_ONCE).map(({ workflowId }) => describeWorkflow(client, workflowId));
+      for (const one of await Promise.all(some)) {
+        const stuck = one === null ? null : taskOf(one, filter.minutes);
+        if (stuck !== null) found.things.push(stuck);
+      }
+    }
+  }
+  found.things.sort((one, other) => one.since.getTime() - other.since.getTime());
+  return found;
+}
+
+/** Workflows that still wait for a send time that is over, while the database has their message in another state. */
+export async function stuckTimers(sql: Sql, client: Client, filter: StuckFilter): Promise<StuckWorkflows> {
+  const before = new Date(Date.now() - filter.minutes * 60_000).toISOString();
+  const waiting = `WorkflowType = 'message' AND ${status.name} = 'scheduled' AND ${sendTime.name} < '${before}'`;
+  const query = queryOf(waiting, filter);
+  const { count: running } = await client.workflow.count(query);
+  const workflows = await listed(client, query, LOOKED_MAX);
+  const ids = workflows.map(({ workflowId }) => workflowId);
+  const statuses = await statusesOf(sql, ids);
+  const things = workflows.flatMap((workflow): StuckWorkflow[] => {
+    const status = statuses.get(workflow.workflowId) ?? null;
+    // That one is `overdue`.
+    if (status === 'scheduled') return [];
+    const since = workflow.typedSearchAttributes.get(sendTime) ?? workflow.startTime;
+    return [{ ...about(workflow), since, how: { is: 'waiting', status } }];
+  });
+  return { things, looked: workflows.length, running };
+}
+
+function queryOf(suspects: string, { accountId, route }: StuckFilter): string {
+  return [
+    "ExecutionStatus = 'Running'",
+    suspects,
+    ...(accountId === null ? [] : [`${account.name} = '${accountId}'`]),
+    ...(route === null ? [] : [`${onRoute.name} = '${route}'`]),
+  ].join(' AND ');
+}
+
+async function listed(client: Client, query: string, limit: number): Promise<WorkflowExecutionInfo[]> {
+  const found: WorkflowExecutionInfo[] = [];
+  if (limit <= 0) return found;
+  for await (const workflow of client.workflow.list({ query, pageSize: Math.min(limit, 500) })) {
+    found.push(workflow);
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+function taskOf(workflow: WorkflowExecutionDescription, minutes: number): StuckWorkflow | null {
+  const task = workflow.raw.pendingWorkflowTask;
+  const attempt = taskAttempt(workflow);
+  if (!task || attempt === null) return null;
+  const at = task.originalScheduledTime ?? task.scheduledTime;
+  const since = at ? new Date(Number(at.seconds ?? 0) * 1000 + (at.nanos ?? 0) / 1e6) : workflow.startTime;
+  if (Date.now() - since.getTime() < minutes * 60_000) return null;
+  const how: Standstill = attempt > 1 ? { is: 'failing', attempt } : { is: 'untaken' };
+  return { ...about(workflow), since, how };
+}
+
+function about(workflow: Pick<WorkflowExecutionInfo, 'workflowId' | 'typedSearchAttributes'>): {
+  id: string;
+  accountId: string | null;
+  route: string | null;
+} {
+  const attributes = workflow.typedSearchAttributes;
+  return {
+    id: workflow.workflowId,
+    accountId: attributes.get(account) ?? null,
+    route: attributes.get(onRoute) ?? null,
+  };
+}

@@ -1,9 +1,9 @@
-import { readScheduled } from '../../db/messages/scheduled.ts';
+import { readScheduled } from '../../db/messages/pauses.ts';
 import { readStuck, type StuckFilter, type StuckKind, type StuckThing } from '../../db/messages/stuck.ts';
 import { type ResendRefusal, type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
-import { findAccount } from '../accounts/find.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import { cancelToTheLast } from '../cancel.ts';
-import { findRoute } from '../routes/find.ts';
+import { findRoute } from '../routes/routes.ts';
 import {
   type ActedOn,
   actOnEach,

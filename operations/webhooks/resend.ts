@@ -1,17 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { waitFor } from '../../concurrency/waitFor.ts';
+import { waitFor } from '../../concurrency/tasks.ts';
 import type { Database } from '../../db/connection.ts';
-import { type DeliveryRow, readDeliveries, readDelivery } from '../../db/webhooks/webhookDeliveries.ts';
 import {
+  type DeliveryRow,
+  readDeliveries,
+  readDelivery,
   requestResend,
   type Resend,
   RESENDS_AT_ONCE,
   RESENDS_MAX,
-} from '../../db/webhooks/webhookResends.ts';
+} from '../../db/webhooks/webhookDeliveries.ts';
 import { Refused, type ResendRefusal, StaffRefused } from '../../domain/refusals.ts';
-import { startResend } from '../../workflows/startResend.ts';
-import { findAccount } from '../accounts/find.ts';
+import { startResend } from '../../workflows/starts.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import type { Asked, Services } from '../asked.ts';
 import {
   type Act,

@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 import { isId } from '../../domain/ids.ts';
-import { storable } from '../../domain/inbound.ts';
+import { storable } from '../../domain/incoming.ts';
 import type { CallbackCall } from '../callbacks.ts';
 import { isRecord, parsed } from '../http.ts';
-import { ID_TAG } from './body.ts';
-import type { ResendCredentials } from './settings.ts';
+import { ID_TAG } from './provider.ts';
+import { type ResendCredentials } from './settings.ts';
 
 const BODY_MAX = 256 * 1024;
 const PAYLOAD_MAX = 64 * 1024;

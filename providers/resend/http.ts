@@ -1,7 +1,10 @@
 import { Readable } from 'node:stream';
 import type { Agent } from 'undici';
-import { createAgent, failureCode, readJson } from '../http.ts';
-import type { Body } from './body.ts';
+import { createAgent, failureCode, isRecord, readJson } from '../http.ts';
+import type { Body } from './provider.ts';
+import type { ResendCredentials, ResendSettings } from './settings.ts';
+import type { RouteTest } from '../kind.ts';
+import { codeOf, errorOf, inWords } from './answers.ts';
 
 const ANSWER_BYTES = 256 * 1024;
 
@@ -147,4 +150,49 @@ function single(headers: Record<string, string | string[] | undefined>): Record<
   const one: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') one[name] = value;
   return one;
+}
+
+const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
+const ONE_DOMAIN = { method: 'GET', path: '/domains?limit=1' } as const;
+
+/**
+ * Asks for a domain, which sends nothing (https://resend.com/docs/api-reference/domains/list-domains).
+ * @returns null when the provider would take e-mails, else what is the matter
+ */
+export async function probe(http: ProviderHttp, signal: AbortSignal): Promise<string | null> {
+  return probeProblem(await http.send(ONE_DOMAIN, LIMITS, signal));
+}
+
+/** Tries address and API key of a route without sending anything. Never throws. */
+export async function testResendRoute(
+  { url }: ResendSettings,
+  { apiKey, webhookSecret }: ResendCredentials,
+): Promise<RouteTest> {
+  const http = createProviderHttp(url, apiKey);
+  try {
+    const exchange = await http.send(ONE_DOMAIN, LIMITS);
+    const problem = probeProblem(exchange);
+    if (problem !== null) return { ok: false, problem: inWords(problem) };
+    const remarks = ['the API key is known'];
+    if (isSendingOnly(exchange))
+      remarks.push('it may only send: sender domains cannot be added or checked with it');
+    if (webhookSecret === undefined) remarks.push('there is no webhookSecret: its events are refused');
+    return { ok: true, answer: remarks.join('; ') };
+  } finally {
+    await http.close();
+  }
+}
+
+function probeProblem(exchange: Exchange): string | null {
+  if (exchange.kind === 'unreadable') return exchange.kind;
+  if (exchange.kind !== 'answered') return exchange.code;
+  const { status, json } = exchange;
+  // Busy, but there; and a key that may only send can do all that hand-overs need.
+  if (status === 429 || isSendingOnly(exchange)) return null;
+  if (status !== 200) return codeOf(status, json);
+  return isRecord(json) && Array.isArray(json['data']) ? null : 'not_understood';
+}
+
+function isSendingOnly(exchange: Exchange): boolean {
+  return exchange.kind === 'answered' && errorOf(exchange.json)?.name === 'restricted_api_key';
 }

@@ -43,7 +43,7 @@ export const resend = providerKind({
     },
     suppressions: {
       async remove(settings, credentials, address, turn) {
-        const { removeSuppression } = await import('./suppressions.ts');
+        const { removeSuppression } = await import('./domains.ts');
         return removeSuppression(settings, credentials, address, turn);
       },
     },
@@ -63,7 +63,7 @@ export const resend = providerKind({
     return createResendProvider({ name, settings, credentials, onError });
   },
   async test(settings, credentials) {
-    const { testResendRoute } = await import('./profile.ts');
+    const { testResendRoute } = await import('./http.ts');
     return testResendRoute(settings, credentials);
   },
 });

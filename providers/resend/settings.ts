@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { providerUrl } from '../urls.ts';
+import { providerUrl } from '../http.ts';
 
 /** E-mails that may be open at once per worker process. */
 const WINDOW_MAX = 100;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 import type { EmailAnswer, EmailGate, SubmitEmail } from '../email.ts';
 
 /** An event that the simulated provider will report of one address. */
-export interface PlannedEmailEvent {
+interface PlannedEmailEvent {
   kind: ProviderEmailEvent['kind'];
   permanent: boolean | null;
   address: string;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { readCallingHours } from '../../domain/callingHours.ts';
-import { ownRecords } from '../../domain/email/dnsRecords.ts';
-import { providerKind } from '../kind.ts';
-import { callingHours } from '../options.ts';
+import { readCallingHours } from '../../domain/sendWindow.ts';
+import { ownRecords } from '../../domain/email/dns.ts';
+import { callingHours, providerKind } from '../kind.ts';
 
 const BETWEEN_TRIES_S = 300;
 // Stands for the host that takes bounces; nobody looks for it.

@@ -1,14 +1,143 @@
+import { parseAddress } from '../../domain/msisdn.ts';
+import type { SmppSettings } from './settings.ts';
+import type { ByteEncoding } from '../../domain/incoming.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
 import { encodeGsm7 } from '../../domain/gsm7.ts';
-import { optionsOf } from '../../domain/smsOptions.ts';
-import { destinationAddress, senderAddress } from './addresses.ts';
-import type { SubmitFields } from './pdus.ts';
-import type { SmppSettings } from './settings.ts';
-import { concatenationHeader } from './udh.ts';
-import { validityPeriod } from './validity.ts';
+import { optionsOf } from '../../domain/sms.ts';
+import type { SubmitFields } from './wire.ts';
+import { concatenationHeader } from './codec.ts';
+
+/** An address with its type of number and numbering plan (SMPP 3.4, 5.2.5 and 5.2.6). */
+interface SmppAddress {
+  ton: number;
+  npi: number;
+  address: string;
+}
+
+const TON = { unknown: 0, international: 1, networkSpecific: 3, alphanumeric: 5 } as const;
+const NPI = { unknown: 0, isdn: 1 } as const;
+const SHORT_CODE = /^[0-9]{3,6}$/;
+const DIGITS = /^[0-9]+$/;
+
+/** @param msisdn E.164 with plus, which SMPP writes without: the type of number says that it is international */
+function destinationAddress(
+  msisdn: string,
+  settings: Pick<SmppSettings, 'destinationTon' | 'destinationNpi'>,
+): SmppAddress {
+  return {
+    ton: settings.destinationTon ?? TON.international,
+    npi: settings.destinationNpi ?? NPI.isdn,
+    address: msisdn.replace(/^\+/, ''),
+  };
+}
+
+/**
+ * The source address of a sender: a name 5/0, a short code of 3 to 6 digits 3/0, a phone number 1/1 in full, other digits
+ * 0/1. No sender is an empty address, for which the SMSC puts its own (SMPP 3.4, 4.4.1). The route's settings
+ * override type and plan of all but the empty one.
+ */
+function senderAddress(
+  sender: string | null,
+  settings: Pick<SmppSettings, 'senderTon' | 'senderNpi'>,
+): SmppAddress {
+  if (sender === null) return { ton: TON.unknown, npi: NPI.unknown, address: '' };
+  const usual = usualSender(sender);
+  return {
+    ...usual,
+    ton: settings.senderTon ?? usual.ton,
+    npi: settings.senderNpi ?? usual.npi,
+  };
+}
+
+function usualSender(sender: string): SmppAddress {
+  if (SHORT_CODE.test(sender)) return { ton: TON.networkSpecific, npi: NPI.unknown, address: sender };
+  const msisdn = parseAddress(sender);
+  if (msisdn !== null) return { ton: TON.international, npi: NPI.isdn, address: msisdn.slice(1) };
+  if (DIGITS.test(sender)) return { ton: TON.unknown, npi: NPI.isdn, address: sender };
+  return { ton: TON.alphanumeric, npi: NPI.unknown, address: sender };
+}
+
+/**
+ * A phone's address as the SMSC gave it, E.164 with plus; null when it is no phone number. Of one marked international
+ * the plus is taken as said, because a short one would otherwise pass for a Polish number.
+ */
+export function phoneOf(ton: number, address: string): string | null {
+  const digits = address.trim().replace(/^(\+|00)/, '');
+  if (!DIGITS.test(digits)) return null;
+  const international = ton === TON.international || digits.length < address.trim().length;
+  return (international ? parseAddress(`+${digits}`) : null) ?? parseAddress(digits);
+}
+
+const COMPRESSED = 0x20;
+const ALPHABETS = ['gsm7', 'binary', 'ucs2', null] as const;
+
+/**
+ * How the bytes under a data_coding are to be read (SMPP 3.4, 5.2.19; from 0x10 on 3GPP TS 23.038, 4). Alphabets we have
+ * no table for count as ISO 8859-1: all of them have ASCII's letters, so a reply such as STOP is understood.
+ *
+ * @returns `binary` for bytes that are said to be no text; null for what cannot be read (compressed)
+ */
+export function encodingOf(
+  dataCoding: number,
+  defaultAlphabet: SmppSettings['defaultAlphabet'],
+): ByteEncoding | 'binary' | null {
+  if (dataCoding === 0x00) return defaultAlphabet;
+  if (dataCoding === 0x02 || dataCoding === 0x04) return 'binary';
+  if (dataCoding === 0x08) return 'ucs2';
+  if (dataCoding < 0x10) return 'latin1';
+  if (dataCoding < 0x80)
+    return (dataCoding & COMPRESSED) !== 0 ? null : (ALPHABETS[(dataCoding >> 2) & 3] ?? null);
+  if (dataCoding < 0xc0) return 'latin1';
+  if (dataCoding < 0xe0) return 'gsm7';
+  if (dataCoding < 0xf0) return 'ucs2';
+  return (dataCoding & 0x04) !== 0 ? 'binary' : 'gsm7';
+}
+
+/** Whether bytes that are said to be no text are one nevertheless: ISO 8859-1 without control characters but line ends and tabs. */
+export function isText(bytes: Buffer): boolean {
+  return (
+    bytes.length > 0 &&
+    bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte >= 0xa0 || [9, 10, 13].includes(byte))
+  );
+}
+
+const MINUTE_MS = 60_000;
+const LONGEST_MS = 30 * 24 * 60 * MINUTE_MS;
+
+/**
+ * The validity_period of a message (SMPP 3.4, 7.1.1), seconds rounded down: absolute `YYMMDDhhmmss000+` in UTC, relative
+ * `YYMMDDhhmmss000R`, or '' for the SMSC's own. At least a minute from now, since SMSCs refuse what is over already, and
+ * at most 30 days.
+ */
+function validityPeriod(expiresAt: Date, now: Date, form: SmppSettings['validity']): string {
+  const left = Math.min(Math.max(expiresAt.getTime() - now.getTime(), MINUTE_MS), LONGEST_MS);
+  switch (form) {
+    case 'absolute':
+      return `${digitsOf(new Date(now.getTime() + left))}000+`;
+    case 'relative':
+      return `${duration(left)}000R`;
+    case 'none':
+      return '';
+  }
+}
+
+// 2026-11-21T12:00:00.000Z → 261121120000
+function digitsOf(instant: Date): string {
+  return instant.toISOString().slice(2, 19).replace(/\D/g, '');
+}
+
+function duration(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const units = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ];
+  return `0000${[...units, seconds % 60].map((n) => String(n).padStart(2, '0')).join('')}`;
+}
 
 /** What of a route's settings the content of a submit depends on. */
-export type ContentSettings = Pick<
+type ContentSettings = Pick<
   SmppSettings,
   | 'serviceType'
   | 'senderTon'

@@ -1,15 +1,13 @@
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
 import type { Provider, ProviderHandlers } from '../provider.ts';
-import { openSession } from './bind.ts';
-import { type Pdu, STATUS, statusName } from './codec.ts';
+import { openSession } from './conversation.ts';
+import { acceptedId, type Pdu, STATUS, statusName } from './codec.ts';
 import { submitFields } from './content.ts';
-import { answerOfStatus } from './errors.ts';
-import { acceptedId } from './ids.ts';
+import { answerOfStatus } from './receipts.ts';
 import { createInbox, type Inbox } from './inbox.ts';
-import { createLateAnswers } from '../lateAnswers.ts';
-import { createSessions, type Sessions } from './sessions.ts';
-import type { Role } from './session.ts';
-import type { SmppCredentials, SmppSettings } from './settings.ts';
+import { createLateAnswers } from '../health.ts';
+import { createSessions, type Role, type Sessions } from './sessions.ts';
+import { type SmppSettings, type SmppCredentials } from './settings.ts';
 
 /** What an SMPP provider is made of. */
 export interface SmppProviderOptions {

@@ -1,13 +1,195 @@
-import type { Channel } from '../../domain/channelNames.ts';
-import type { SubmitAnswer } from '../../domain/submission.ts';
-import type { ReportState } from '../../domain/deliveryReports.ts';
+import { randomInt } from 'node:crypto';
+import { isFinalReport, type ReportState } from '../../domain/incoming.ts';
+import type { Channel } from '../../domain/channelDeclaration.ts';
+import type { RefusalReason, SubmitAnswer } from '../../domain/submission.ts';
+import { firstMomentInside } from '../../domain/sendWindow.ts';
 import { isRecord } from '../http.ts';
-import { answerOfError } from './errorCodes.ts';
 import type { Exchange } from './http.ts';
-import { finalStateOf } from './statuses.ts';
+
+/**
+ * The provider's list of delivery statuses (https://www.smsapi.pl/docs/#18-lista-statusow-doreczenia). `UNKNOWN` means
+ * delivered or not, nobody knows; `NOT_FOUND`, that the report has gone: neither ends a message.
+ */
+const STATES: Readonly<Record<string, readonly [name: string, state: ReportState]>> = {
+  '401': ['NOT_FOUND', 'unknown'],
+  '402': ['EXPIRED', 'expired'],
+  '403': ['SENT', 'enroute'],
+  '404': ['DELIVERED', 'delivered'],
+  '405': ['UNDELIVERED', 'undelivered'],
+  '406': ['FAILED', 'rejected'],
+  '407': ['REJECTED', 'rejected'],
+  '408': ['UNKNOWN', 'unknown'],
+  '409': ['QUEUE', 'enroute'],
+  '410': ['ACCEPTED', 'accepted'],
+  '411': ['RENEWAL', 'enroute'],
+  '412': ['STOP', 'deleted'],
+};
+
+const STATE_OF = new Map(
+  Object.entries(STATES).flatMap(([code, [name, state]]) => [[code, state] as const, [name, state] as const]),
+);
+
+/** What a status means, given by its number or its name; null when it is not on the provider's list. */
+export function stateOf(status: string): ReportState | null {
+  return STATE_OF.get(status.trim().toUpperCase()) ?? null;
+}
+
+/** The same, where it ends the message; null otherwise. */
+function finalStateOf(status: string): ReportState | null {
+  const state = stateOf(status);
+  return state !== null && isFinalReport(state) ? state : null;
+}
+
+/** An answer that a message may get; everything but `accepted`. */
+type Rejection = Exclude<SubmitAnswer, { kind: 'accepted' }>;
+
+const THROTTLED_MS = 1_000;
+const LATER_MS = 10_000;
+// At most ten messages to one number in 60 s (code 52).
+const ONE_NUMBER_MS = 60_000;
+// The account may send at certain hours only (code 74).
+const HOURS_MS = 600_000;
+
+const refusedFor = (reason: RefusalReason): Rejection => ({ kind: 'refused', reason });
+
+/** Codes that speak of the one message: it would be refused again. */
+const REFUSED: Readonly<Record<number, Rejection>> = {
+  11: refusedFor('invalid_content'), // too long, or empty
+  12: refusedFor('invalid_content'), // more parts than `max_parts`
+  13: refusedFor('invalid_destination'),
+  14: refusedFor('invalid_sender'),
+  17: refusedFor('invalid_content'),
+  32: refusedFor('not_permitted'), // no foreign numbers
+  33: refusedFor('invalid_destination'),
+  57: refusedFor('not_permitted'), // on the provider's blacklist
+  59: refusedFor('not_permitted'), // on the provider's list of opt-outs
+  94: refusedFor('not_permitted'), // no links
+  112: refusedFor('not_permitted'), // not to this country
+};
+
+/**
+ * The same for MMS and voice alone: what speaks of a picture or a call says nothing of the route, whose SMS go on
+ * (https://www.smsapi.pl/docs/#19-kody-bledow).
+ */
+const REFUSED_BESIDE_SMS: Readonly<Record<number, Rejection>> = {
+  8: refusedFor('invalid_content'),
+  21: refusedFor('invalid_content'), // an MMS of more than 300 kB
+  22: refusedFor('invalid_content'), // SMIL
+  23: refusedFor('invalid_content'), // media that could not be fetched
+  24: refusedFor('invalid_content'), // media of a format it does not know
+  26: refusedFor('invalid_content'), // a subject of more than 30 characters
+  31: refusedFor('invalid_content'), // a text that cannot be read aloud
+  35: refusedFor('invalid_content'), // a voice it does not have
+  55: refusedFor('invalid_destination'), // no landline, and told to skip mobile phones
+  110: refusedFor('not_permitted'), // the account has no MMS, or no voice
+};
+
+/** A call outside the provider's hours, 8:00 to 22:00 Polish time, repeats included. */
+const OUTSIDE_CALLING_HOURS = 51;
+const DAY = { startMinute: 8 * 60, endMinute: 22 * 60 };
+const NIGHT = { startMinute: DAY.endMinute, endMinute: DAY.startMinute };
+// Calls refused in the evening come again spread over so long, not all in one millisecond.
+const MORNING_MS = 600_000;
+
+/** Codes after which the message was certainly not taken and may be given again. */
+const LATER: Readonly<Record<number, Rejection>> = {
+  52: { kind: 'later', retryAfterMs: ONE_NUMBER_MS },
+  74: { kind: 'later', retryAfterMs: HOURS_MS },
+  200: { kind: 'later', retryAfterMs: LATER_MS },
+  202: { kind: 'throttled', retryAfterMs: THROTTLED_MS },
+  203: { kind: 'throttled', retryAfterMs: THROTTLED_MS },
+  998: { kind: 'later', retryAfterMs: LATER_MS },
+};
+
+// The request's form (8 to 93), the token, the points, the address filter, the account (98 to 112), plain HTTP: what
+// is wrong with one message is wrong with all, and no customer can help it.
+const BROKEN = new Set([
+  7, 8, 18, 19, 20, 25, 27, 28, 30, 40, 41, 50, 51, 54, 56, 70, 71, 72, 76, 93, 98, 101, 102, 103, 104, 105,
+  106, 110, 401, 997, 1000, 1001,
+]);
+
+/** The code for an `idx` that was used before: the message was taken, by a try whose answer was lost. */
+export const ALREADY_TAKEN = 53;
+
+/**
+ * What an error code says of the message it was the answer to (https://www.smsapi.pl/docs/#19-kody-bledow). What is not
+ * listed there, and the provider's internal errors (201, 666, 999), leave open whether the message was taken.
+ *
+ * @param channel what was submitted
+ * @param overrides how the route reads single codes (`SmsapiSettings.errors`)
+ */
+function answerOfError(
+  code: number,
+  channel: Channel,
+  overrides: Readonly<Record<string, string>>,
+): Rejection {
+  const text = String(code);
+  const override = Object.hasOwn(overrides, text) ? overrides[text] : undefined;
+  const answer = override === undefined ? usualAnswer(code, channel) : readOverride(override, code);
+  return { ...answer, code: text };
+}
+
+function usualAnswer(code: number, channel: Channel): Rejection {
+  if (code === ALREADY_TAKEN) return { kind: 'unanswered' };
+  if (code === OUTSIDE_CALLING_HOURS && channel === 'vms') {
+    return { kind: 'later', retryAfterMs: intoMorning(Date.now()) };
+  }
+  const beside = channel === 'sms' ? undefined : REFUSED_BESIDE_SMS[code];
+  if (beside !== undefined) return beside;
+  if (BROKEN.has(code)) return { kind: 'broken', code: '' };
+  return REFUSED[code] ?? LATER[code] ?? { kind: 'unanswered' };
+}
+
+/**
+ * How long until a call that came too late may be given again, in ms: until the next morning, also where it is not night yet, as then
+ * its repeats reach into it.
+ * @param now epoch milliseconds
+ */
+export function untilMorning(now: number): number {
+  return firstMomentInside(firstMomentInside(now, NIGHT), DAY) - now;
+}
+
+/** The same, to a moment in the first minutes of the morning, by chance. */
+export function intoMorning(now: number): number {
+  return untilMorning(now) + randomInt(MORNING_MS);
+}
+
+function readOverride(override: string, code: number): Rejection {
+  const [kind = '', seconds] = override.split(':');
+  const delayMs = (usual: number) => (seconds === undefined ? usual : Number(seconds) * 1000);
+  switch (kind) {
+    case 'throttled':
+      return { kind, retryAfterMs: delayMs(THROTTLED_MS) };
+    case 'later':
+      return { kind, retryAfterMs: delayMs(LATER_MS) };
+    case 'broken':
+      return { kind, code: '' };
+    case 'refused':
+      return REFUSED[code] ?? refusedFor('network_refused');
+    default:
+      return { kind: 'unanswered' };
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  '98': 'account not activated',
+  '101': 'wrong token',
+  '102': 'wrong token',
+  '103': 'no points',
+  '105': 'our address is not on the account’s list',
+  '110': 'service not open to the account',
+  '401': 'token without the right to this',
+  '997': 'HTTPS is required',
+};
+
+/** A code for staff's eyes, in words where the fault is in the account. */
+export function inWords(code: string): string {
+  const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
+  if (words !== undefined) return `${words} (${code})`;
+  return /^[0-9]+$/.test(code) ? `error ${code} of the provider` : code;
+}
 
 const MESSAGE_ID = /^[\x21-\x7e]{1,64}$/;
-const THROTTLED_MS = 1_000;
 const LONGEST_WAIT_S = 300;
 
 /** An answer to a submit, with what else it says. */

@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type NetworkReply, storable } from '../../domain/inbound.ts';
-import type { LookupAnswer } from '../../domain/lookups.ts';
+import { isFinalReport, type NetworkReply, storable } from '../../domain/incoming.ts';
+import type { DeliveryReport, LookupAnswer } from '../../domain/submission.ts';
 import { parseAddress } from '../../domain/msisdn.ts';
-import { isFinalReport } from '../../domain/deliveryReports.ts';
-import type { DeliveryReport } from '../../domain/submission.ts';
-import { type CallbackFields, readFields } from '../callbackFields.ts';
-import type { CallbackCall, CallbackContent } from '../callbacks.ts';
-import { findingOf } from './finding.ts';
-import { referenceOf } from './reference.ts';
+import { type CallbackCall, type CallbackContent, type CallbackFields, readFields } from '../callbacks.ts';
+import { findingOf } from './http.ts';
+import { referenceOf } from './request.ts';
 import type { CallbackKind } from './settings.ts';
-import { stateOf } from './statuses.ts';
+import { stateOf } from './answers.ts';
 
 // The documentation speaks of a handful of reports per call; nobody sends this many.
 const REPORTS_MAX = 100;

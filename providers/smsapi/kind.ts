@@ -1,4 +1,4 @@
-import { readCallingHours } from '../../domain/callingHours.ts';
+import { readCallingHours } from '../../domain/sendWindow.ts';
 import type { Callback } from '../callbacks.ts';
 import { providerKind } from '../kind.ts';
 import { CALLBACK_PATHS, type CallbackKind, smsapiCredentials, smsapiSettings } from './settings.ts';
@@ -38,12 +38,12 @@ export const smsapi = providerKind({
     return createSmsapiProvider({ name, settings, credentials, lookups: stores.lookups, onError });
   },
   async test(settings, credentials) {
-    const { testSmsapiRoute } = await import('./profile.ts');
+    const { testSmsapiRoute } = await import('./http.ts');
     const tested = await testSmsapiRoute(settings, credentials);
     return tested.ok ? { ok: true, answer: `account ${tested.account}` } : tested;
   },
   async balance(settings, credentials) {
-    const { readBalance } = await import('./profile.ts');
+    const { readBalance } = await import('./http.ts');
     return await readBalance(settings, credentials);
   },
 });

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LookupAnswer } from '../../domain/lookups.ts';
+import type { LookupAnswer } from '../../domain/submission.ts';
 import { LOOKUP_TIMEOUT_MS } from '../provider.ts';
-import type { LookupAnswers } from '../stores.ts';
+import type { LookupAnswers } from '../kind.ts';
 import { isRecord } from '../http.ts';
 import { errorCodeOf, firstEntry } from './answers.ts';
-import { findingOf, isFinding } from './finding.ts';
-import type { Exchange, ProviderHttp } from './http.ts';
+import { type Exchange, findingOf, isFinding, type ProviderHttp } from './http.ts';
 import { lookupForm } from './request.ts';
 import type { SmsapiSettings } from './settings.ts';
 
@@ -17,7 +16,7 @@ const LOOKUP_ID = /^[\x21-\x7e]{1,64}$/;
 const INVALID_NUMBER = new Set([13, 33]);
 const NOTHING = { network: null, mcc: null, mnc: null, ported: null };
 
-export interface LookUpOptions {
+interface LookUpOptions {
   http: ProviderHttp;
   /** The route's name. */
   route: string;

@@ -1,21 +1,16 @@
-import { createRunning, type Running } from '../../concurrency/running.ts';
+import type { LookupAnswers } from '../kind.ts';
+import { createRunning, type Running, waitFor } from '../../concurrency/tasks.ts';
 import { createSemaphore, type Semaphore } from '../../concurrency/semaphore.ts';
-import { waitFor } from '../../concurrency/waitFor.ts';
-import { optionsOf } from '../../domain/smsOptions.ts';
+import { optionsOf } from '../../domain/sms.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
-import type { Provider, ProviderHandlers } from '../provider.ts';
-import type { Withheld } from '../withheld.ts';
+import type { Provider, ProviderHandlers, Withheld } from '../provider.ts';
 import { callbackAddress } from '../callbacks.ts';
-import { createLateAnswers } from '../lateAnswers.ts';
-import type { LookupAnswers } from '../stores.ts';
-import { type ReadAnswer, readAnswer } from './answers.ts';
-import { createHealth, type Health, stateBy } from '../health.ts';
-import { ALREADY_TAKEN, inWords } from './errorCodes.ts';
-import { createProviderHttp, type ProviderHttp } from './http.ts';
+import { createHealth, createLateAnswers, type Health, stateBy } from '../health.ts';
+import { ALREADY_TAKEN, inWords, type ReadAnswer, readAnswer } from './answers.ts';
+import { createProviderHttp, probe, type ProviderHttp, urlsOf } from './http.ts';
 import { lookUp } from './lookup.ts';
-import { probe, urlsOf } from './profile.ts';
-import { submitForm, SUBMIT_PATHS, wouldBeReplaced } from './request.ts';
-import { CALLBACK_PATHS, type SmsapiCredentials, type SmsapiSettings } from './settings.ts';
+import { SUBMIT_PATHS, submitForm, wouldBeReplaced } from './request.ts';
+import { type SmsapiSettings, type SmsapiCredentials, CALLBACK_PATHS } from './settings.ts';
 
 // An answer that is late may still come within this time.
 const LATEST_ANSWER_MS = 60_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { callingHours } from '../options.ts';
-import { providerUrl, publicUrl } from '../urls.ts';
+import { callingHours } from '../kind.ts';
+import { providerUrl, publicUrl } from '../http.ts';
 
 const MAX_VALIDITY_MINUTES = 72 * 60;
 

@@ -1,5 +1,4 @@
-import type { Reply } from './replies.ts';
-import { subjectOf } from './wordings.ts';
+import { type Reply, subjectOf } from './replies.ts';
 
 /**
  * RFC 3463 and RFC 7505, where they speak of the recipient's address itself: no such mailbox or domain, malformed, moved, no mail

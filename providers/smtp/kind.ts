@@ -1,4 +1,4 @@
-import { ownRecords } from '../../domain/email/dnsRecords.ts';
+import { ownRecords } from '../../domain/email/dns.ts';
 import { providerKind } from '../kind.ts';
 import { smtpCredentials, smtpSettings } from './settings.ts';
 

@@ -1,16 +1,13 @@
 import { once } from 'node:events';
 import { SMTPServer } from 'smtp-server';
-import { type Counts, createCounts } from '../../concurrency/counts.ts';
-import { createRunning } from '../../concurrency/running.ts';
-import { repeat } from '../../concurrency/repeat.ts';
-import { waitFor } from '../../concurrency/waitFor.ts';
-import { shortenedAddress } from '../../domain/shortenedAddress.ts';
+import { type Counts, createCounts } from '../../concurrency/semaphore.ts';
+import { createRunning, repeat, waitFor } from '../../concurrency/tasks.ts';
+import { shortenedAddress } from '../../domain/addresses.ts';
 import type { ProviderHandlers } from '../provider.ts';
-import { createBeginning } from './beginning.ts';
-import { READ_BYTES } from './mime.ts';
+import { createBeginning } from './replies.ts';
+import { READ_BYTES } from './message.ts';
 import { readReturned, type Returned } from './reports.ts';
-import { emailOfReturnPath } from './returnPath.ts';
-import { listenAddress, type SmtpCredentials, type SmtpSettings } from './settings.ts';
+import { emailOfReturnPath, listenAddress, type SmtpCredentials, type SmtpSettings } from './settings.ts';
 
 /** A bounce may have the whole e-mail in it: 10 MB of files in base64, and what relays make of it. Little of it is kept. */
 const BYTES_MAX = 25_000_000;

@@ -1,22 +1,15 @@
-import { createRunning } from '../../concurrency/running.ts';
-import { waitFor } from '../../concurrency/waitFor.ts';
+import { createRunning, waitFor } from '../../concurrency/tasks.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
 import { type EmailAnswer, type RefusedAddress, type SubmitEmail, suspectOf } from '../email.ts';
-import { emailOnly } from '../emailOnly.ts';
-import type { RouteTest } from '../kind.ts';
-import type { Provider } from '../provider.ts';
-import type { Withheld } from '../withheld.ts';
+import { emailOnly, type RouteTest } from '../kind.ts';
+import type { Provider, Withheld } from '../provider.ts';
 import { createHealth, type Health, stateBy } from '../health.ts';
-import { wireAddress, wireDomain } from './addresses.ts';
+import { returnPath, type SmtpCredentials, type SmtpSettings, wireAddress, wireDomain } from './settings.ts';
 import { answerOf, waitsForAll } from './answers.ts';
 import { openConnection, wholeHandOverMs } from './connection.ts';
-import { type Connections, createConnections } from './connections.ts';
+import { type Connections, createConnections, inTransactions } from './connections.ts';
 import { createBounceListener } from './listener.ts';
-import { composed, headerProblem, type WireAddresses } from './message.ts';
-import { returnPath } from './returnPath.ts';
-import type { SmtpCredentials, SmtpSettings } from './settings.ts';
-import { signed, type SignedMessage } from './signature.ts';
-import { inTransactions } from './transactions.ts';
+import { composed, headerProblem, signed, type SignedMessage, type WireAddresses } from './message.ts';
 
 const LATER_MS = 5_000;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 import { reportsDead } from './deadAddresses.ts';
-import { fieldGroups, type Fields, type Part, type ReadMessage, readMessage } from './mime.ts';
+import { fieldGroups, type Fields, type Part, type ReadMessage, readMessage } from './message.ts';
 
 const RECIPIENTS_MAX = 100;
 const FIELD_MAX = 1_000;

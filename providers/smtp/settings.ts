@@ -1,6 +1,68 @@
-import { X509Certificate } from 'node:crypto';
+import { createHmac, timingSafeEqual, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { asciiName } from '../../domain/email/address.ts';
+import { returnPathOf } from '../../domain/email/dns.ts';
+import { ID_BODY } from '../../domain/ids.ts';
+
+const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const LOCAL = new RegExp(`^(?=.{1,64}$)${ATOM}(\\.${ATOM})*$`);
+const LABELS = /^[\p{L}\p{N}\p{M}-]+(\.[\p{L}\p{N}\p{M}-]+)*$/u;
+const HOST =
+  /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*(?![0-9]+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/**
+ * An address as it is written to a mail server, its domain in A-labels (RFC 5890): a dot-atom and a host name of ASCII, so that
+ * nothing in it can be read as another command, parameter or recipient.
+ * @returns null for what cannot be written so: a local part beyond ASCII or in quotes, an address literal, a control character
+ */
+export function wireAddress(address: string): string | null {
+  const at = address.lastIndexOf('@');
+  const local = address.slice(0, at);
+  if (at < 1 || !LOCAL.test(local)) return null;
+  const domain = wireDomain(address.slice(at + 1));
+  return domain === null ? null : `${local}@${domain}`;
+}
+
+/** A domain in A-labels and small letters; null for what is none. */
+export function wireDomain(domain: string): string | null {
+  if (!LABELS.test(domain)) return null;
+  const ascii = asciiName(domain);
+  return ascii !== null && HOST.test(ascii) ? ascii : null;
+}
+
+// Hexadecimal, as a mail server may change the case of a local part: 80 bits, 20 characters of the 64 that it may have.
+const MAC_BYTES = 10;
+const BOUNCE_LOCAL = new RegExp(`^b-(${ID_BODY})-([0-9a-f]{${2 * MAC_BYTES}})$`);
+
+/**
+ * Where the bounces of one e-mail go (VERP): nobody can make one for an e-mail whose return path they have not seen.
+ * @param domain of the sender, in A-labels
+ */
+export function returnPath(key: string, emailId: string, domain: string): string {
+  const body = emailId.slice('em_'.length);
+  const host = returnPathOf(domain);
+  return `b-${body}-${macOf(key, body, host).toString('hex')}@${host}`;
+}
+
+/**
+ * The e-mail that a return path belongs to; null for an address that is no return path of ours.
+ * @param keys any of which it may be made with
+ */
+export function emailOfReturnPath(keys: readonly string[], address: string): string | null {
+  const lower = address.toLowerCase();
+  const at = lower.lastIndexOf('@');
+  const [, body, mac] = BOUNCE_LOCAL.exec(lower.slice(0, at)) ?? [];
+  if (body === undefined || mac === undefined) return null;
+  const given = Buffer.from(mac, 'hex');
+  const host = lower.slice(at + 1);
+  const isOurs = keys.some((key) => timingSafeEqual(macOf(key, body, host), given));
+  return isOurs ? `em_${body}` : null;
+}
+
+function macOf(key: string, body: string, host: string): Buffer {
+  return createHmac('sha256', key).update(`return path ${body}@${host}`).digest().subarray(0, MAC_BYTES);
+}
 
 const BOUNCES = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+):([0-9]{1,5})$/i;
 const PORT_MAX = 65_535;

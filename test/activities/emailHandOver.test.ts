@@ -20,7 +20,7 @@ import { createRetryPace } from '../../concurrency/retryPace.ts';
 import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import { createPacer } from '../../db/routes/pacing.ts';
 import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.ts';
-import { emailOnly } from '../../providers/emailOnly.ts';
+import { emailOnly } from '../../providers/kind.ts';
 import type { Suspect } from '../../domain/submission.ts';
 import { FAILURE, type HandedOver } from '../../workflows/contracts.ts';
 import { ownDatabase } from '../admin/support.ts';

@@ -2,7 +2,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { untilTheLast } from '../../activities/lastAttempt.ts';
+import { untilTheLast } from '../../activities/failures.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

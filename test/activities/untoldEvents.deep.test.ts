@@ -1,10 +1,9 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Verdict } from '../../activities/reconciliation/judging.ts';
-import { noTally } from '../../activities/reconciliation/tally.ts';
-import { reconcileEvents } from '../../activities/reconciliation/unnotifiedEvents.ts';
+import { noTally, type Verdict } from '../../activities/reconciliation/repairs.ts';
+import { reconcileEvents } from '../../activities/reconciliation/leftovers.ts';
 import { idFloor, newId } from '../../db/ids.ts';
-import { readPosition } from '../../db/maintenance/positions.ts';
+import { readPosition } from '../../db/maintenance/regularWork.ts';
 import { startDatabase, type TestDatabase } from '../support/database.ts';
 
 const PENDING = 25_000;

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { byColumnName } from '../../db/columnNames.ts';
+import { byColumnName, openDatabase } from '../../db/connection.ts';
 import { ensureDemoAccount } from '../../operations/accounts/demo.ts';
-import { hashKey } from '../../db/accounts/apiKeys.ts';
-import { openDatabase } from '../../db/connection.ts';
+import { hashKey } from '../../db/accounts/keys.ts';
 import { newId } from '../../db/ids.ts';
 import { ACTOR, commandLine, listIn, ownDatabase, type Answer } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { byColumnName } from '../../db/columnNames.ts';
+import { byColumnName } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
-import { byColumnName } from '../../db/columnNames.ts';
+import { byColumnName } from '../../db/connection.ts';
 
 const database = ownDatabase();
 const { ok, no } = commandLine(database.url);

@@ -98,7 +98,7 @@ test('its secret is encrypted anew with all others', async () => {
   const next = randomBytes(32);
   typed = next.toString('base64');
   await ok('secrets', 'rotate', '--new-key', '-');
-  const { decrypt } = await import('../../db/encryption.ts');
+  const { decrypt } = await import('../../db/installation.ts');
   const [after] = await database.sql()<{ secret: Buffer }[]>`
     select legacy_webhook_secret as secret from accounts where id = ${account}`;
   expect(after!.secret).not.toEqual(before!.secret);

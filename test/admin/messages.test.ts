@@ -1,4 +1,4 @@
-import { byColumnName } from '../../db/columnNames.ts';
+import { byColumnName } from '../../db/connection.ts';
 import { StartProblem } from '../../bin/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

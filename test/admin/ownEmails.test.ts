@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendDueOwnEmails } from '../../worker/ownEmails.ts';
 import { readBacklog } from '../../db/money/reservations.ts';
-import { cachedRouting } from '../../db/routes/routingCache.ts';
+import { cachedRouting } from '../../db/routes/routes.ts';
 import { newId } from '../../db/ids.ts';
 import { listStatements } from '../../db/money/statements.ts';
 import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../../operations/email/ownEmail.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { QUOTAS } from '../../domain/quotas.ts';
+import { QUOTAS } from '../../domain/money.ts';
 import { commandLine, listIn, ownDatabase } from './support.ts';
 
 const database = ownDatabase();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { byColumnName } from '../../db/columnNames.ts';
+import { byColumnName } from '../../db/connection.ts';
 import { readSource } from '../../bin/admin/tools.ts';
 import { type Answer, commandLine, noTools, ownDatabase } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { checkSecretsKey } from '../../bin/secrets.ts';
-import { decrypt, encrypt } from '../../db/encryption.ts';
+import { decrypt, encrypt } from '../../db/installation.ts';
 import { sealDomainKey } from '../../db/emails/domains.ts';
 import { newId } from '../../db/ids.ts';
 import { addRoute, readRoutes, routeCredentials, sealCredentials } from '../../db/routes/routes.ts';

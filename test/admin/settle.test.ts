@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { byColumnName } from '../../db/columnNames.ts';
+import { byColumnName } from '../../db/connection.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { newId } from '../../db/ids.ts';
 import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newId, idFloor } from '../../db/ids.ts';
 import { COUNTED_MAX, readStuck } from '../../db/messages/stuck.ts';
-import { endResend, requestResend } from '../../db/webhooks/webhookResends.ts';
+import { endResend, requestResend } from '../../db/webhooks/webhookDeliveries.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { RunningApi } from '../../api/server.ts';
-import { decrypt, DecryptionError, encrypt } from '../../db/encryption.ts';
+import { decrypt, DecryptionError, encrypt } from '../../db/installation.ts';
 import { apiClient } from '../support/client.ts';
 import { database, newAccount } from '../support/factories.ts';
 import { startOwnApi } from '../support/ownApi.ts';

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { findLookupAnswer } from '../../db/lookups/lookupAnswers.ts';
+import { findLookupAnswer } from '../../db/lookups/lookups.ts';
 import {
   addRoute,
   changeRoute,

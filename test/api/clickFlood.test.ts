@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { storeClicks } from '../../db/links/clicks.ts';
+import { storeClicks } from '../../db/links/links.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, untilStatus } from '../support/factories.ts';
 import { addresses, carry, counted, sendLink, sendLinks, visit } from '../support/links.ts';

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, inject, it } from 'vitest';
 import { exportContacts } from '../../api/contacts/export.ts';
-import { byColumnName } from '../../db/columnNames.ts';
+import { byColumnName } from '../../db/connection.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { describeInterface } from '../../api/openapi/document.ts';
-import type { JsonSchema, Operation } from '../../api/openapi/types.ts';
+import type { JsonSchema, Operation } from '../../api/openapi/schemas.ts';
 import { type PageVisit, visit } from '../support/pages.ts';
 
 const document = describeInterface(endpoints);

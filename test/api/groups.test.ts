@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { QUOTAS } from '../../domain/quotas.ts';
+import { QUOTAS } from '../../domain/money.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 
 const PATH = '/v1/groups';

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { fingerprintOf } from '../../operations/sending/idempotency.ts';
+import { fingerprintOf } from '../../operations/sending/accept.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { apiClient } from '../support/client.ts';
 import { books, database, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { describeInterface } from '../../api/openapi/document.ts';
-import type { JsonSchema } from '../../api/openapi/types.ts';
+import type { JsonSchema } from '../../api/openapi/schemas.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { giveDomain } from '../support/email.ts';
 import { newAccount, type TestAccount } from '../support/factories.ts';

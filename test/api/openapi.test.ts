@@ -4,9 +4,9 @@ import addFormats from 'ajv-formats';
 import { describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { describeInterface } from '../../api/openapi/document.ts';
-import type { JsonSchema, OpenApi } from '../../api/openapi/types.ts';
+import type { JsonSchema, OpenApi } from '../../api/openapi/schemas.ts';
 import { Refused } from '../../domain/refusals.ts';
-import { validate } from '../../api/http/validation.ts';
+import { validate } from '../../api/http/invoke.ts';
 import { contractBreach, webhookBreach } from '../support/contract.ts';
 import { call } from '../support/client.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readUsage } from '../../db/accounts/quotas.ts';
 import { newId } from '../../db/ids.ts';
-import { QUOTA_NAMES, type Quotas } from '../../domain/quotas.ts';
+import { QUOTA_NAMES, type Quotas } from '../../domain/money.ts';
 import { problemText } from '../../api/http/texts.ts';
 import { keptOf } from '../../operations/accounts/quotas.ts';
 import type { ApiAnswer } from '../support/client.ts';

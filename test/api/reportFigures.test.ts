@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, inject, it } from 'vitest';
 import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
-import { countClick } from '../../db/links/clicks.ts';
+import { countClick } from '../../db/links/links.ts';
 import { newId } from '../../db/ids.ts';
 import { carryLinks } from '../support/carriedLinks.ts';
 import { linkTokens } from '../support/madeLinks.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Database, openDatabase } from '../../db/connection.ts';
+import { type Database, openDatabase, transaction } from '../../db/connection.ts';
 import { readReport } from '../../db/reports/reports.ts';
-import { transaction } from '../../db/transaction.ts';
 import { apiClient } from '../support/client.ts';
 import { type CutOffApi, startCutOffApi } from '../support/cutOffApi.ts';
 import { eventually } from '../support/eventually.ts';

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../api/http/endpoint.ts';
 import { BODY_LIMIT as TOOLS_LIMIT } from '../../mcp/door.ts';
 import { tools } from '../../mcp/tools.ts';
 import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
-import { QUOTAS } from '../../domain/quotas.ts';
+import { QUOTAS } from '../../domain/money.ts';
 import { newId } from '../../db/ids.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { newEarlierAccount, newToken } from '../support/earlierClient.ts';

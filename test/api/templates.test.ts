@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { QUOTAS } from '../../domain/quotas.ts';
-import { TEMPLATE_BODY_MAX } from '../../domain/templates.ts';
+import { QUOTAS } from '../../domain/money.ts';
+import { TEMPLATE_BODY_MAX } from '../../domain/placeholders.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 
 const PATH = '/v1/templates';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findTiming } from '../../operations/sending/timing.ts';
+import { findTiming } from '../../operations/sending/plan.ts';
 import { parseSendWindow } from '../../domain/sendWindow.ts';
 import { Refused } from '../../domain/refusals.ts';
 

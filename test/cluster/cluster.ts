@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ClusterFile, readClusterFile } from '../../tools/cluster/clusterFile.ts';
-import { identify } from '../../bin/processes.ts';
+import { identify } from '../../bin/runfile.ts';
 import { findTemporalServer } from '../../tools/cluster/temporalServerPrograms.ts';
 import {
   type Installation,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCounts } from '../../concurrency/counts.ts';
+import { createCounts } from '../../concurrency/semaphore.ts';
 
 test('counts each key by itself, and never below none', () => {
   const steps = fc.array(fc.record({ key: fc.constantFrom('a', 'b'), more: fc.boolean() }));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { oneAtATime } from '../../concurrency/oneAtATime.ts';
+import { oneAtATime } from '../../concurrency/gather.ts';
 
 /** A task whose runs end when told to. */
 function heldTask() {

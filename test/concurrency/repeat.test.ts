@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { repeat } from '../../concurrency/repeat.ts';
+import { repeat } from '../../concurrency/tasks.ts';
 import { eventually } from '../support/eventually.ts';
 
 test('runs again and again, also after a failure, each when the one before has ended', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRunning } from '../../concurrency/running.ts';
+import { createRunning } from '../../concurrency/tasks.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { sharedReading } from '../../concurrency/sharedReading.ts';
+import { sharedReading } from '../../concurrency/gather.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

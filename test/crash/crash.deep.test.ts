@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { identify } from '../../bin/processes.ts';
+import { identify } from '../../bin/runfile.ts';
 import { endings } from '../support/endings.ts';
 import { eventually } from '../support/eventually.ts';
 import { checkAtRest } from './atRest.ts';

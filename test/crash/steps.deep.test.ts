@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { identify } from '../../bin/processes.ts';
+import { identify } from '../../bin/runfile.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { lockRow, type RowLock } from './holds.ts';

@@ -330,6 +330,11 @@ async function waitingForItsCharge(
   request: Planned,
 ): Promise<{ lock: RowLock; told: Promise<Told>; id: string }> {
   const link = tools.proxies['worker to temporal'];
+  // What earlier steps have left to be started would be taken first, and again.
+  await untilRow(
+    () => tools.sql<{ waiting: number }[]>`select count(*)::int as waiting from reservations`,
+    ({ waiting }) => waiting === 0,
+  );
   link.freeze();
   const told = tools.send(request);
   const { id } = (await told).messages[0]!;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { QuotaReachedError } from '../../db/accounts/quotas.ts';
-import { ToolBudgetError } from '../../db/accounts/toolBudgets.ts';
+import { QuotaReachedError, ToolBudgetError } from '../../db/accounts/quotas.ts';
 import { type Database, hasSqlState, SQLSTATE } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import {

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startPostgres } from '../../dev/postgres.ts';
-import { type Database, openDatabase } from '../../db/connection.ts';
-import { transaction } from '../../db/transaction.ts';
+import { type Database, openDatabase, transaction } from '../../db/connection.ts';
 import { until } from '../support/eventually.ts';
 
 const CONNECTIONS = 5;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
-import { transaction } from '../../db/transaction.ts';
+import { type Database, openDatabase, type Sql, transaction } from '../../db/connection.ts';
 import { startDatabase } from '../support/database.ts';
 import { until } from '../support/eventually.ts';
 

@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../db/connection.ts';
-import { readEarlierHistory } from '../../db/messages/earlierHistory.ts';
+import { readEarlierHistory } from '../../db/messages/history.ts';
 import { migrate } from '../../db/migrate.ts';
-import { pageOfHistory, secondOf, stretchOf } from '../../domain/earlierHistory.ts';
-import type { LoggedRow } from '../../domain/earlierRecords.ts';
-import { classesShowing, historyClassOf, shownStatus } from '../../domain/earlierStatus.ts';
-import { EARLIER_STATUSES, type EarlierStatus } from '../../domain/earlierInterface.ts';
+import {
+  classesShowing,
+  EARLIER_STATUSES,
+  type EarlierStatus,
+  historyClassOf,
+  type LoggedRow,
+  pageOfHistory,
+  secondOf,
+  shownStatus,
+  stretchOf,
+} from '../../domain/earlier.ts';
 import { type AcceptedStatus, MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { startDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';

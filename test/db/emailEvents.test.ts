@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { storeEmailEvents } from '../../db/emails/events.ts';
 import { newId } from '../../db/ids.ts';
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 import { ownDatabase } from '../admin/support.ts';
 
 const database = ownDatabase();

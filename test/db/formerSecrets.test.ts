@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/connection.ts';
-import { forgetOldSecrets } from '../../db/webhooks/webhookSecrets.ts';
+import { forgetOldSecrets } from '../../db/webhooks/webhooks.ts';
 import { startDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
 import { lastMessageOf, lastMessageTo, lockReply, type ReceivedReply } from '../../db/incoming/inbound.ts';
-import type { Database } from '../../db/connection.ts';
+import { type Database, transaction } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { transaction } from '../../db/transaction.ts';
 import { startDatabase } from '../support/database.ts';
 import { pagesRead, rowsRead } from '../support/rowsRead.ts';
 

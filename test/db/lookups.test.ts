@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ToolBudgetError } from '../../db/accounts/toolBudgets.ts';
+import { ToolBudgetError } from '../../db/accounts/quotas.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { acceptLookup } from '../../db/lookups/accept.ts';
-import { abandonLookup, failLookup, finishLookup, openLookup } from '../../db/lookups/lookups.ts';
+import {
+  abandonLookup,
+  acceptLookup,
+  failLookup,
+  finishLookup,
+  openLookup,
+} from '../../db/lookups/lookups.ts';
 import { InsufficientFundsError, settleReservation } from '../../db/money/reservations.ts';
 import { startDatabase } from '../support/database.ts';
 

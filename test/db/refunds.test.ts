@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cancelOfClosed, cancelOneOfClosed } from '../../db/accounts/closings.ts';
+import { cancelOfClosed, cancelOneOfClosed } from '../../db/accounts/accounts.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import {

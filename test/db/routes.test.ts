@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { readOverview, readQueues } from '../../db/routes/routeOverview.ts';
-import { reportRoutes, type SeenRoute } from '../../db/routes/routeStates.ts';
 import {
   addRoute,
   addRule,
@@ -14,13 +13,15 @@ import {
   readRouting,
   removeRoute,
   removeRule,
+  reportRoutes,
   type Route,
   routeCredentials,
   sealCredentials,
+  type SeenRoute,
   setRouteState,
   wasUsed,
 } from '../../db/routes/routes.ts';
-import { transaction } from '../../db/transaction.ts';
+import { transaction } from '../../db/connection.ts';
 import { ownDatabase } from '../admin/support.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 

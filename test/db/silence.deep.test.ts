@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../db/connection.ts';
-import { transaction } from '../../db/transaction.ts';
+import { type Database, openDatabase, transaction } from '../../db/connection.ts';
 import { type FarDatabase, startFarDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Proxy } from '../support/proxy.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { insertToken, listTokens } from '../../db/accounts/apiTokens.ts';
+import { countFurther, countRequest, insertToken, listTokens } from '../../db/accounts/keys.ts';
 import { ChangesTooManyError, listAudit, writeApiChange } from '../../db/accounts/audit.ts';
-import { countFurther, countRequest } from '../../db/accounts/keys.ts';
 import { allowKeyword, isAllowed, listKeywords, revokeKeyword } from '../../db/accounts/keywords.ts';
 import { readMessageUsage } from '../../db/accounts/quotas.ts';
 import {
@@ -23,22 +22,20 @@ import {
   readDomain,
   setDefaultDomain,
 } from '../../db/emails/domains.ts';
-import { acceptEmail, countWaitingFileBytes } from '../../db/emails/accept.ts';
+import { acceptEmail, countWaitingFileBytes, readEmailTerms } from '../../db/emails/accept.ts';
 import { emailOfIdx } from '../../db/emails/ownEmails.ts';
 import { countAddressTraces, eraseAddressee } from '../../db/emails/retention.ts';
-import { readEmailTerms } from '../../db/emails/terms.ts';
-import { listEmailsForStaff } from '../../db/emails/timeline.ts';
+import { listEmailsForStaff } from '../../db/emails/reads.ts';
 import { newId } from '../../db/ids.ts';
-import { knownOptOuts } from '../../db/incoming/optOut.ts';
+import { knownOptOuts } from '../../db/incoming/blacklist.ts';
 import { knownLinks } from '../../db/links/links.ts';
-import { acceptLookup } from '../../db/lookups/accept.ts';
-import { readKnownResult } from '../../db/lookups/lookups.ts';
+import { acceptLookup, readKnownResult } from '../../db/lookups/lookups.ts';
 import { countTraces, erasePerson, scheduledTo } from '../../db/maintenance/erasure.ts';
 import { listFindings, reportFinding } from '../../db/maintenance/findings.ts';
-import { readEarlierHistory } from '../../db/messages/earlierHistory.ts';
+import { readEarlierHistory } from '../../db/messages/history.ts';
 import { acceptMessages } from '../../db/messages/accept.ts';
 import { readKeyRecord } from '../../db/messages/idempotency.ts';
-import { readScheduled } from '../../db/messages/scheduled.ts';
+import { readScheduled } from '../../db/messages/pauses.ts';
 import { templateUsage } from '../../db/messages/templates.ts';
 import { book, listLedger, readLedgerStates, readPayment } from '../../db/money/ledger.ts';
 import { sumOn } from '../../db/money/ledgerChecks.ts';

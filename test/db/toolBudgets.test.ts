@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chargeTool, ToolBudgetError } from '../../db/accounts/toolBudgets.ts';
+import { chargeTool, ToolBudgetError } from '../../db/accounts/quotas.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { startDatabase } from '../support/database.ts';

@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../db/connection.ts';
-import { changeAddressBook } from '../../db/contacts/addressBook.ts';
+import { lockNames, openDatabase, transaction } from '../../db/connection.ts';
+import { changeAddressBook } from '../../db/contacts/contacts.ts';
 import { newId } from '../../db/ids.ts';
 import { erasePerson } from '../../db/maintenance/erasure.ts';
-import { transaction } from '../../db/transaction.ts';
-import { lockNames } from '../../db/namedLocks.ts';
-import { requestResend } from '../../db/webhooks/webhookResends.ts';
+import { requestResend } from '../../db/webhooks/webhookDeliveries.ts';
 import { ownDatabase } from '../admin/support.ts';
 import { eventually } from '../support/eventually.ts';
 

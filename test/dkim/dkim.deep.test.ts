@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownRecords } from '../../domain/email/dnsRecords.ts';
+import { ownRecords } from '../../domain/email/dns.ts';
 import type { SubmitEmail } from '../../providers/email.ts';
 import { aFile, anEmail, DKIM, openRoute, type OpenRoute, working } from '../smtp/client.ts';
 import { type Relay, startRelay } from '../smtp/relay.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import * as blacklist from '../../domain/blacklist.ts';
+import * as blacklist from '../../domain/statuses.ts';
 
 test('up to 1000 numbers are listed at once, for the reason `manual` where none is given (v2.3.0, Blacklist)', () => {
   expect(blacklist.BLACKLIST_ADDED_MAX).toBe(1000);

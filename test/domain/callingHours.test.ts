@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstMomentToCall, hoursToBegin, readCallingHours } from '../../domain/callingHours.ts';
-import { firstMomentInside, firstMomentInsideAll, parseSendWindow } from '../../domain/sendWindow.ts';
+import {
+  firstMomentInside,
+  firstMomentInsideAll,
+  firstMomentToCall,
+  hoursToBegin,
+  parseSendWindow,
+  readCallingHours,
+} from '../../domain/sendWindow.ts';
 
 const MINUTE = 60_000;
 const hours = (window: string, betweenTriesS = 300) => ({ window: parseSendWindow(window)!, betweenTriesS });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Channel, CHANNELS, DEFAULT_CHANNEL } from '../../domain/channelNames.ts';
+import { type Channel, CHANNELS, DEFAULT_CHANNEL } from '../../domain/channelDeclaration.ts';
 import { mms } from '../../domain/channels/mms.ts';
 import { vms, VOICES, voiceContentOf } from '../../domain/channels/vms.ts';
 import { declareChannel, rulesOf } from '../../domain/channels.ts';
-import { cutAsNoted, noteOfCut, splitIntoParts } from '../../domain/parts.ts';
+import { cutAsNoted, noteOfCut, splitIntoParts } from '../../domain/sms.ts';
 
 const sms = rulesOf('sms');
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasMoreCharacters } from '../../domain/characters.ts';
+import { hasMoreCharacters } from '../../domain/gsm7.ts';
 
 test.each([
   ['', 0, false],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { composed } from '../../domain/composed.ts';
+import { composed } from '../../domain/ids.ts';
 import { computedMs } from '../support/computed.ts';
 
 test.each(['Łódź', 'zażółć gęślą jaźń', 'Tiếng Việt', '한국어', ''])('%s is composed', (text) => {

@@ -1,15 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinedNames, splitNames } from '../../domain/contactTable.ts';
-import { protectedCell, unprotectedCell } from '../../domain/tableCell.ts';
 import {
+  changedContact,
   customKeyProblem,
+  isMeantAsGroupId,
+  joinedNames,
   mergeCustomFields,
-  rememberedKeys,
+  NAMELESS,
+  protectedCell,
   readCustomFields,
+  rememberedKeys,
   repeatedKey,
-} from '../../domain/contactFields.ts';
-import { changedContact, isMeantAsGroupId, NAMELESS } from '../../domain/contacts.ts';
+  splitNames,
+  unprotectedCell,
+} from '../../domain/contacts.ts';
 
 describe('keys of custom fields', () => {
   it.each(['a', '_', 'Miasto', 'łąka_2', '_1', `ż${'9'.repeat(30)}`, 'imię', 'link', 'constructor'])(

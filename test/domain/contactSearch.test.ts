@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { searchTerms } from '../../domain/contactSearch.ts';
+import { searchTerms } from '../../domain/contacts.ts';
 
 describe('what is typed into a search box', () => {
   it.each([

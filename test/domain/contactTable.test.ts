@@ -5,7 +5,7 @@ import {
   isContactColumn,
   joinedNames,
   splitNames,
-} from '../../domain/contactTable.ts';
+} from '../../domain/contacts.ts';
 
 const OWN = ['msisdn', 'first_name', 'last_name', 'email', 'groups'];
 

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  isFinalReport,
-  mergeReport,
-  outcomeOfParts,
-  type ReportState,
-} from '../../domain/deliveryReports.ts';
+import { isFinalReport, mergeReport, outcomeOfParts, type ReportState } from '../../domain/incoming.ts';
 
 const RUNS = { seed: 72, numRuns: 500 };
 const FINAL = ['delivered', 'undelivered', 'expired', 'rejected', 'deleted'] as const;

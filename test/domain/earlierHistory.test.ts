@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pageOfHistory, secondOf, sentAtOf, type SentKey, stretchOf } from '../../domain/earlierHistory.ts';
+import { pageOfHistory, secondOf, sentAtOf, type SentKey, stretchOf } from '../../domain/earlier.ts';
 
 const NOW = 1_795_000_000;
 const key = (second: number, number: number): SentKey => second * 1_000_000 + number;

@@ -5,7 +5,7 @@ import {
   type LoggedRow,
   messageLog,
   type ReportedRow,
-} from '../../domain/earlierRecords.ts';
+} from '../../domain/earlier.ts';
 import type { MessageStatus } from '../../domain/statuses.ts';
 
 // 2026-03-05 12:00:00 UTC, and the 42nd message of that second.

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
+  classesShowing,
   EARLIER_SEND_AT_HORIZON_MS,
   EARLIER_STATUS_OF,
   EARLIER_STATUSES,
   type EarlierStatus,
-} from '../../domain/earlierInterface.ts';
-import { classesShowing, hasLeft, historyClassOf, shownStatus } from '../../domain/earlierStatus.ts';
+  hasLeft,
+  historyClassOf,
+  shownStatus,
+} from '../../domain/earlier.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/statuses.ts';
 
 const SUBMISSIONS = ['waiting', 'submitting', 'answered', 'unanswered'];

@@ -1,13 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
-import { EMAIL_EVENT_KINDS, notifiedKind } from '../../domain/email/events.ts';
-import * as limits from '../../domain/email/limits.ts';
-import { emailEvent } from '../../domain/email/records.ts';
 import {
+  EMAIL_EVENT_KINDS,
   EMAIL_STATUSES,
+  notifiedKind,
   RECIPIENT_STATES,
   SHOWN_RECIPIENT_STATES,
   shownState,
 } from '../../domain/email/statuses.ts';
+import * as limits from '../../domain/email/address.ts';
+import { emailEvent } from '../../domain/email/dns.ts';
 
 // Fields, kinds and limits are those of v1.2.0.
 describe('an email_event', () => {

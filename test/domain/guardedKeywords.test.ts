@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { guardOf } from '../../domain/guardedKeywords.ts';
-import { isOptOut } from '../../domain/optOutWords.ts';
-import { splitKeyword } from '../../domain/keywords.ts';
+import { guardOf, isOptOut, splitKeyword } from '../../domain/keywords.ts';
 
 describe('keywords that would carry other accounts’ replies away', () => {
   // As people type them, with a telephone's Polish letters or without.

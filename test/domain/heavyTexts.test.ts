@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { areHeavy } from '../../domain/heavyTexts.ts';
+import { areHeavy } from '../../domain/sms.ts';
 
 test('texts are heavy beyond a million characters', () => {
   expect([0, 1_000_000, 1_000_001].map(areHeavy)).toEqual([false, false, true]);

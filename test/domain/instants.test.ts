@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { comparableInstant, formatInstant, parseInstant } from '../../domain/instants.ts';
+import { comparableInstant, formatInstant, parseInstant } from '../../domain/calendar.ts';
 
 const RUNS = { seed: 8601, numRuns: 500 };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { plainAddress } from '../../domain/ipAddress.ts';
+import { plainAddress } from '../../domain/addresses.ts';
 
 describe('an address in its one form', () => {
   test.each([

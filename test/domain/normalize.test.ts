@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isGsm7 } from '../../domain/gsm7.ts';
-import { normalize } from '../../domain/normalize.ts';
+import { isGsm7, normalize } from '../../domain/gsm7.ts';
 import { computedMs } from '../support/computed.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OPT_OUT_TOKEN_LENGTH, withoutOptOutTokens } from '../../domain/optOutLinks.ts';
+import { OPT_OUT_TOKEN_LENGTH, withoutOptOutTokens } from '../../domain/links.ts';
 
 const LETTERS = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
 const tokens = fc.string({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isOptOut, OPT_OUT_WORDS } from '../../domain/optOutWords.ts';
+import { isOptOut, OPT_OUT_WORDS } from '../../domain/keywords.ts';
 import { computedMs } from '../support/computed.ts';
 
 describe('a reply unsubscribes', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { describe, expect, test } from 'vitest';
 import { isGsm7, septetsOf } from '../../domain/gsm7.ts';
-import { countParts, MAX_PARTS, splitIntoParts } from '../../domain/parts.ts';
+import { countParts, MAX_PARTS, splitIntoParts } from '../../domain/sms.ts';
 
 const RUNS = { seed: 230, numRuns: 150 };
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DomainError } from '../../domain/errors.ts';
 import {
+  type CountryRates,
   defaultForeignPrice,
+  DomainError,
   messageCost,
   normaliseCountryRates,
   pricePerPart,
   rateAfterTopUp,
   topUpRate,
-  type CountryRates,
-} from '../../domain/price.ts';
+} from '../../domain/money.ts';
 
 const RUNS = { seed: 15, numRuns: 500 };
 const RATES: CountryRates = { '4': { sms: 1 }, '49': { sms: 25, mms: 90, vms: 60 }, '49151': { sms: 31 } };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type InboundRow, inboundRecord, storable } from '../../domain/inbound.ts';
+import { type InboundRow, inboundRecord, storable } from '../../domain/incoming.ts';
 import { linkRecord, type TrackedLinkRow } from '../../domain/links.ts';
-import { blacklistReason, reasonText } from '../../domain/reasons.ts';
+import { blacklistReason, reasonText } from '../../domain/statuses.ts';
 import { type MessageRow, messageRecord } from '../../domain/records.ts';
 
 const [CREATED, LATER] = [new Date('2026-01-05T10:00:00Z'), new Date('2026-01-05T11:30:00.5Z')];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { QUOTA_NAMES, QUOTAS, quotasOf } from '../../domain/quotas.ts';
+import { QUOTA_NAMES, QUOTAS, quotasOf } from '../../domain/money.ts';
 import { Refused, StaffRefused } from '../../domain/refusals.ts';
 import {
   emailFigures,

@@ -1,7 +1,6 @@
 import { list } from 'isbot';
 import { describe, expect, it } from 'vitest';
-import { VAGUE_PATTERNS } from '../../domain/robotPatterns.ts';
-import { isKnownRobot, isRobot } from '../../domain/robots.ts';
+import { isKnownRobot, isRobot, VAGUE_PATTERNS } from '../../domain/links.ts';
 import { computedMs } from '../support/computed.ts';
 
 const KNOWN_ROBOTS = [

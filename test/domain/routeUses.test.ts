@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import { onlyUses, simulatedUse } from '../../domain/routeUses.ts';
-import type { RouteOption, RouteRule, Routing } from '../../domain/routing.ts';
+import {
+  onlyUses,
+  type RouteOption,
+  type RouteRule,
+  type Routing,
+  simulatedUse,
+} from '../../domain/routing.ts';
 
 const route = (name: string, more: Partial<RouteOption> = {}): RouteOption => ({
   ...{ name, kind: 'smpp', state: 'active', working: true, carries: ['sms'], simulated: false },

@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { DnsRecord } from '../../domain/email/dnsRecords.ts';
-import { ownRecords, returnPathOf } from '../../domain/email/dnsRecords.ts';
-import { readDomainName, selectorOf } from '../../domain/email/domainNames.ts';
+import { type DnsRecord, isSeen, ownRecords, returnPathOf } from '../../domain/email/dns.ts';
+import { readDomainName, selectorOf } from '../../domain/email/address.ts';
 import {
   afterLook,
   CLAIM_MS,
@@ -12,7 +11,6 @@ import {
   statusOf,
   UNSEEN,
 } from '../../domain/email/domainStates.ts';
-import { isSeen } from '../../domain/email/seenInDns.ts';
 
 describe('the name of a sender domain', () => {
   it.each([

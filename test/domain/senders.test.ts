@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSenderName } from '../../domain/senders.ts';
+import { isSenderName } from '../../domain/msisdn.ts';
 
 test.each([
   'A',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shortenedAddress } from '../../domain/shortenedAddress.ts';
+import { shortenedAddress } from '../../domain/addresses.ts';
 
 describe('shortenedAddress', () => {
   it.each([

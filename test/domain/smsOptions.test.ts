@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { rulesOf } from '../../domain/channels.ts';
-import { optionsOf, storedOptions } from '../../domain/smsOptions.ts';
+import { optionsOf, storedOptions } from '../../domain/sms.ts';
 
 test.each([
   [{ flash: false, ucs2: false }, null],

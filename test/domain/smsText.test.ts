@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { encodeGsm7 } from '../../domain/gsm7.ts';
-import type { ByteEncoding } from '../../domain/inbound.ts';
-import { splitIntoParts } from '../../domain/parts.ts';
-import { decodeText, joinParts } from '../../domain/smsText.ts';
+import type { ByteEncoding } from '../../domain/incoming.ts';
+import { decodeText, joinParts, splitIntoParts } from '../../domain/sms.ts';
 
 const ALPHABET = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter((char) => {
   return splitIntoParts(char).encoding === 'gsm7';

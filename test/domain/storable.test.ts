@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { EXACT_MAX, isOneLine, isStorable } from '../../domain/storable.ts';
+import { EXACT_MAX, isOneLine, isStorable } from '../../domain/ids.ts';
 
 const ORDINARY = [
   ...['', ' ', 'Zażółć gęślą jaźń', 'a\u00a0b', 'a\u3000b', '👩‍💻', '\u{10ffff}', '!"#~', '\u00a9\u00ad\ufeff'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { protectedCell, unprotectedCell } from '../../domain/tableCell.ts';
+import { protectedCell, unprotectedCell } from '../../domain/contacts.ts';
 
 describe('a cell of a table', () => {
   test.each([

@@ -5,7 +5,7 @@ import {
   TEMPLATE_TYPES,
   type TemplateContent,
   type TemplatePatch,
-} from '../../domain/templates.ts';
+} from '../../domain/placeholders.ts';
 
 test('a body has up to 10,000 characters, a SMIL document of an `mms` 100,000', () => {
   expect(TEMPLATE_BODY_MAX).toEqual({ sms: 10_000, mms: 100_000, vms: 10_000 });

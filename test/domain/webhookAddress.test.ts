@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isPublicAddress } from '../../domain/publicAddress.ts';
-import { faultOfAddress } from '../../domain/webhookAddress.ts';
+import { faultOfAddress, isPublicAddress } from '../../domain/addresses.ts';
 
 /** The IANA special-purpose registries (and multicast): first and last address of each block. */
 const SPECIAL: Record<string, [string, string]> = {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import * as webhooks from '../../domain/webhooks.ts';
-import { sign } from '../../pipeline/signatures.ts';
+import { sign } from '../../pipeline/webhookAttempts.ts';
 
 // Expectations are those of v2.3.0, Events.
 test('an event is tried three times, at 0 s, 2 s and 10 s', () => {

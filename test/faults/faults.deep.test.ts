@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { identify } from '../../bin/processes.ts';
+import { identify } from '../../bin/runfile.ts';
 import { chanceFrom } from '../crash/chance.ts';
 import type { Planned } from '../crash/load.ts';
 import { type AnyLink, type Play, startPlay } from '../crash/play.ts';

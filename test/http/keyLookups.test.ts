@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createKeyLookups, type KeyLookups } from '../../api/http/keyLookups.ts';
-import { newApiKey } from '../../db/accounts/apiKeys.ts';
+import { createKeyLookups, type KeyLookups } from '../../api/http/authentication.ts';
+import { newApiKey } from '../../db/accounts/keys.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { startDatabase } from '../support/database.ts';

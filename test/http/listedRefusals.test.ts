@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
 import { endpoint } from '../../api/http/endpoint.ts';
-import { refusalsOf, UNLISTED, watchRefusals } from '../../api/http/listedRefusals.ts';
+import { refusalsOf, UNLISTED, watchRefusals } from '../../api/http/invoke.ts';
 import { HttpRefused, kindOf, KINDS, type Reason, statusesOf } from '../../api/http/refusals.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import { tools } from '../../mcp/tools.ts';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
-import { endpoint } from '../../api/http/endpoint.ts';
-import type { Interface } from '../../domain/interfaces.ts';
-import { changesSomething, ownerOf, publicOwner, routesOf } from '../../api/http/routes.ts';
+import { changesSomething, endpoint, ownerOf, publicOwner, routesOf } from '../../api/http/endpoint.ts';
+import type { Interface } from '../../domain/ids.ts';
 import { HttpRefused } from '../../api/http/refusals.ts';
 
 interface Traits {

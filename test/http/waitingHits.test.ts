@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createWaitingHits, type WaitingHits } from '../../api/pages/waitingHits.ts';
+import { createWaitingHits, type WaitingHits } from '../../api/pages/redirect.ts';
 
 // Stated here on its own: what one statement takes, and what waits at most.
 const [LINKS, HITS, MOST] = [50, 500, 10_000];

@@ -5,10 +5,9 @@ import { acceptMessages, type NewMessage } from '../../db/messages/accept.ts';
 import { isGsm7 } from '../../domain/gsm7.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
-import type { SendInput } from '../../operations/sending/input.ts';
+import { acceptingOf, type SendInput } from '../../operations/sending/send.ts';
 import { newMessages } from '../../operations/sending/newMessages.ts';
 import { planMessages } from '../../operations/sending/plan.ts';
-import { acceptingOf } from '../../operations/sending/send.ts';
 import { startDatabase } from '../support/database.ts';
 import { askedSend, submitBy } from '../support/submitting.ts';
 

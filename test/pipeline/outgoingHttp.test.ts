@@ -2,8 +2,12 @@ import { type LookupAddress, promises as dnsOfSystem } from 'node:dns';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createOutgoing, type Delivery, type Outgoing } from '../../pipeline/outgoingHttp.ts';
-import { createPublicLookup } from '../../pipeline/publicLookup.ts';
+import {
+  createOutgoing,
+  createPublicLookup,
+  type Delivery,
+  type Outgoing,
+} from '../../pipeline/outgoingHttp.ts';
 import { type DnsServer, startDnsServer } from '../support/dnsServer.ts';
 
 let dns: DnsServer;

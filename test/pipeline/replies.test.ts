@@ -1,8 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../db/connection.ts';
-import { createReplies } from '../../pipeline/replies.ts';
-import { createReplyParts } from '../../pipeline/replyParts.ts';
+import { createReplies, createReplyParts } from '../../pipeline/replies.ts';
 import { startDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -2,11 +2,13 @@ import type { Client } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { createForgottenClicks } from '../../pipeline/forgottenClicks.ts';
-import { createForgottenResends } from '../../pipeline/forgottenResends.ts';
+import {
+  createCatchUp,
+  createForgottenClicks,
+  createForgottenResends,
+  createStartedLately,
+} from '../../pipeline/catchUp.ts';
 import { createReplies } from '../../pipeline/replies.ts';
-import { createCatchUp } from '../../pipeline/startForgotten.ts';
-import { createStartedLately } from '../../pipeline/startedLately.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { startDatabase } from '../support/database.ts';
 

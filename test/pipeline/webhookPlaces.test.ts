@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createWebhookPlaces, type WebhookPlaces } from '../../pipeline/webhookPlaces.ts';
+import { createWebhookPlaces, type WebhookPlaces } from '../../pipeline/webhookAttempts.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());

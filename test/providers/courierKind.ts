@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { closedProvider } from '../../providers/closed.ts';
+import { closedProvider } from '../../providers/provider.ts';
 import { providerKind } from '../../providers/kind.ts';
 
 /** The header that the courier signs its calls in. */

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Provider } from '../../providers/provider.ts';
-import type { Withheld } from '../../providers/withheld.ts';
+import type { Provider, Withheld } from '../../providers/provider.ts';
 import { createSmppProvider, testSmppRoute } from '../../providers/smpp/provider.ts';
 import { smppSettings } from '../../providers/smpp/settings.ts';
-import type { NetworkReply } from '../../domain/inbound.ts';
-import { splitIntoParts } from '../../domain/parts.ts';
+import type { NetworkReply } from '../../domain/incoming.ts';
+import { splitIntoParts } from '../../domain/sms.ts';
 import type { DeliveryReport, SubmitAnswer } from '../../domain/submission.ts';
 import { JSMPP_CREDENTIALS, type JsmppServer, startJsmpp } from '../smsc/jsmpp.ts';
 import { SAMPLES } from '../smsc/samples.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { closedProvider } from '../../providers/closed.ts';
+import { closedProvider } from '../../providers/provider.ts';
 import { DomainProblem, type ProviderDomain } from '../../providers/email.ts';
 import { providerKind } from '../../providers/kind.ts';
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { ownRecords } from '../../domain/email/dnsRecords.ts';
-import { closedProvider } from '../../providers/closed.ts';
+import { ownRecords } from '../../domain/email/dns.ts';
+import { closedProvider } from '../../providers/provider.ts';
 import { providerKind } from '../../providers/kind.ts';
 import { SIGNATURE, signatureOf } from './courierKind.ts';
 

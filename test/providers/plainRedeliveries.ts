@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingReply } from '../../providers/smpp/incoming.ts';
+import type { IncomingReply } from '../../providers/smpp/inbox.ts';
 
 const DOUBTFUL_MS = 30_000;
 const REMEMBERED_MS = 600_000;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 import type { CallbackCall } from '../../providers/callbacks.ts';
 import { resend as kind } from '../../providers/resend/kind.ts';
 import { resendCredentials } from '../../providers/resend/settings.ts';

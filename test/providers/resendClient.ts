@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { EmailAnswer, SubmitAttachment, SubmitEmail } from '../../providers/email.ts';
-import type { Provider } from '../../providers/provider.ts';
-import type { Withheld } from '../../providers/withheld.ts';
+import type { Provider, Withheld } from '../../providers/provider.ts';
 import { createResendProvider } from '../../providers/resend/provider.ts';
 import { resendSettings } from '../../providers/resend/settings.ts';
 import { eventually } from '../support/eventually.ts';

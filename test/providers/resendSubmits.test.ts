@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SubmitEmail } from '../../providers/email.ts';
-import { emailBody } from '../../providers/resend/body.ts';
+import { emailBody } from '../../providers/resend/provider.ts';
 import { eventually } from '../support/eventually.ts';
 import { email, file, openClient } from './resendClient.ts';
 

@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { submitFields } from '../../providers/smpp/content.ts';
-import type { SubmitFields } from '../../providers/smpp/pdus.ts';
+import type { SubmitFields } from '../../providers/smpp/wire.ts';
 import type { SmppSettings } from '../../providers/smpp/settings.ts';
-import { MAX_PARTS, splitIntoParts } from '../../domain/parts.ts';
+import { MAX_PARTS, splitIntoParts } from '../../domain/sms.ts';
 import { settings, submitPart } from './smppPdu.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
-import { answerOfStatus } from '../../providers/smpp/errors.ts';
-import { STATUS_MEANING } from '../../providers/smpp/statuses.ts';
+import { answerOfStatus, STATUS_MEANING } from '../../providers/smpp/receipts.ts';
 
 // Somebody else's list of the codes.
 const { errors: CODES } = createRequire(import.meta.url)('smpp/lib/defs.js') as {

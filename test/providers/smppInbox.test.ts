@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedeliveries, type HandedOver } from '../../providers/smpp/redeliveries.ts';
+import { createRedeliveries, type HandedOver } from '../../providers/smpp/inbox.ts';
 import { incoming } from '../smsc/incoming.ts';
 import type { Smsc } from '../smsc/smsc.ts';
 import { COMMAND, encodePdu, encodeShortMessage } from '../smsc/wire.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readDeliver } from '../../providers/smpp/incoming.ts';
-import type { DeliverPdu } from '../../providers/smpp/pdus.ts';
-import { decodeText } from '../../domain/smsText.ts';
+import { readDeliver } from '../../providers/smpp/inbox.ts';
+import type { DeliverPdu } from '../../providers/smpp/wire.ts';
+import { decodeText } from '../../domain/sms.ts';
 import { deliverPdu, settings } from './smppPdu.ts';
 
 const HEADER = 0x40;

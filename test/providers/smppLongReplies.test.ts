@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createReplyParts } from '../../pipeline/replyParts.ts';
+import { createReplyParts } from '../../pipeline/replies.ts';
 import type { Database } from '../../db/connection.ts';
-import type { ReplyPart } from '../../domain/inbound.ts';
+import type { ReplyPart } from '../../domain/incoming.ts';
 import { isGsm7 } from '../../domain/gsm7.ts';
 import { incoming, type IncomingOptions } from '../smsc/incoming.ts';
 import { startDatabase } from '../support/database.ts';

@@ -1,4 +1,4 @@
-import type { DeliverPdu } from '../../providers/smpp/pdus.ts';
+import type { DeliverPdu } from '../../providers/smpp/wire.ts';
 import { smppSettings, type SmppSettings } from '../../providers/smpp/settings.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
 

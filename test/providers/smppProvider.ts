@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Provider, ProviderHandlers } from '../../providers/provider.ts';
 import { createSmppProvider } from '../../providers/smpp/provider.ts';
 import { smppSettings } from '../../providers/smpp/settings.ts';
-import type { NetworkReply, ReplyPart } from '../../domain/inbound.ts';
+import type { NetworkReply, ReplyPart } from '../../domain/incoming.ts';
 import type { DeliveryReport, SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
 import { type Smsc, type SmscOptions, startSmsc } from '../smsc/smsc.ts';
 import { eventually } from '../support/eventually.ts';

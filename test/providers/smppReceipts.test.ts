@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readDeliver } from '../../providers/smpp/incoming.ts';
-import type { DeliverPdu } from '../../providers/smpp/pdus.ts';
+import { readDeliver } from '../../providers/smpp/inbox.ts';
+import type { DeliverPdu } from '../../providers/smpp/wire.ts';
 import type { SmppSettings } from '../../providers/smpp/settings.ts';
-import { storable } from '../../domain/inbound.ts';
+import { storable } from '../../domain/incoming.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { deliverPdu, settings } from './smppPdu.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRedeliveries } from '../../providers/smpp/redeliveries.ts';
+import { createRedeliveries } from '../../providers/smpp/inbox.ts';
 
 const one = { from: '+48600100200', to: null, encoding: 'gsm7' as const };
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodePdu, deliverPdu, encodePdu, type Pdu, statusName } from '../../providers/smpp/codec.ts';
-import { readDeliver } from '../../providers/smpp/incoming.ts';
+import { readDeliver } from '../../providers/smpp/inbox.ts';
 import { readPdus } from '../../providers/smpp/wire.ts';
 import { decodeShortMessage, encodeShortMessage, tlv } from '../smsc/wire.ts';
 import { settings } from './smppPdu.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { intoMorning, untilMorning } from '../../providers/smsapi/errorCodes.ts';
+import { intoMorning, untilMorning } from '../../providers/smsapi/answers.ts';
 import { errorAnswer } from '../smsapi/provider.ts';
 import { CALLBACK_URL, leaves, openClient, SECRET, sms } from './smsapiClient.ts';
 

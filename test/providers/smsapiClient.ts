@@ -2,8 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Provider as Client } from '../../providers/provider.ts';
 import { createSmsapiProvider } from '../../providers/smsapi/provider.ts';
 import { smsapiSettings } from '../../providers/smsapi/settings.ts';
-import type { LookupAnswer } from '../../domain/lookups.ts';
-import type { DeliveryReport, SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
+import type { DeliveryReport, LookupAnswer, SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
 import { type Provider, startProvider } from '../smsapi/provider.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHANNELS } from '../../domain/channelNames.ts';
+import { CHANNELS } from '../../domain/channelDeclaration.ts';
 import { readAnswer } from '../../providers/smsapi/answers.ts';
 import { callbackAddress } from '../../providers/callbacks.ts';
 import { readLookup, readReply, readReports } from '../../providers/smsapi/callbacks.ts';
-import { findingOf } from '../../providers/smsapi/finding.ts';
+import { findingOf } from '../../providers/smsapi/http.ts';
 import { readLookupAnswer } from '../../providers/smsapi/lookup.ts';
-import { idxOf, referenceOf } from '../../providers/smsapi/reference.ts';
-import { wouldBeReplaced } from '../../providers/smsapi/request.ts';
+import { idxOf, referenceOf, wouldBeReplaced } from '../../providers/smsapi/request.ts';
 import { CALLBACK_PATHS, smsapiCredentials, smsapiSettings } from '../../providers/smsapi/settings.ts';
 
 const fieldNames = [

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { testSmsapiRoute } from '../../providers/smsapi/profile.ts';
+import { testSmsapiRoute } from '../../providers/smsapi/http.ts';
 import { smsapiSettings } from '../../providers/smsapi/settings.ts';
 import type { Provider } from '../smsapi/provider.ts';
 import { eventually } from '../support/eventually.ts';

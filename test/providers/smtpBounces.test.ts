@@ -3,14 +3,14 @@ import { connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
-import { createBeginning } from '../../providers/smtp/beginning.ts';
+import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
+import { createBeginning } from '../../providers/smtp/replies.ts';
 import {
   type BounceLimits,
   createBounceListener,
   type BounceListener,
 } from '../../providers/smtp/listener.ts';
-import { returnPath } from '../../providers/smtp/returnPath.ts';
+import { returnPath } from '../../providers/smtp/settings.ts';
 import { newId } from '../../db/ids.ts';
 import { RETURN_PATH_KEY } from '../smtp/client.ts';
 import { eventually } from '../support/eventually.ts';

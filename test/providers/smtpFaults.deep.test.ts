@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EmailAnswer } from '../../providers/email.ts';
-import type { Withheld } from '../../providers/withheld.ts';
+import type { Withheld } from '../../providers/provider.ts';
 import { aFile, anEmail, openRoute, type OpenRoute, working } from '../smtp/client.ts';
 import { type Fault, type FaultServer, startFaultServer } from '../smtp/faultServer.ts';
 

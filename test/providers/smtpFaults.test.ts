@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Connection } from '../../providers/smtp/connection.ts';
 import { testSmtpRoute } from '../../providers/smtp/provider.ts';
 import { smtpCredentials, smtpSettings } from '../../providers/smtp/settings.ts';
-import { inTransactions } from '../../providers/smtp/transactions.ts';
+import { inTransactions } from '../../providers/smtp/connections.ts';
 import {
   aFile,
   anEmail,

@@ -15,7 +15,7 @@ import {
   resumeSignal,
 } from '../../workflows/contracts.ts';
 import { type DomainSnapshot, writeDomainEvent } from '../../db/emails/domains.ts';
-import { requestResend } from '../../db/webhooks/webhookResends.ts';
+import { requestResend } from '../../db/webhooks/webhookDeliveries.ts';
 import { clickStart, domainStart, resendStart } from '../../workflows/startOptions.ts';
 import { deliveryReportsOf, reportDelivered } from '../workflows/deliveryReports.ts';
 import { type EmailWish, mailAccount, notifiedOf, reportEmail, sendEmailOf } from '../workflows/emails.ts';

@@ -1,6 +1,6 @@
-import { openAccount } from '../../operations/accounts/create.ts';
+import { openAccount } from '../../operations/accounts/accounts.ts';
 import { ALL_SCOPES, issueKey } from '../../operations/accounts/keys.ts';
-import { insertToken, newApiToken } from '../../db/accounts/apiTokens.ts';
+import { insertToken, newApiToken } from '../../db/accounts/keys.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { activateSender, updateAccount } from '../../db/accounts/staff.ts';

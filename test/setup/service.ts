@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { UNLISTED } from '../../api/http/listedRefusals.ts';
+import { UNLISTED } from '../../api/http/invoke.ts';
 import { type ServiceUnderTest, type StartedService, startServiceOn } from '../support/service.ts';
 import type { Servers } from '../support/servers.ts';
 import { useServers } from './servers.ts';

@@ -1,4 +1,4 @@
-import { newApiKey } from '../../db/accounts/apiKeys.ts';
+import { newApiKey } from '../../db/accounts/keys.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { eventually } from '../support/eventually.ts';

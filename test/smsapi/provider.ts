@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { splitIntoParts } from '../../domain/parts.ts';
+import { splitIntoParts } from '../../domain/sms.ts';
 
 /** A request as it came. */
 export interface ProviderCall {

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { EmailAnswer, SubmitAttachment, SubmitEmail } from '../../providers/email.ts';
-import type { Provider, ProviderHandlers } from '../../providers/provider.ts';
-import type { Withheld } from '../../providers/withheld.ts';
+import type { Provider, ProviderHandlers, Withheld } from '../../providers/provider.ts';
 import { createSmtpProvider } from '../../providers/smtp/provider.ts';
 import { smtpCredentials, smtpSettings } from '../../providers/smtp/settings.ts';
 import { newId } from '../../db/ids.ts';

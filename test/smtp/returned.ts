@@ -1,4 +1,4 @@
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 import { readReturned } from '../../providers/smtp/reports.ts';
 
 /** Reads a message that came back. */

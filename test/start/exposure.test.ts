@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { identify } from '../../bin/processes.ts';
-import { readRunFile } from '../../bin/runfile.ts';
+import { identify, readRunFile } from '../../bin/runfile.ts';
 import { eventually, until } from '../support/eventually.ts';
 import { type Listener, listenersOf, type SeenProcess, treeOf } from './processTree.ts';
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { watchSecretsKey } from '../../bin/keyWatch.ts';
 import { checkSecretsKey } from '../../bin/secrets.ts';
 import { changeKeyFingerprint } from '../../db/accounts/storedSecrets.ts';
-import { keyFingerprint } from '../../db/encryption.ts';
+import { keyFingerprint } from '../../db/installation.ts';
 import { ownDatabase } from '../admin/support.ts';
 
 const { url, sql } = ownDatabase();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectListenable, listenProblem } from '../../bin/listening.ts';
+import { expectListenable, listenProblem } from '../../bin/ports.ts';
 import { describe as sentenceOf } from '../../bin/process.ts';
 import { takenPort } from './support.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lockDataDir } from '../../dev/dataDir.ts';
-import { identify } from '../../bin/processes.ts';
+import { identify } from '../../bin/runfile.ts';
 import { dataFolder, run } from './support.ts';
 
 const HOLDER = 'test/start/programs/holdLock.ts';

@@ -6,7 +6,7 @@ import { type RunningMetrics, startMetrics } from '../../bin/metrics.ts';
 import { storeEmailEvents } from '../../db/emails/events.ts';
 import { newId } from '../../db/ids.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
-import { reportRoutes } from '../../db/routes/routeStates.ts';
+import { reportRoutes } from '../../db/routes/routes.ts';
 import { routeLine } from '../admin/routeLine.ts';
 import { takenPort } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { identify } from '../../bin/processes.ts';
+import { identify } from '../../bin/runfile.ts';
 import { startPostgres } from '../../dev/postgres.ts';
 import { treeOf } from './processTree.ts';
 import { dataFolder } from './support.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPortFree } from '../../bin/ports.ts';
 import { startPostgres } from '../../dev/postgres.ts';
-import { identify } from '../../bin/processes.ts';
+import { identify } from '../../bin/runfile.ts';
 import { treeOf } from './processTree.ts';
 import { dataFolder, run } from './support.ts';
 import { read, withDatabase, write, WRITTEN } from './writing.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { temporalConnection } from '../../api/temporalConnection.ts';
+import { temporalConnection } from '../../api/server.ts';
 import { eventually } from '../support/eventually.ts';
 
 const OK = 0;

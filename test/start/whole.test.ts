@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { identify } from '../../bin/processes.ts';
+import { identify } from '../../bin/runfile.ts';
 import { eventually, until } from '../support/eventually.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { treeOf } from './processTree.ts';

@@ -1,4 +1,4 @@
-import type { Channel } from '../../domain/channelNames.ts';
+import type { Channel } from '../../domain/channelDeclaration.ts';
 
 /** A message of each kind as it is stored: what a test has that has to hold for all of them. */
 export const STORED: readonly { channel: Channel; text: string; content?: object }[] = [

@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { endpoints } from '../../api/endpoints.ts';
-import { describedOnce } from '../../api/openapi/endpoint.ts';
-import type { Header, MediaType, Operation, PathItem, Response } from '../../api/openapi/types.ts';
+import { describedOnce } from '../../api/openapi/document.ts';
+import type { Header, MediaType, Operation, PathItem, Response } from '../../api/openapi/schemas.ts';
 
 /** An answer as it came over HTTP. */
 export interface Answered {

@@ -1,8 +1,8 @@
 import { expect, inject } from 'vitest';
 import type { Endpoint } from '../../api/http/endpoint.ts';
-import type { Operation } from '../../api/openapi/types.ts';
+import type { Operation } from '../../api/openapi/schemas.ts';
 import { earlierDocument, earlierEndpoints } from '../../api/v1_2/endpoints.ts';
-import { newApiToken } from '../../db/accounts/apiTokens.ts';
+import { newApiToken } from '../../db/accounts/keys.ts';
 import { newId } from '../../db/ids.ts';
 import { type AccountWish, database, newAccount, type TestAccount } from './factories.ts';
 

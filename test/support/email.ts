@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { expect, inject, onTestFinished } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { sealDomainKey } from '../../db/emails/domains.ts';
-import { encrypt } from '../../db/encryption.ts';
+import { encrypt } from '../../db/installation.ts';
 import { newId } from '../../db/ids.ts';
 import type { AccountWish } from './factories.ts';
 import { database } from './factories.ts';

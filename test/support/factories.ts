@@ -1,8 +1,8 @@
 import { inject } from 'vitest';
-import { newApiKey } from '../../db/accounts/apiKeys.ts';
+import { newApiKey } from '../../db/accounts/keys.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import type { CountryRates } from '../../domain/price.ts';
+import type { CountryRates } from '../../domain/money.ts';
 import type { Scope } from '../../operations/asked.ts';
 import { type AnswerBody, type ApiClient, apiClient } from './client.ts';
 import { eventually } from './eventually.ts';

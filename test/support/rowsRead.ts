@@ -1,5 +1,4 @@
-import type { Database, Sql } from '../../db/connection.ts';
-import { transaction } from '../../db/transaction.ts';
+import { type Database, type Sql, transaction } from '../../db/connection.ts';
 
 /** Does something in a transaction. @returns its answer, and how many rows of a table PostgreSQL has looked at for it */
 export async function rowsRead<T>(

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
 import { signingKey } from '../../db/emails/handOver.ts';
-import { readEmailTerms } from '../../db/emails/terms.ts';
+import { readEmailTerms } from '../../db/emails/accept.ts';
 import { type DnsServer, inChunks } from './dnsServer.ts';
 
 /** A record as the command line shows it. */

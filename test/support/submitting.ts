@@ -5,7 +5,7 @@ import { newId } from '../../db/ids.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
 import type { Asked } from '../../operations/asked.ts';
-import type { SendInput } from '../../operations/sending/input.ts';
+import type { SendInput } from '../../operations/sending/send.ts';
 import { createRetryPace } from '../../concurrency/retryPace.ts';
 import { createPacer } from '../../db/routes/pacing.ts';
 import type { Provider } from '../../providers/provider.ts';

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { byColumnName } from '../../db/columnNames.ts';
-import type { Database } from '../../db/connection.ts';
+import { byColumnName, type Database } from '../../db/connection.ts';
 
 /** Columns in which words are found, as `table.column` (other schemas than `public` by name), and in how many rows. */
 export type Found = Record<string, number>;

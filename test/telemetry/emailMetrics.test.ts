@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { storeEmailEvents } from '../../db/emails/events.ts';
 import { newId } from '../../db/ids.ts';
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 import { createEmailEvents } from '../../pipeline/emailEvents.ts';
 import { registry } from '../../telemetry/metrics.ts';
 import { ownDatabase } from '../admin/support.ts';

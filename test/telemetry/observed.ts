@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { newApiKey } from '../../db/accounts/apiKeys.ts';
+import { newApiKey } from '../../db/accounts/keys.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { eventually } from '../support/eventually.ts';

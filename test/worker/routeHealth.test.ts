@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { closedProvider } from '../../providers/closed.ts';
-import type { Provider } from '../../providers/provider.ts';
-import { createRouteHealth } from '../../worker/routeHealth.ts';
+import { closedProvider, type Provider } from '../../providers/provider.ts';
+import { createRouteHealth } from '../../worker/routeTasks.ts';
 
 const closed = closedProvider('r', null);
 const open: Provider = { ...closed, state: () => ({ ...closed.state(), takesSubmits: true, sessions: 1 }) };

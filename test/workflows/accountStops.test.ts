@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StartableMessage } from '../../domain/startable.ts';
+import type { StartableMessage } from '../../domain/statuses.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { startEmail, writtenEmail, mailAccount, storedEmail, triesOf, untilEmailIs } from './emails.ts';

@@ -1,8 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readCallingHours } from '../../domain/callingHours.ts';
-import { parseSendWindow } from '../../domain/sendWindow.ts';
-import { findTiming } from '../../operations/sending/timing.ts';
+import { parseSendWindow, readCallingHours } from '../../domain/sendWindow.ts';
+import { findTiming } from '../../operations/sending/plan.ts';
 import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
 

@@ -1,8 +1,8 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createForgottenClicks } from '../../pipeline/forgottenClicks.ts';
-import { countClick } from '../../db/links/clicks.ts';
+import { createForgottenClicks } from '../../pipeline/catchUp.ts';
+import { countClick } from '../../db/links/links.ts';
 import { newId } from '../../db/ids.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { clickStart } from '../../workflows/startOptions.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { EARLIER_EVENTS } from '../../api/v1_2/webhooks.ts';
 import { newId } from '../../db/ids.ts';
 import { listUnmatched, readInbound, readReply } from '../../db/incoming/replies.ts';
-import { requestResend } from '../../db/webhooks/webhookResends.ts';
+import { requestResend } from '../../db/webhooks/webhookDeliveries.ts';
 import { cancelSignal } from '../../workflows/contracts.ts';
 import { resendStart } from '../../workflows/startOptions.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';

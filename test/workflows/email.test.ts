@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endEmail } from '../../db/emails/handOver.ts';
-import { startableEmails } from '../../db/emails/startable.ts';
+import { startableEmails } from '../../db/emails/accept.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import {
   startEmail,

@@ -1,9 +1,9 @@
 import { acceptEmail } from '../../db/emails/accept.ts';
 import { storeEmailEvents } from '../../db/emails/events.ts';
 import { newId } from '../../db/ids.ts';
-import type { ProviderEmailEvent } from '../../domain/email/events.ts';
-import { GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
-import { quotasOf } from '../../domain/quotas.ts';
+import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
+import { GROSZE_AN_ADDRESS } from '../../domain/email/address.ts';
+import { quotasOf } from '../../domain/money.ts';
 import { emailStart, type StartableEmail } from '../../workflows/startOptions.ts';
 import { insertDomain } from '../support/email.ts';
 import { DAY, type Pipeline } from './pipeline.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/connection.ts';
 import { reportFinding } from '../../db/maintenance/findings.ts';
-import type { StartableMessage } from '../../domain/startable.ts';
+import type { StartableMessage } from '../../domain/statuses.ts';
 import { messageRestart } from '../../workflows/startOptions.ts';
 import type { MessageOptions, Pipeline } from './pipeline.ts';
 

@@ -5,7 +5,7 @@ import { inboundActivities } from '../../activities/inbound.ts';
 import { createReplies } from '../../pipeline/replies.ts';
 import { newId } from '../../db/ids.ts';
 import { addSimulatedReply } from '../../db/routes/simulator.ts';
-import type { InboundRecord } from '../../domain/inbound.ts';
+import type { InboundRecord } from '../../domain/incoming.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { inboundStart } from '../../workflows/startOptions.ts';
 import { type Pipeline, startPipeline, WEBHOOK_SECRET } from './pipeline.ts';

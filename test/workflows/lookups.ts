@@ -1,6 +1,6 @@
 import { newId } from '../../db/ids.ts';
-import { acceptLookup } from '../../db/lookups/accept.ts';
-import type { LookupState } from '../../domain/lookups.ts';
+import { acceptLookup } from '../../db/lookups/lookups.ts';
+import type { LookupState } from '../../domain/submission.ts';
 import { lookupStart } from '../../workflows/startOptions.ts';
 import type { Pipeline } from './pipeline.ts';
 

@@ -10,7 +10,7 @@ import { newId } from '../../db/ids.ts';
 import { expireMessage } from '../../db/messages/endings.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
-import type { StartableMessage } from '../../domain/startable.ts';
+import type { StartableMessage } from '../../domain/statuses.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { providerId, reportDelivered } from './deliveryReports.ts';
 import { DAY, HOUR, type Pipeline, startPipeline } from './pipeline.ts';

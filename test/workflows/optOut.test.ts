@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StartableMessage } from '../../domain/startable.ts';
+import type { StartableMessage } from '../../domain/statuses.ts';
 import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
 

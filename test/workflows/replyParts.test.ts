@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createReplyParts } from '../../pipeline/replyParts.ts';
+import { createReplyParts } from '../../pipeline/replies.ts';
 import type { Database } from '../../db/connection.ts';
 import { encodeGsm7 } from '../../domain/gsm7.ts';
-import type { ReplyPart } from '../../domain/inbound.ts';
-import { splitIntoParts } from '../../domain/parts.ts';
+import type { ReplyPart } from '../../domain/incoming.ts';
+import { splitIntoParts } from '../../domain/sms.ts';
 import { startDatabase } from '../support/database.ts';
 
 let sql: Database;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { addSimulatedReply } from '../../db/routes/simulator.ts';
-import { requestResend, type Resend, RESENDS_AT_ONCE } from '../../db/webhooks/webhookResends.ts';
-import { startForgotten } from '../../pipeline/startForgotten.ts';
+import { requestResend, type Resend, RESENDS_AT_ONCE } from '../../db/webhooks/webhookDeliveries.ts';
+import { startForgotten } from '../../pipeline/catchUp.ts';
 import { clickStart, TO_REPEAT } from '../../workflows/startOptions.ts';
-import { startResend } from '../../workflows/startResend.ts';
+import { startResend } from '../../workflows/starts.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { storeClick } from '../support/storedClick.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';

@@ -1,7 +1,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
-import type { StartableMessage } from '../../domain/startable.ts';
+import type { StartableMessage } from '../../domain/statuses.ts';
 import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
 import { decideOn } from './decisions.ts';
 import { deliveryReportsOf } from './deliveryReports.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { clickStart, inboundStart } from '../../workflows/startOptions.ts';
-import { countClick } from '../../db/links/clicks.ts';
+import { countClick } from '../../db/links/links.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
 import { newId } from '../../db/ids.ts';

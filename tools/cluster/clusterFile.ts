@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson, writeJson } from '../../bin/jsonFile.ts';
+import { readJson, writeJson } from '../../bin/runfile.ts';
 
 const shape = z.object({
   /** Of the one command that keeps all of them. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson, writeJson } from '../../bin/jsonFile.ts';
+import { readJson, writeJson } from '../../bin/runfile.ts';
 import { freePort } from '../../bin/ports.ts';
 
 const shape = z.record(z.string(), z.array(z.number()));

@@ -1,8 +1,6 @@
-import type { OpenApi, Operation, PathItem } from '../../openapi/types.ts';
+import type { OpenApi, Operation, PathItem } from '../../openapi/schemas.ts';
 import { html, type Html } from '../html.ts';
-import { fieldList } from './fields.ts';
-import type { Shown } from './curl.ts';
-import { operationSection, webhookSection } from './operation.ts';
+import { fieldList, operationSection, type Shown, webhookSection } from './operation.ts';
 import { prose } from './prose.ts';
 import { objectId, sampleText } from './schema.ts';
 

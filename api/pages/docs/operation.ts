@@ -1,9 +1,77 @@
-import type { OpenApi, Operation, Parameter, Response } from '../../openapi/types.ts';
+import type { JsonSchema, OpenApi, Operation, Parameter, Response } from '../../openapi/schemas.ts';
 import { html, type Html } from '../html.ts';
-import { curl, type Shown } from './curl.ts';
-import { fieldEntry, fieldList } from './fields.ts';
 import { prose } from './prose.ts';
-import { resolved, sampleText, typeText } from './schema.ts';
+import { resolved, rulesText, sampleText, typeText } from './schema.ts';
+
+/** An operation and where it is. */
+export interface Shown {
+  path: string;
+  method: string;
+  operation: Operation;
+}
+
+/** The operation called with curl: its required parameters, and a body that is taken. */
+function curl({ path, method, operation }: Shown): string {
+  const { parameters = [], requestBody, security = [] } = operation;
+  const address = parameters
+    .filter((parameter) => parameter.in === 'path')
+    .reduce((url, { name, schema }) => url.replace(`{${name}}`, textOf(schema?.examples?.[0] ?? name)), path);
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.required)
+    .map(({ name, schema }) => `${name}=${encodeURIComponent(textOf(schema?.examples?.[0] ?? ''))}`)
+    .join('&');
+  const example = requestBody?.content['application/json']?.example;
+  return [
+    `curl -sS ${method === 'get' || (method === 'post' && example !== undefined) ? '' : `-X ${method.toUpperCase()} `}"$BASE${address}${query === '' ? '' : `?${query}`}"`,
+    ...(security.length === 0 ? [] : ['-H "Authorization: Bearer $KEY"']),
+    ...(example === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`]),
+  ].join(' \\\n  ');
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The fields of an object, of an array's objects, or of each alternative; null where there are none to show. */
+export function fieldList(schema: JsonSchema): Html | null {
+  if (schema.properties !== undefined) {
+    const { properties, required = [] } = schema;
+    return html`<dl>
+      ${Object.entries(properties).map(([name, field]) =>
+        fieldEntry(name, field, required.includes(name) ? 'required' : 'optional'),
+      )}
+    </dl>`;
+  }
+  const inner = innerSchemas(schema)
+    .map(fieldList)
+    .filter((list) => list !== null)
+    // One object or an array of them: the same fields.
+    .filter(({ markup }, i, all) => all.findIndex((other) => other.markup === markup) === i);
+  return inner.length === 0 ? null : html`${inner}`;
+}
+
+/** One field: name, type, rules, what it means, and the fields below it. */
+function fieldEntry(name: string, field: JsonSchema, about: string): Html {
+  const rules = rulesText(field);
+  return html`<dt><code>${name}</code> <span class="type">${typeText(field)}, ${about}</span></dt>
+    <dd>
+      ${prose(field.description ?? '')}${rules === '' ? null : html`<p class="rules">${rules}</p>`}${fieldList(field)}
+    </dd>`;
+}
+
+// What a reference leads to has its own place on the page.
+function innerSchemas({
+  $ref,
+  items,
+  additionalProperties,
+  anyOf = [],
+  oneOf = [],
+}: JsonSchema): JsonSchema[] {
+  if ($ref !== undefined) return [];
+  return [items, additionalProperties, ...anyOf, ...oneOf].filter((inner) => typeof inner === 'object');
+}
 
 /** Everything about one operation. */
 export function operationSection(document: OpenApi, shown: Shown): Html {

@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApi } from '../../openapi/types.ts';
+import type { JsonSchema, OpenApi } from '../../openapi/schemas.ts';
 import { html, type Html } from '../html.ts';
 
 // Patterns that only keep out what nobody types, in words.

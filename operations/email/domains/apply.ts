@@ -1,4 +1,4 @@
-import type { Sql } from '../../../db/connection.ts';
+import { lockNames, type Sql } from '../../../db/connection.ts';
 import {
   confirmDomain,
   type DomainRoute,
@@ -14,8 +14,7 @@ import {
   writeDomainEvent,
 } from '../../../db/emails/domains.ts';
 import { closeFindings, reportFinding } from '../../../db/maintenance/findings.ts';
-import { databaseNow } from '../../../db/maintenance/positions.ts';
-import { lockNames } from '../../../db/namedLocks.ts';
+import { databaseNow } from '../../../db/maintenance/regularWork.ts';
 import {
   afterLook,
   type DomainStatus,

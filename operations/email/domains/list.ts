@@ -1,7 +1,7 @@
 import { listDomains as readDomains } from '../../../db/emails/domains.ts';
-import { findAccount } from '../../accounts/find.ts';
+import { findAccount } from '../../accounts/accounts.ts';
 import { recorded } from '../../staff.ts';
-import { viewsOf } from './find.ts';
+import { viewsOf } from './manage.ts';
 
 /** The sender domains of an account, the oldest first. @throws StaffRefused account_missing */
 export const listDomains = recorded('domains list', async (sql, { account }: { account: string }) => {

@@ -8,7 +8,7 @@ import { readSource } from '../../../bin/admin/tools.ts';
 import { removeRoute } from '../../../db/routes/routes.ts';
 import { storeEmailEvents } from '../../../db/emails/events.ts';
 import { newId } from '../../../db/ids.ts';
-import type { ProviderEmailEvent } from '../../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../../domain/email/statuses.ts';
 import type * as registry from '../../../providers/registry.ts';
 import { dribbling } from './dribbling.ts';
 import { commandLine, noTools } from '../../admin/support.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { pauseRoute } from '../../../db/routes/routeRates.ts';
+import { pauseRoute } from '../../../db/routes/pacing.ts';
 import { removeRoute } from '../../../db/routes/routes.ts';
 import { commandLine, noTools } from '../../admin/support.ts';
 import { errorAnswer, type ResendServer, startResend, write } from '../../providers/resendServer.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { storeEmailEvents } from '../../../db/emails/events.ts';
 import { newId } from '../../../db/ids.ts';
-import type { ProviderEmailEvent } from '../../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../../domain/email/statuses.ts';
 import { commandLine } from '../../admin/support.ts';
 import { type MailAccount, newMailAccount, receiverOf, takenFrom, untilEmail } from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';

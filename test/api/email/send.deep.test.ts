@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { GROSZE_AN_ADDRESS } from '../../../domain/email/limits.ts';
+import { GROSZE_AN_ADDRESS } from '../../../domain/email/address.ts';
 import { LEAST, type MailAccount, newMailAccount, postEmail, takenFrom } from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';

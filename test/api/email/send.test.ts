@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GROSZE_AN_ADDRESS } from '../../../domain/email/limits.ts';
+import { GROSZE_AN_ADDRESS } from '../../../domain/email/address.ts';
 import { newToken } from '../../support/earlierClient.ts';
 import {
   giveDomain,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { encrypt } from '../../../db/encryption.ts';
+import { encrypt } from '../../../db/installation.ts';
 import { newMailAccount, takenFrom } from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/factories.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyOfIdx } from '../../../operations/sending/idempotency.ts';
+import { keyOfIdx } from '../../../operations/sending/accept.ts';
 import { newEarlierAccount } from '../../support/earlierClient.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database, storedMessages, untilStatus } from '../../support/factories.ts';

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, inject, it } from 'vitest';
 import type { Endpoint } from '../../../api/http/endpoint.ts';
-import { validate } from '../../../api/http/validation.ts';
+import { validate } from '../../../api/http/invoke.ts';
 import { earlierDocument, earlierEndpoints } from '../../../api/v1_2/endpoints.ts';
 import { visit } from '../../support/pages.ts';
 

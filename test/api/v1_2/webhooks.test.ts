@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { encrypt } from '../../../db/encryption.ts';
+import { encrypt } from '../../../db/installation.ts';
 import { newEarlierAccount } from '../../support/earlierClient.ts';
 import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/factories.ts';

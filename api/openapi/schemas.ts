@@ -1,0 +1,296 @@
+import { z } from 'zod';
+import { idPattern } from '../../domain/ids.ts';
+import {
+  PREVIOUS_SIGNATURE_HEADER,
+  SIGNATURE_HEADER,
+  SIGNATURE_PATTERN,
+  type WebhookEventType,
+} from '../../domain/webhooks.ts';
+import { documented, EXAMPLE_INSTANT, exampleId, timestamp } from '../fields.ts';
+import { inboundSchema } from '../inbound.ts';
+import { trackedLinkSchema } from '../links.ts';
+import { messageSchema } from '../messages/schema.ts';
+import { senderDomainSchema } from '../senders.ts';
+import { TRIED_AGAIN } from './overview.ts';
+
+/** A JSON Schema (2020-12) as far as this service writes them. */
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  description?: string;
+  examples?: unknown[];
+  default?: unknown;
+  const?: unknown;
+  enum?: unknown[];
+  format?: string;
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  dependentRequired?: Record<string, string[]>;
+  additionalProperties?: boolean | JsonSchema;
+  propertyNames?: JsonSchema;
+  minProperties?: number;
+  maxProperties?: number;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  allOf?: JsonSchema[];
+  not?: JsonSchema;
+}
+
+/** A parameter, or, without `name` and `in`, a header of an answer. */
+export interface Header {
+  $ref?: string;
+  description?: string;
+  required?: boolean;
+  schema?: JsonSchema;
+}
+export interface Parameter extends Header {
+  name: string;
+  in: 'path' | 'query' | 'header';
+}
+
+export interface MediaType {
+  schema: JsonSchema;
+  example?: unknown;
+}
+type Content = Record<string, MediaType>;
+
+export interface Response {
+  $ref?: string;
+  description?: string;
+  headers?: Record<string, Header>;
+  content?: Content;
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  tags: string[];
+  security?: Record<string, string[]>[];
+  parameters?: Parameter[];
+  requestBody?: { required: boolean; content: Content };
+  responses: Record<string, Response>;
+}
+
+/** The paths' or webhooks' operations by method, in lower case. */
+export type PathItem = Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete', Operation>>;
+
+/** An OpenAPI 3.1 document as far as this service writes it. */
+export interface OpenApi {
+  openapi: '3.1.1';
+  info: {
+    title: string;
+    version: string;
+    summary: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
+  servers: { url: string; description: string }[];
+  tags: { name: string; description: string }[];
+  security: Record<string, string[]>[];
+  paths: Record<string, PathItem>;
+  webhooks: Record<string, PathItem>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    responses: Record<string, Response>;
+    headers: Record<string, Header>;
+    securitySchemes: Record<string, object>;
+  };
+}
+
+const DEFINITION = '#/$defs/';
+const COMPONENT = '#/components/schemas/';
+
+/**
+ * Turns zod schemas into JSON Schemas; those with an id (`.meta({ id })`) become components, named once.
+ * @param components receives the components
+ */
+export function schemaWriter(components: Record<string, JsonSchema>) {
+  /**
+   * @param direction which side of transformations counts: what a caller writes, or what is answered
+   * @throws Error for a schema that JSON Schema cannot express
+   */
+  return (schema: z.ZodType, direction: 'input' | 'output'): JsonSchema => {
+    const { $defs = {}, ...main } = z.toJSONSchema(schema, { io: direction }) as JsonSchema & {
+      $schema?: string;
+      $defs?: Record<string, JsonSchema>;
+    };
+    delete main.$schema;
+    for (const [name, definition] of Object.entries($defs)) components[name] = tidy(definition);
+    const { id, ...own } = main as JsonSchema & { id?: string };
+    if (id === undefined) return tidy(main);
+    components[id] = tidy(own);
+    return { $ref: COMPONENT + id };
+  };
+}
+
+function tidy(given: JsonSchema): JsonSchema {
+  const schema = withoutNoise(withDefault(withExamples(asNullableType(given))));
+  if (schema.$ref !== undefined) schema.$ref = schema.$ref.replace(DEFINITION, COMPONENT);
+  for (const list of ['anyOf', 'oneOf', 'allOf'] as const) {
+    if (schema[list] !== undefined) schema[list] = schema[list].map(tidy);
+  }
+  if (schema.items !== undefined) schema.items = tidy(schema.items);
+  if (typeof schema.additionalProperties === 'object')
+    schema.additionalProperties = tidy(schema.additionalProperties);
+  if (schema.properties !== undefined) {
+    schema.properties = Object.fromEntries(
+      Object.entries(schema.properties).map(([name, field]) => [name, tidy(field)]),
+    );
+  }
+  return schema;
+}
+
+// `anyOf: [{type: string, …}, {type: null}]` says no more than `type: [string, null]`, which people read.
+function asNullableType(schema: JsonSchema): JsonSchema {
+  const [value, nothing, ...more] = schema.anyOf ?? [];
+  if (value === undefined || nothing?.type !== 'null' || more.length > 0) return { ...schema };
+  if (typeof value.type !== 'string' || value.const !== undefined) return { ...schema };
+  const rest = { ...schema };
+  delete rest.anyOf;
+  const members = value.enum === undefined ? {} : { enum: [...value.enum, null] };
+  return { ...value, ...rest, type: [value.type, 'null'], ...members };
+}
+
+// As `documented` leaves it; in JSON Schema it is a list.
+function withExamples(schema: JsonSchema & { example?: unknown }): JsonSchema {
+  if (!('example' in schema)) return schema;
+  const { example, ...rest } = schema;
+  return { ...rest, examples: [example] };
+}
+
+// As `withStandard` leaves it.
+function withDefault(schema: JsonSchema & { standard?: unknown }): JsonSchema {
+  if (!('standard' in schema)) return schema;
+  const { standard, ...rest } = schema;
+  return { ...rest, default: standard };
+}
+
+function withoutNoise(schema: JsonSchema): JsonSchema {
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  // The format says the same in one word.
+  if (schema.format === 'date-time') delete schema.pattern;
+  if (schema.propertyNames?.type === 'string' && Object.keys(schema.propertyNames).length === 1)
+    delete schema.propertyNames;
+  return schema;
+}
+
+/** What is particular to a webhook. */
+interface Webhook {
+  summary: string;
+  /** Of the body. */
+  schema: JsonSchema;
+  /** The headers that carry signatures. */
+  signatures: readonly Parameter[];
+  /** What an answer with a 2xx means, and any other. */
+  taken: string;
+}
+
+/** A webhook as OpenAPI describes it: a call of ours that the receiver answers. */
+export function webhookItem(operationId: string, { summary, schema, signatures, taken }: Webhook): PathItem {
+  return {
+    post: {
+      operationId,
+      summary,
+      tags: ['Webhooks'],
+      security: [],
+      parameters: [...signatures],
+      requestBody: { required: true, content: { 'application/json': { schema } } },
+      responses: { '2XX': { description: taken } },
+    },
+  };
+}
+
+const aboutMessage = z.strictObject({ message: messageSchema.describe('The message as it was then.') });
+const aboutDomain = z.strictObject({
+  domain: senderDomainSchema.describe('The sender domain as it was then.'),
+});
+const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodType }>> = {
+  'message.sent': { summary: 'A message was handed to the network.', data: aboutMessage },
+  'message.delivered': { summary: 'A message was delivered.', data: aboutMessage },
+  'message.undelivered': { summary: 'A message was not delivered.', data: aboutMessage },
+  'message.failed': { summary: 'A message was refused by the network.', data: aboutMessage },
+  'message.expired': { summary: "A message's time was over before it was delivered.", data: aboutMessage },
+  'message.received': {
+    summary: 'A reply was matched to the account.',
+    data: z.strictObject({
+      inbound: inboundSchema.describe('The reply.'),
+      opt_out: documented(z.boolean(), 'Whether the reply put the number on the blacklist.', false),
+    }),
+  },
+  'link.clicked': {
+    summary: 'A tracked link was followed for the first time.',
+    data: z.strictObject({
+      link: trackedLinkSchema.describe('The link as it was then.'),
+      clicked_at: documented(timestamp, 'When it was followed.', EXAMPLE_INSTANT),
+      robot: documented(z.boolean(), 'Whether it looks like a preview robot, not a person.', false),
+    }),
+  },
+  'domain.verified': {
+    summary: 'All that a sender domain needs was found in DNS; or it is back after it was lost.',
+    data: aboutDomain,
+  },
+  'domain.lost': {
+    summary:
+      'A DNS record of a verified sender domain is gone. With the status `lost` no e-mails are sent from the domain until it is back.',
+    data: aboutDomain,
+  },
+};
+
+const SIGNATURES: readonly Parameter[] = [
+  {
+    name: SIGNATURE_HEADER,
+    in: 'header',
+    required: true,
+    description:
+      '`t=<unix seconds>,v1=<hex>`: `v1` is the HMAC-SHA256 of `<t>.<raw body>` with the secret that `PUT /v1/account/webhook` answered last.',
+    schema: { type: 'string', pattern: SIGNATURE_PATTERN },
+  },
+  {
+    name: PREVIOUS_SIGNATURE_HEADER,
+    in: 'header',
+    required: false,
+    description:
+      'Only within 24 hours after `rotate_secret`: the same with the secret before. A receiver that does not know the new secret yet checks this one.',
+    schema: { type: 'string', pattern: SIGNATURE_PATTERN },
+  },
+];
+
+/**
+ * The webhooks of the interface (v2.3.0, Events; those of sender domains are ours), for OpenAPI.
+ * @param write as of the document's other schemas
+ */
+export function webhookItems(write: ReturnType<typeof schemaWriter>): Record<string, PathItem> {
+  return Object.fromEntries(
+    Object.entries(EVENTS).map(([type, { summary, data }]) => {
+      const envelope = z.strictObject({
+        id: documented(
+          z.string().regex(idPattern('evt')),
+          'The id of the event, the same on every attempt.',
+          exampleId('evt'),
+        ),
+        type: z.literal(type).describe('What happened.'),
+        created_at: documented(timestamp, 'When it happened.', EXAMPLE_INSTANT),
+        data: data.describe('What it is about.'),
+      });
+      return [
+        type,
+        webhookItem(type.replace('.', '_'), {
+          summary,
+          schema: write(envelope, 'output'),
+          signatures: SIGNATURES,
+          taken: `Taken. Any other answer, or none, is tried again ${TRIED_AGAIN}.`,
+        }),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,185 @@
+import { z } from 'zod';
+import type { Channel } from '../../domain/channelDeclaration.ts';
+import type { Asked } from '../../operations/asked.ts';
+import { fingerprintOf, keyedBy } from '../../operations/sending/accept.ts';
+import { send, type SendInput } from '../../operations/sending/send.ts';
+import type { Reason } from '../http/refusals.ts';
+import {
+  date,
+  encoding,
+  type FieldNames,
+  from,
+  idx,
+  inTheirWords,
+  message,
+  type SendAnswer,
+  sendAnswer,
+  sendAnswerOf,
+  sentMessageOf,
+  to,
+} from './fields.ts';
+import { documented, lineText, omissible, plainText, senderName } from '../fields.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
+import { SMIL_MAX } from '../../domain/smil.ts';
+import { MMS_SENDER } from '../messages/request.ts';
+import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts';
+
+const REPLAYED = { 'Idempotent-Replayed': 'true' };
+
+/** Why a send of this interface is refused, whatever is sent. */
+export const EARLIER_SEND_REFUSALS: readonly Reason[] = [
+  ...(['recipient_unverified', 'no_route', 'sender_inactive', 'text_blank', 'text_too_long'] as const),
+  ...(['number_malformed', 'polish_number_too_long', 'sender_malformed', 'instant_malformed'] as const),
+  ...([
+    'send_at_too_far',
+    'statement_overdue',
+    'insufficient_funds',
+    'quota_reached',
+    'backlog_full',
+  ] as const),
+  ...(['send_abandoned', 'send_unresolved', 'idempotency_other_content', 'idempotency_in_progress'] as const),
+];
+
+/** Sends one item, once for each `idx`. @param names of the request's fields, where they are not those of the operation */
+async function sendOne(
+  call: Omit<Asked<unknown>, 'input'>,
+  input: SendInput & { channel: Channel; to: string },
+  names: FieldNames,
+) {
+  const { idx, channel } = input;
+  const { secretsKey } = call.services;
+  const keyed =
+    idx === undefined
+      ? null
+      : { ...keyedBy(channel, idx), fingerprint: fingerprintOf(secretsKey, 'idx', channel, input) };
+  const asked = { ...call, input: { ...input, interface: 'v1' as const, literal: true } };
+  const sending = send<SendAnswer>(asked, {
+    bodyOf: (messages) => sendAnswerOf(messages.map(sentMessageOf)),
+    keyed,
+  });
+  const { body, replayed } = await inTheirWords(names, sending);
+  return { status: 200 as const, body, ...(replayed ? { headers: REPLAYED } : {}) };
+}
+
+/** What the fields of an SMS are called here. */
+export const SMS_NAMES = { text: 'message', send_at: 'date' } as const;
+
+const request = z.strictObject({
+  to,
+  message,
+  from,
+  date,
+  encoding,
+  flash: documented(omissible(z.boolean()), 'Shown at once, and not stored by the phone.', false),
+  normalize: documented(omissible(z.boolean()), 'Strips diacritics, so that the text is GSM-7.', false),
+  idx,
+});
+
+/** How a text of this interface goes: as UCS-2 unless it asks for GSM-7. */
+export function encodingOf(asked: 'utf-8' | 'gsm' | undefined): NonNullable<SendInput['encoding']> {
+  return asked === 'gsm' ? 'gsm7' : 'ucs2';
+}
+
+/** POST /v1/sms (v1.2.0). */
+export const sendEarlierSms = endpoint({
+  interface: 'v1',
+  method: 'POST',
+  scope: 'send',
+  path: '/v1/sms',
+  id: 'sendSms',
+  summary: 'Sends one SMS to one recipient.',
+  description:
+    'Sends a text as it is written. It goes as UCS-2, 70 characters a part (67 where there are several), unless `encoding` is `gsm` or `normalize` is set: then 160 (153).',
+  refusals: [...EARLIER_SEND_REFUSALS, 'text_not_gsm7', 'text_empty'],
+  body: request,
+  example: { to: '+48500100200', message: 'Dzień dobry!', idx: 'zam-1042' },
+  responses: { 200: sendAnswer },
+  handle(call) {
+    const { to: recipient, message: text, from: sender, date: sendAt, ...rest } = call.body;
+    const input = {
+      ...{ channel: 'sms' as const, to: recipient, text, from: sender, send_at: sendAt },
+      ...{ flash: rest.flash, normalize: rest.normalize, idx: rest.idx },
+      encoding: encodingOf(rest.encoding),
+    };
+    return sendOne(call, input, SMS_NAMES);
+  },
+});
+
+const SMIL = '<smil><body><par dur="8s"><img src="https://cdn.example.com/wiosna.jpg"/></par></body></smil>';
+
+/** POST /v1/mms (v1.2.0). */
+export const sendEarlierMms = endpoint({
+  interface: 'v1',
+  method: 'POST',
+  scope: 'send',
+  path: '/v1/mms',
+  id: 'sendMms',
+  summary: 'Sends one MMS to one recipient.',
+  description: 'Sends what a SMIL document shows: its images, audio, video and text in their sequence.',
+  refusals: [...EARLIER_SEND_REFUSALS, 'smil_malformed', 'foreign_price_missing'],
+  body: z.strictObject({
+    to,
+    subject: documented(lineText.trim().min(1).max(SUBJECT_MAX), 'The subject.', 'Wiosenna oferta'),
+    smil: documented(
+      plainText.min(1).max(SMIL_MAX),
+      'A SMIL document, its media by public https addresses.',
+      SMIL,
+    ),
+    from: documented(
+      from,
+      `An active sender of the account; its default when left out. ${MMS_SENDER}`,
+      'SKLEP',
+    ),
+    date,
+  }),
+  example: { to: '+48500100200', subject: 'Wiosenna oferta', smil: SMIL },
+  bodyLimit: 128 * 1024,
+  responses: { 200: sendAnswer },
+  handle(call) {
+    const { date: sendAt, ...rest } = call.body;
+    return sendOne(call, { ...rest, channel: 'mms', send_at: sendAt }, { send_at: 'date' });
+  },
+});
+
+const NAMES = { text: 'tts', voice: 'tts_lector', send_at: 'date', send_window: 'date' } as const;
+
+/** POST /v1/vms (v1.2.0). */
+export const sendEarlierVoice = endpoint({
+  interface: 'v1',
+  method: 'POST',
+  scope: 'send',
+  path: '/v1/vms',
+  id: 'sendVms',
+  summary: 'Calls a recipient and reads a text aloud.',
+  description: 'Orders a call. Where the network calls at certain hours only, it waits for them.',
+  refusals: [...EARLIER_SEND_REFUSALS, 'foreign_price_missing', 'sender_not_number', 'calling_hours_missed'],
+  body: z.strictObject({
+    to,
+    tts: documented(plainText.min(1).max(VOICE_TEXT_MAX), 'What is read aloud.', 'Dzień dobry!'),
+    tts_lector: documented(omissible(z.enum(VOICES)), 'Who reads; `ewa` when left out.', 'maja'),
+    tries: documented(
+      omissible(z.int().min(1).max(TRIES_MAX)),
+      'Call attempts while nobody answers; 1 when left out.',
+      2,
+    ),
+    from: documented(
+      omissible(
+        plainText
+          .transform((number) => number.replace(/^\+/, ''))
+          .pipe(senderName)
+          .meta({ pattern: '^\\+?[0-9]{3,15}$' }),
+      ),
+      'The number that is shown: an active sender of the account.',
+      '48221234567',
+    ),
+    date,
+  }),
+  example: { to: '+48500100200', tts: 'Dzień dobry!', tts_lector: 'maja' },
+  responses: { 200: sendAnswer },
+  handle(call) {
+    const { to: recipient, tts: text, tts_lector: voice, tries, from, date: sendAt } = call.body;
+    const input = { channel: 'vms' as const, to: recipient, text, voice, tries, from, send_at: sendAt };
+    return sendOne(call, input, NAMES);
+  },
+});

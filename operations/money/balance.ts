@@ -1,0 +1,74 @@
+import { type AccountDetails, updateAccount } from '../../db/accounts/staff.ts';
+import type { Sql } from '../../db/connection.ts';
+import { book, readPayment } from '../../db/money/ledger.ts';
+import { MIN_TOP_UP_GROSZE, rateAfterTopUp } from '../../domain/money.ts';
+import { StaffRefused } from '../../domain/refusals.ts';
+import { findAccount, holdAccount, holdOpenAccount } from '../accounts/accounts.ts';
+import { recorded } from '../staff.ts';
+
+interface TopUp {
+  account: string;
+  /** Net. */
+  grosze: number;
+  /** The payment, as the payer or the bank names it: with the same one it is booked once. */
+  reference?: string;
+}
+
+/** What came of a top-up: `booked` is false where this payment was booked before, and nothing changed. */
+interface ToppedUp {
+  account: AccountDetails;
+  booked: boolean;
+}
+
+/**
+ * Books a paid top-up, which fixes the price per part for good and makes a test account live (v2.3.0, Limits, Prices).
+ * @returns the account afterwards
+ * @throws StaffRefused also below 50 PLN, and for a reference that another payment has
+ */
+export const topUp = recorded('topup', async (sql, { account: id, grosze, reference }: TopUp) => {
+  // Held before the price is read: of two top-ups at once the second sees what the first has fixed.
+  const before = await holdOpenAccount(sql, id);
+  const rate = rateAfterTopUp(before.pricePerPartGrosze, grosze);
+  if (rate === null) {
+    throw new StaffRefused({ reason: 'top_up_too_small', minGrosze: MIN_TOP_UP_GROSZE });
+  }
+  const named = reference === undefined ? {} : { reference };
+  if (reference !== undefined && (await wasBooked(sql, id, grosze, reference))) {
+    const data: ToppedUp = { account: before, booked: false };
+    return { data, account: id, details: { amount_grosze: grosze, ...named, booked: false } };
+  }
+  await book(sql, { account: id, kind: 'topup', grosze, ...named });
+  await updateAccount(sql, id, { pricePerPartGrosze: rate, mode: 'live' });
+  const after = await findAccount(sql, id);
+  const data: ToppedUp = { account: after, booked: true };
+  const details = {
+    amount_grosze: grosze,
+    ...named,
+    price_per_part_grosze: { from: before.pricePerPartGrosze, to: rate },
+    mode: { from: before.mode, to: after.mode },
+  };
+  return { data, account: id, details };
+});
+
+async function wasBooked(sql: Sql, account: string, grosze: number, reference: string): Promise<boolean> {
+  const known = await readPayment(sql, account, reference);
+  if (known === undefined) return false;
+  if (known.kind === 'topup' && known.amountGrosze === grosze) return true;
+  throw new StaffRefused({ reason: 'reference_used', account, reference });
+}
+
+interface Adjustment {
+  account: string;
+  /** Net, negative to take away. */
+  grosze: number;
+  /** The reason, kept in the ledger. */
+  note: string;
+}
+
+/** Corrects a balance by a ledger entry. @returns the balance afterwards @throws StaffRefused */
+export const adjustBalance = recorded('adjust', async (sql, { account, grosze, note }: Adjustment) => {
+  await holdAccount(sql, account);
+  await book(sql, { account, kind: 'adjustment', grosze, note });
+  const { balanceGrosze } = await findAccount(sql, account);
+  return { data: { balanceGrosze }, account, details: { amount_grosze: grosze, note } };
+});
