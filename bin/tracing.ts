@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
-import type { RunningTraces } from '../telemetry/tracing.ts';
+import type { RunningTraces } from '../telemetry/openTelemetry.ts';
 import { ConfigError } from './config.ts';
 
 // A collector that is away is complained of with every batch.
@@ -22,7 +22,7 @@ export async function startConfiguredTracing(
 ): Promise<RunningTraces | null> {
   const collector = collectorOf(env);
   if (collector === null) return null;
-  const { openTelemetry } = await import('../telemetry/tracing.ts');
+  const { openTelemetry } = await import('../telemetry/openTelemetry.ts');
   const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
   let complainedAt = -Infinity;
   const traces = openTelemetry(service, version, (message) => {

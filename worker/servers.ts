@@ -9,7 +9,8 @@ import type { Logger } from 'pino';
 import { Client } from '@temporalio/client';
 import { idsAmong } from '../telemetry/ids.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
-import { temporalCallMetrics, watchPool } from '../telemetry/metrics.ts';
+import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
+import { watchPool } from '../telemetry/processMetrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
 
 // Names and units as Prometheus has them.

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { newId } from '../../db/ids.ts';
-import { countRefusal } from '../../telemetry/metrics.ts';
+import { countRefusal } from '../../telemetry/httpMetrics.ts';
 import { endpoints } from '../endpoints.ts';
 import { errorBody } from './middleware.ts';
 import { type ErrorAnswer, errorAnswer, HttpRefused } from './refusals.ts';

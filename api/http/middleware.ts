@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { SpanKind } from '@opentelemetry/api';
 import { newId } from '../../db/ids.ts';
-import { measureRequest, methodLabel } from '../../telemetry/metrics.ts';
+import { measureRequest, methodLabel } from '../../telemetry/httpMetrics.ts';
 import { withIds } from '../../telemetry/ids.ts';
 import { INTERFACE, type Interface } from '../../domain/ids.ts';
 import { earlierError } from '../v1_2/errors.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { identify } from '../../bin/runfile.ts';
 import { startPostgres } from '../../dev/postgres.ts';
-import { treeOf } from './processTree.ts';
+import { killTree } from './processTree.ts';
 import { dataFolder } from './support.ts';
 import { read, write, WRITTEN } from './writing.ts';
 
@@ -49,7 +49,7 @@ describe('the embedded PostgreSQL', () => {
     const first = await startPostgres(dataDir);
     const path = join(dataDir, 'postgres', 'postmaster.pid');
     const lines = readFileSync(path, 'utf8').split('\n');
-    for (const { pid } of treeOf(first.pid)) process.kill(pid, 'SIGKILL');
+    killTree(first.pid);
     await first.ended;
     // What a machine leaves that lost its power, and gave the number to us since.
     writeFileSync(path, [String(process.pid), ...lines.slice(1)].join('\n'));

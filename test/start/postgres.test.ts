@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPortFree } from '../../bin/ports.ts';
 import { startPostgres } from '../../dev/postgres.ts';
 import { identify } from '../../bin/runfile.ts';
-import { treeOf } from './processTree.ts';
+import { killTree } from './processTree.ts';
 import { dataFolder, run } from './support.ts';
 import { read, withDatabase, write, WRITTEN } from './writing.ts';
 
@@ -51,7 +51,7 @@ describe('the embedded PostgreSQL', () => {
     process.kill(server.pid, 'SIGINT');
     expect(await server.ended).toBe('code 0');
     const again = await startPostgres(dataDir);
-    for (const { pid } of treeOf(again.pid)) process.kill(pid, 'SIGKILL');
+    killTree(again.pid);
     expect(await again.ended).toBe('signal SIGKILL');
     const last = await startPostgres(dataDir);
     onTestFinished(() => last.stop());

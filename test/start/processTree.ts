@@ -38,6 +38,17 @@ export function treeOf(root: number): SeenProcess[] {
   }));
 }
 
+/** Kills a process with all that it and its children have started, but what ends meanwhile. */
+export function killTree(root: number): void {
+  for (const { pid } of treeOf(root)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
+
 /** The TCP addresses on which processes listen. */
 export function listenersOf(processes: readonly SeenProcess[]): Listener[] {
   const byInode = new Map<string, { host: string; port: number }>();

@@ -1,0 +1,38 @@
+import { type WorkflowClientInterceptor, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { histogram } from './metrics.ts';
+
+const OPERATIONS = ['start', 'update', 'update_with_start', 'signal', 'query', 'describe', 'cancel'] as const;
+
+const calls = histogram(
+  'goniec_temporal_call_duration_seconds',
+  'Calls of Temporal about workflows: what was asked for, and whether it came to an answer (ok) or not (error). Waiting for a charge and the workflow task that it is made in is part of an update.',
+  ['operation', 'outcome'],
+);
+// Each from 0, as counters of closed lists.
+for (const operation of OPERATIONS) for (const outcome of ['ok', 'error']) calls.zero({ operation, outcome });
+
+/** Measures what a client of ours asks of Temporal. */
+export function temporalCallMetrics(): WorkflowClientInterceptor {
+  return {
+    startWithDetails: (input, next) => measured('start', next(input)),
+    startUpdate: (input, next) => measured('update', next(input)),
+    startUpdateWithStart: (input, next) => measured('update_with_start', next(input)),
+    signal: (input, next) => measured('signal', next(input)),
+    query: (input, next) => measured('query', next(input)),
+    describe: (input, next) => measured('describe', next(input)),
+    cancel: (input, next) => measured('cancel', next(input)),
+  };
+}
+
+async function measured<T>(operation: (typeof OPERATIONS)[number], call: Promise<T>): Promise<T> {
+  const end = calls.startTimer({ operation });
+  try {
+    const answer = await call;
+    end({ outcome: 'ok' });
+    return answer;
+  } catch (error) {
+    // That it was started before is an answer.
+    end({ outcome: error instanceof WorkflowExecutionAlreadyStartedError ? 'ok' : 'error' });
+    throw error;
+  }
+}
