@@ -18,8 +18,7 @@ import { parseAddress } from '../domain/msisdn.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { replyCounter } from '../telemetry/messageMetrics.ts';
 import type { SettledReply } from '../workflows/contracts.ts';
-import { unknownClick, unknownReply } from './failures.ts';
-import { countClick } from '../db/links/links.ts';
+import { unknownReply } from './failures.ts';
 
 /** Deciding whose a reply is; run as a local activity. */
 export function inboundActivities(sql: Database) {
@@ -86,19 +85,4 @@ async function byNumber(tx: Sql, { receiver, text }: ReceivedReply): Promise<Rep
   const accountId = receiver === null ? null : await ownerOfNumber(tx, receiver);
   if (accountId === null) return null;
   return { accountId, text: null, matchedBy: null, replyTo: null, optOut: isOptOut(text) };
-}
-
-/** What the `click` workflow does. */
-export function linkActivities(sql: Database) {
-  return {
-    /**
-     * Counts the click, once; returns the webhook event that is to be delivered for it, if any.
-     * @throws ApplicationFailure `UnknownClick`, for good
-     */
-    async countClick(clickId: string): Promise<string | null> {
-      const event = await countClick(sql, clickId);
-      if (event === undefined) throw unknownClick(clickId);
-      return event;
-    },
-  };
 }

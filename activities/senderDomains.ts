@@ -1,12 +1,9 @@
 import { Context, log } from '@temporalio/activity';
-import type { Client } from '@temporalio/client';
 import { createSemaphore } from '../concurrency/semaphore.ts';
 import { type Database, transaction } from '../db/connection.ts';
 import { dueDomains, noteLook, readDomain } from '../db/emails/domains.ts';
-import { pendingEventsOf } from '../db/incoming/inbound.ts';
 import { type Applied, applyLook } from '../operations/email/domains/apply.ts';
 import { type DnsServers, lookAt } from '../operations/email/domains/look.ts';
-import { tryToNotify } from '../operations/email/domains/manage.ts';
 import type { DomainsLookedAt } from '../workflows/contracts.ts';
 
 // Ten seconds each where no DNS answers: 21 minutes for all of them.
@@ -16,13 +13,12 @@ const AT_ONCE = 8;
 /** What looking at sender domains needs. */
 export interface DomainServices {
   sql: Database;
-  client: Client;
   secretsKey: Buffer;
   dnsServers: DnsServers;
 }
 
-/** The steps of the workflows `senderDomains` and `domain`; each may be cut off and repeated at any place. */
-export function senderDomainActivities({ sql, client, secretsKey, dnsServers }: DomainServices) {
+/** The step of the workflow `senderDomains`; it may be cut off and repeated at any place. */
+export function senderDomainActivities({ sql, secretsKey, dnsServers }: DomainServices) {
   const services = { sql, secretsKey: () => Promise.resolve(secretsKey) };
   return {
     /** Looks at the sender domains that are due, those first that were not looked at for longest. */
@@ -44,9 +40,6 @@ export function senderDomainActivities({ sql, client, secretsKey, dnsServers }: 
       if (failed?.status === 'rejected') throw failed.reason;
       return found;
     },
-
-    /** The events of a sender domain that are not delivered yet, the oldest first. */
-    pendingDomainEvents: (id: string): Promise<string[]> => pendingEventsOf(sql, id),
   };
 
   async function look(id: string): Promise<Applied | null> {
@@ -54,9 +47,7 @@ export function senderDomainActivities({ sql, client, secretsKey, dnsServers }: 
     if (domain === undefined) return null;
     try {
       const looks = await lookAt(services, domain, dnsServers);
-      const applied = await transaction(sql, (tx) => applyLook(tx, domain, looks, true));
-      if (applied?.toDeliver === true) await tryToNotify(() => Promise.resolve(client), domain);
-      return applied;
+      return await transaction(sql, (tx) => applyLook(tx, domain, looks, true));
     } catch (error) {
       // One that cannot be looked at is not the first of every run from now on.
       log.warn('sender domains: one could not be looked at', { domain: id, error });

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Database } from '../db/connection.ts';
 import { attemptsBefore, endResend } from '../db/webhooks/webhookDeliveries.ts';
-import { loadEvent, logAttempt, type WebhookEvent } from '../db/webhooks/webhooks.ts';
+import { loadEvent, logAttempt, takePendingEvents, type WebhookEvent } from '../db/webhooks/webhooks.ts';
 import { attemptsOf } from '../domain/webhooks.ts';
 import {
   attempt,
@@ -92,9 +92,12 @@ export function quickWebhookActivities(notifying: Notifying) {
   };
 }
 
-/** What the workflow does about an event that could not be delivered. */
+/** What workflows do about events beside delivering them. */
 export function webhookClosingActivities(sql: Database) {
   return {
+    /** As the function of the same name. */
+    takePendingEvents: (eventId: string): Promise<string[]> => takePendingEvents(sql, eventId),
+
     /** Marks an event as exhausted, also when its last attempt was lost. */
     closeWebhook: (eventId: string): Promise<void> => exhaust(sql, eventId),
 

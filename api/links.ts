@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isToken, type LoggedClick, readClickLog, readLink, readLinks } from '../db/links/links.ts';
-import { LINK_TOKEN_LENGTH, linkRecord, type TrackedLinkRecord } from '../domain/links.ts';
+import { LINK_TOKEN_LENGTH, linkRecord, LOGGED_CLICKS, type TrackedLinkRecord } from '../domain/links.ts';
 import { endpoint } from './http/endpoint.ts';
 import {
   createdAt,
@@ -15,7 +15,6 @@ import { ABOUT_CURSOR, pageOf, pageSchema, pageSize } from './paging.ts';
 import { isId } from '../domain/ids.ts';
 import { Refused } from '../domain/refusals.ts';
 
-const CLICK_LOG_MAX = 50;
 const TOKEN_PATTERN = `^[0-9A-Za-z]{${LINK_TOKEN_LENGTH}}$`;
 // What a token means and how it may look, asked for and answered alike.
 const TOKEN = ['The token of the short link.', 'k3Xr9QzA'] as const;
@@ -52,7 +51,7 @@ const clickSchema = z.strictObject({
 
 const linkWithClicksSchema = trackedLinkSchema
   .extend({
-    click_log: z.array(clickSchema).max(CLICK_LOG_MAX).describe('The latest clicks, at most 50.'),
+    click_log: z.array(clickSchema).max(LOGGED_CLICKS).describe('The latest clicks, at most 50.'),
   })
   .meta({ id: 'TrackedLinkWithClicks', description: 'A tracked link with its latest clicks.' });
 
@@ -124,7 +123,7 @@ export const getLink = endpoint({
   async handle({ services, caller, params: { token } }) {
     const link = await readLink(services.sql, caller.accountId, token);
     if (link === null) throw new Refused({ reason: 'link_unknown' });
-    const log = await readClickLog(services.sql, caller.accountId, token, CLICK_LOG_MAX);
+    const log = await readClickLog(services.sql, caller.accountId, token);
     return {
       status: 200,
       body: {

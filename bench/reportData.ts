@@ -70,16 +70,27 @@ async function insertClicks(sql: Database): Promise<void> {
       from messages m join tracked_links l using (account_id, recipient)
      where right(m.id, 1) in ('0', '4', '8') order by m.id`;
   await sql`
-    insert into link_clicks (id, token, clicked_at, robot, counted_at, account_id, message_id)
-    select 'clk_' || lpad(row_number() over ()::text, 26, '0'), c.token, m.created_at + interval '1 hour',
-           random() < 0.1, m.created_at + interval '1 hour', m.account_id, m.id
+    create unlogged table clicked as
+    select c.token, m.created_at + interval '1 hour' as clicked_at, random() < 0.1 as robot, m.id as message_id
       from message_links c join messages m on m.id = c.message_id
       cross join generate_series(1, 2) where random() < 0.1`;
   await sql`
+    insert into link_clicks (token, place, clicked_at, robot, message_id)
+    select token, number % 50, clicked_at, robot, message_id
+      from (select *, row_number() over (partition by token order by clicked_at) as number from clicked) c
+     where number <= 50`;
+  await sql`
     update tracked_links l set clicks = c.n, first_click_at = c.first, last_click_at = c.last
       from (select token, count(*) as n, min(clicked_at) as first, max(clicked_at) as last
-              from link_clicks group by token) as c
+              from clicked group by token) as c
      where c.token = l.token`;
+  await sql`
+    insert into message_effects as e (account_id, created_at, message_id, clicks, robot_clicks)
+    select m.account_id, m.created_at, m.id, count(*), count(*) filter (where c.robot)
+      from clicked c join messages m on m.id = c.message_id group by m.id
+    on conflict on constraint message_effects_pkey do update
+       set clicks = e.clicks + excluded.clicks, robot_clicks = e.robot_clicks + excluded.robot_clicks`;
+  await sql`drop table clicked`;
 }
 
 /** One message in fifty is answered; one answer in five is a STOP. */

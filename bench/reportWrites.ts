@@ -40,20 +40,6 @@ export async function liveThrough(sql: Database, count: number): Promise<WriteCo
   });
 }
 
-/**
- * Stores and counts clicks on links that messages carry.
- * @returns the cost of one click
- */
-export async function click(sql: Database, count: number): Promise<WriteCost> {
-  const links = await sql<{ token: string }[]>`
-    select token from tracked_links where account_id = ${REPORTED} order by random() limit ${count}`;
-  return await costOfEach(sql, links, async (connection, { token }) => {
-    const id = newId('clk');
-    await connection`insert into link_clicks (id, token, robot) values (${id}, ${token}, false)`;
-    await connection`update link_clicks set counted_at = now() where id = ${id}`;
-  });
-}
-
 async function costOfEach<T>(
   sql: Database,
   items: readonly T[],

@@ -10,7 +10,7 @@ import { type Grouping, readReport } from '../db/reports/reports.ts';
 import { addDays, divide, polishDay, startOfDay } from '../domain/calendar.ts';
 import type { ReportDivision } from '../domain/reports.ts';
 import { fillWithMessages, REPORTED } from './reportData.ts';
-import { click, liveThrough, type WriteCost } from './reportWrites.ts';
+import { liveThrough, type WriteCost } from './reportWrites.ts';
 import { median } from './spread.ts';
 
 /**
@@ -126,11 +126,6 @@ async function measureWrites(): Promise<void> {
   const live = () => liveThrough(sql, lives);
   console.log(
     '\n| | ms | CPU ms | bytes of log | without: ms | CPU ms | bytes of log |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
-  );
-  await compare(
-    'a click: its trigger',
-    () => click(sql, lives),
-    trigger('link_clicks', 'link_clicks_effects'),
   );
   await compare("a message's life: the index of the reports", live, await index('messages_reports'));
   const history = await index('messages_by_sent_key');

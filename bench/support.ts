@@ -2,16 +2,16 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { reconcileLookups, reconcileWaiting } from '../activities/reconciliation/leftovers.ts';
-import { reconcileLedgers, reconcileRefunds } from '../activities/reconciliation/money.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
-import { countOpenMessages, openAmong, openMessagesAfter } from '../db/messages/openMessages.ts';
+import { lostLookups } from '../db/lookups/lookups.ts';
+import { ledgersAfter } from '../db/money/ledger.ts';
+import { openMessagesAfter } from '../db/messages/openMessages.ts';
 import { migrate } from '../db/migrate.ts';
 import { readStuck, STUCK_KINDS } from '../db/messages/stuck.ts';
 import { readFacts, readInternalFacts } from '../db/messages/history.ts';
 import { DELIVERY_STATES, readDeliveries } from '../db/webhooks/webhookDeliveries.ts';
-import { lateBefore, unnotifiedBetween } from '../db/webhooks/unnotified.ts';
+import { unnotifiedAfter } from '../db/webhooks/unnotified.ts';
 import { fillWithMessages, REPORTED } from './reportData.ts';
 import { fillForSupport } from './supportData.ts';
 import { median } from './spread.ts';
@@ -73,19 +73,9 @@ function questions(at: Database): Record<string, () => Promise<unknown>> {
     },
     'reconciliation: a page of open messages': () => openMessagesAfter(at, '', PAGE),
     'reconciliation: all open messages': () => allOpen(at),
-    'reconciliation: open messages counted': () => countOpenMessages(at),
-    'reconciliation: a hundred messages by id': async () => {
-      const page = await openMessagesAfter(at, '', PAGE);
-      return await openAmong(
-        at,
-        page.map(({ id }) => id),
-      );
-    },
     'reconciliation: 60,000 webhook events, of ten minutes at 100 a second': () => lookAtEvents(at, 60_000),
-    'reconciliation: ledgers': () => reconcileLedgers(at),
-    'reconciliation: refunds': () => reconcileRefunds(at),
-    'reconciliation: look-ups left': () => reconcileLookups(at),
-    'reconciliation: clicks and replies that wait': () => reconcileWaiting(at),
+    'reconciliation: ledgers': () => ledgersAfter(at, '', PAGE),
+    'reconciliation: look-ups left': () => lostLookups(at, PAGE),
   };
 }
 
@@ -104,7 +94,7 @@ async function lookAtEvents(at: Database, count: number): Promise<void> {
   const page = 5_000;
   let after = '';
   for (let looked = 0; looked < count; looked += page) {
-    const { last } = await unnotifiedBetween(at, after, lateBefore(), page);
+    const { last } = await unnotifiedAfter(at, after, page);
     if (last === null) throw new Error(`only ${looked} events`);
     after = last;
   }

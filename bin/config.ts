@@ -53,7 +53,6 @@ const environment = z.object({
   // Replies are matched to messages of 30 days.
   RETAIN_CONTENT_DAYS: count(31, 36500).optional(),
   RETAIN_LOG_DAYS: count(31, 36500).default(90),
-  RECONCILE_RESTARTS: count(0, 1_000_000).default(500),
   WORKFLOW_CALL_STACKS: flag.default(true),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_POOL: count(1, 200).default(10),
@@ -98,7 +97,7 @@ export class ConfigError extends Error {
 // A misspelt setting of these families would silently do nothing; other variables are none of our business.
 const OWN_FAMILIES =
   // REQUESTS_CA_BUNDLE is a variable of others that many machines have.
-  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW|DNS|OWN_EMAIL)_/;
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL)_/;
 
 // Of the `temporal` command line, which shares the environment of staff's shells.
 const OF_TEMPORAL_CLI =

@@ -88,10 +88,7 @@ const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
     // It writes e-mails and their charge, what providers call it with, and who unsubscribes; never what became of it.
     ...all('email_recipients email_contents email_attachments email_attachment_pieces', APPEND_ONLY),
     ...all('email_events provider_email_events unsubscribe_links', APPEND_ONLY),
-    ...all(
-      'statements own_emails maintenance_positions regular_work ledger_checks erasures_postponed',
-      READ_ONLY,
-    ),
+    ...all('statements own_emails maintenance_positions regular_work erasures_postponed', READ_ONLY),
     // Workers delete addresses when their time is over.
     ...all('audit_addresses', APPEND_ONLY),
     // A sender domain that is lost, or back, is a finding whoever looked.

@@ -1,4 +1,4 @@
-/** What an id stands for, by its prefix (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `clk`, `hlr`, `acc`, `em` and `dom` are ours). */
+/** What an id stands for, by its prefix (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `hlr`, `acc`, `em` and `dom` are ours). */
 export type IdPrefix =
   | 'cl'
   | 'key'
@@ -11,7 +11,6 @@ export type IdPrefix =
   | 'ct'
   | 'gr'
   | 'st'
-  | 'clk'
   | 'hlr'
   | 'acc'
   | 'em'

@@ -1,4 +1,4 @@
-import { createIsbotFromList, isbot, list } from 'isbot';
+import { isbot } from 'isbot';
 
 /** What is stored of a tracked link and shown of it. */
 export interface TrackedLinkRow {
@@ -30,12 +30,8 @@ export interface TrackedLinkRecord {
 /** Letters and digits of a link's token (v2.3.0, TrackedLink). */
 export const LINK_TOKEN_LENGTH = 8;
 
-/**
- * How many clicks of a minute get a row and a workflow of their own: of one link from one network (of shortened address),
- * of one link, and of all links of an account beyond each link's first. What comes beyond that is counted only. The log of 50
- * clicks that a link shows (v2.3.0, Tracked links) fits into one network's share.
- */
-export const CLICK_ROWS_PER_MINUTE = { network: 60, link: 120, account: 600 } as const;
+/** How many of a link's latest clicks are kept and shown (v2.3.0, Limits); the schema has the same number. */
+export const LOGGED_CLICKS = 50;
 
 /**
  * Presents a stored link (v2.3.0, TrackedLink), instants as ISO 8601 in UTC.
@@ -68,126 +64,6 @@ export function withoutOptOutTokens(text: string): string {
   return text.replace(LINK, `$1${NO_OPT_OUT_TOKEN}`);
 }
 
-// Shapes that many robots share with old telephones, small browsers and HTTP libraries.
-const SHAPES: readonly string[] = [
-  '(?<!lib)http',
-  ';\\s\\w+;$',
-  '@[a-z][\\w-]+\\.',
-  '\\(\\)',
-  '\\.com\\b',
-  '\\b\\w+/1\\.0;',
-  '\\|',
-  '^[<\\(;]',
-  '^[\\w \\.\\-\\(?:\\):%]+(?:/v?\\d+(?:\\.\\d+)?(?:\\.\\d{1,10})*?)?(?:,|$)',
-  '^[\\w\\-]+/[\\w]+$',
-  '^[^ ]{50,}$',
-  '^\\d+\\b',
-  '^\\w+/[\\w\\(\\)]*$',
-  '^\\w+/\\d\\.\\d\\s\\([\\w@]+\\)$',
-  '^mozilla/\\d\\.\\d\\s[\\w\\.-]+$',
-  '^mozilla/\\d\\.\\d\\s\\((?:compatible;)?(?:\\s?[\\w\\d-.]+[\\s/]\\d+\\.\\d+)?\\)$',
-];
-
-// Words that any program may have in its name, and what a telephone says of its Java.
-const WORDS: readonly string[] = [
-  '(?:^|[^g])news(?!sapphire)',
-  '\\bbw/',
-  '\\bdlc\\b',
-  '\\bort/',
-  '\\btime/',
-  '^\\w*search\\b',
-  '^active',
-  '^azure',
-  '^client/',
-  '^custom',
-  '^dispatch/\\d',
-  '^email',
-  '^offline',
-  '^rank',
-  '^read',
-  '^reed',
-  '^rest',
-  '^rss',
-  '^track',
-  'advisor',
-  'agent\\b',
-  'analyzer',
-  'archive',
-  'audit',
-  'capture',
-  'catch',
-  'check\\b',
-  'checker',
-  'detect',
-  'discovery',
-  'download',
-  'feed',
-  'grab',
-  'insight',
-  'inspect',
-  'java(?!;)',
-  'library',
-  'measure',
-  'monitor\\b',
-  'optimize',
-  'parser',
-  'proxy',
-  'radar',
-  'readable/',
-  'retriever',
-  'rigor',
-  'rss\\b',
-  'server',
-  'splash',
-  'synthetic',
-  'tools',
-  'torrent',
-  'transcoder',
-  'url',
-  'validator',
-];
-
-// What somebody starts on purpose.
-const TOOLS: readonly string[] = [
-  '\\bperl\\b',
-  '^apache/',
-  '^php',
-  '^postman',
-  '^python',
-  '^wget',
-  'cypress/',
-  'headless',
-  'node\\b',
-  'phantomjs',
-  'playwright',
-  'selenium',
-];
-
-const BROWSERS: readonly string[] = [
-  '^ad muncher',
-  '^amaya',
-  '^ddg[_-]android',
-  '^jeode/',
-  '^navermailapp',
-  '^netsurf',
-  '^space bison',
-  'browsex',
-  'chromeframe',
-  'cursor/',
-  'dmbrowser',
-  'firephp',
-  'ibisbrowser',
-  'offbyone',
-  'rexx;',
-  'sogou',
-];
-
-/** The library's patterns that say nothing of what a program is for: people's browsers and tools fit them as well. */
-export const VAGUE_PATTERNS: ReadonlySet<string> = new Set([...SHAPES, ...WORDS, ...TOOLS, ...BROWSERS]);
-
-/** The library's patterns of link previews, crawlers and scanners alone. */
-const ROBOT_PATTERNS: readonly string[] = list.filter((pattern) => !VAGUE_PATTERNS.has(pattern));
-
 // Programs that somebody starts on purpose, and browsers for terminals: whoever runs them means the visit.
 const TOOL = new RegExp(
   '^(?:curl|wget|httpie|xh|lynx|e?links|w3m|postmanruntime|insomnia|bruno|rest-client|powershell|node|node-fetch|' +
@@ -197,16 +73,13 @@ const TOOL = new RegExp(
     'dart)\\b(?!-)',
   'i',
 );
-// A robot that is built on such a tool says so behind the tool's name.
-const ROBOT_WORD = /bot\b|crawl|spider|preview|scan|scrap|check|monitor/i;
+// What robots call themselves. One that is built on such a tool says so behind the tool's name.
+const ROBOT_WORD = /bot\b|crawl|spider|preview|scan/i;
 // A browser without a window is started on purpose as well: robots that use one call themselves something else.
 const WINDOWLESS = 'HeadlessChrome';
-// Programs that look a page up by themselves, beyond those that the library knows by a name; robots say where to read about
-// them.
-const OTHER_ROBOT =
-  /^viber\/|^tumblr\/|\b(?:CFNetwork|Dalvik|Slurp|proofpoint|barracuda|mimecast|ia_archiver|zgrab|nmap|virustotal\w*)\b|\+(?:https?:\/\/|mailto:)/i;
-
-const isListed = createIsbotFromList([...ROBOT_PATTERNS]);
+// Link previews, crawlers and scanners with none of those words in their names; most say where to read about them.
+const NAMED_ROBOT =
+  /^viber\/|^tumblr\/|^google-|\b(?:whatsapp|facebookexternalhit|facebookcatalog|CFNetwork|Dalvik|Slurp|clamav|proofpoint|barracuda|mimecast|ia_archiver|zgrab|nmap|virustotal\w*)\b|\+(?:https?:\/\/|mailto:)/i;
 
 /**
  * Whether a user agent looks like that of a program that opens links by itself: a messenger's link preview, a scanner of
@@ -216,7 +89,7 @@ const isListed = createIsbotFromList([...ROBOT_PATTERNS]);
  * It is a guess, for what is counted: programs and browsers that nobody has on a list may be taken for robots.
  */
 export function isRobot(userAgent: string | undefined): boolean {
-  return isOne(userAgent, isbot);
+  return isOne(userAgent, (agent) => isNamed(agent) || isbot(agent.replace(WINDOWLESS, 'Chrome')));
 }
 
 /**
@@ -224,11 +97,15 @@ export function isRobot(userAgent: string | undefined): boolean {
  * a person's, who must not be kept from what a visit does by an unusual browser.
  */
 export function isKnownRobot(userAgent: string | undefined): boolean {
-  return isOne(userAgent, isListed);
+  return isOne(userAgent, isNamed);
+}
+
+function isNamed(userAgent: string): boolean {
+  return ROBOT_WORD.test(userAgent) || NAMED_ROBOT.test(userAgent);
 }
 
 function isOne(userAgent: string | undefined, fits: (agent: string) => boolean): boolean {
   if (userAgent === undefined || userAgent.trim() === '') return false;
   if (TOOL.test(userAgent)) return ROBOT_WORD.test(userAgent);
-  return fits(userAgent.replace(WINDOWLESS, 'Chrome')) || OTHER_ROBOT.test(userAgent);
+  return fits(userAgent);
 }

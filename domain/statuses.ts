@@ -79,11 +79,6 @@ export type FinalStatus = Exclude<MessageStatus, AnyMove['from']>;
 /** All of these. */
 export const FINAL_STATUSES: readonly FinalStatus[] = MESSAGE_STATUSES.filter(isFinal);
 
-/** Those that an account may come to without paying: each on some way, not on every one. */
-export const REFUNDED_STATUSES: readonly FinalStatus[] = FINAL_STATUSES.filter((status) =>
-  MOVES.some(({ to, refund }) => to === status && refund !== 'never'),
-);
-
 /** The statuses whose coming notifies the account's webhook, as `message.<status>` (v2.3.0, Events). */
 export const NOTIFIED_STATUSES = [
   'sent',

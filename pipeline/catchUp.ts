@@ -1,8 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { clickStart, TO_REPEAT } from '../workflows/startOptions.ts';
-import { type FoundClick, uncountedAfter, uncountedAmong, type UncountedClick } from '../db/links/links.ts';
+import { TO_REPEAT } from '../workflows/startOptions.ts';
 import type { Database } from '../db/connection.ts';
-import { startOnce, startResend } from '../workflows/starts.ts';
+import { startResend } from '../workflows/starts.ts';
 import {
   type FoundResend,
   openResendsAfter,
@@ -144,34 +143,7 @@ export async function startForgotten<One>(
   if (completed.length > 0) await startAll(await stillOpen(completed), TO_REPEAT);
 }
 
-// By then the API has started the workflow of a click, or never will.
-const CLICK_LATE_SECONDS = 5;
 const STARTS_MAX = 500;
-const AT_ONCE = 10;
-const START_MS = 5_000;
-
-/**
- * Starts the workflows of clicks that nobody has counted: the API ended, Temporal was away, or more came at once than
- * the API starts.
- * @returns as `createCatchUp` does
- */
-export function createForgottenClicks(sql: Database, client: Client): () => Promise<void> {
-  return createCatchUp<UncountedClick, FoundClick>(
-    {
-      idOf: ({ id }) => id,
-      openAfter: (after, limit) => uncountedAfter(sql, CLICK_LATE_SECONDS, after, limit),
-      start: (click, reuse) =>
-        client.connection.withDeadline(Date.now() + START_MS, () =>
-          startOnce(client.workflow.start('click', { ...clickStart(click), ...reuse })),
-        ),
-      stillOpen: (completed) => uncountedAmong(sql, completed),
-      startsMax: STARTS_MAX,
-      atOnce: AT_ONCE,
-    },
-    createStartedLately(),
-  );
-}
-
 // By then whoever asked for them has started their workflows, or never will.
 const RESEND_LATE_SECONDS = 15;
 

@@ -10,7 +10,6 @@ import {
   type PendingOutcome,
   takeOutcomes,
 } from '../db/incoming/outcomes.ts';
-import { reportFinding } from '../db/maintenance/findings.ts';
 import { type MessageOutcome, type Notified, outcomeSignal, outcomeUpdate } from '../workflows/contracts.ts';
 import { withIds } from '../telemetry/ids.ts';
 import { oneAtATime } from '../concurrency/gather.ts';
@@ -27,7 +26,7 @@ const SIGNAL_FOR_MS = 30_000;
  * transitions, an update one. What does not come to an answer, is signalled; while
  * the workers are behind, so that updates run out of time, everything is, for which nobody waits.
  */
-function signalWorkflows(sql: Database, client: Client) {
+function signalWorkflows(client: Client) {
   let signalUntil = 0;
   const within = <T>(ms: number, call: () => Promise<T>): Promise<T> =>
     client.withDeadline(Date.now() + ms, call);
@@ -58,15 +57,8 @@ function signalWorkflows(sql: Database, client: Client) {
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       // A workflow that has ended needs no outcome. Where it is lost, the reconciliation has what is left delivered.
-      const allNotified = notified.length === events.length && notified.every((left) => left === null);
-      if (!allNotified) await reportLost(sql, outcome);
     }
   };
-}
-
-async function reportLost(sql: Database, { messageId, accountId, status }: PendingOutcome): Promise<void> {
-  const details = { workflow: 'not found', status };
-  await reportFinding(sql, { kind: 'workflow_lost', subject: messageId, accountId, details });
 }
 
 // As many as a worker has places for: more would wait at the Temporal server for one.
@@ -99,7 +91,7 @@ export function createOutcomes(options: OutcomesOptions): Outcomes {
   const { sql, client, onError } = options;
   const inProgress = new Map<number, PendingOutcome>();
   const calls = createRunning();
-  const signalWorkflow = signalWorkflows(sql, client);
+  const signalWorkflow = signalWorkflows(client);
   let stopped = false;
   let moreWait = false;
   let delivered: number[] = [];

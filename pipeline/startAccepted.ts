@@ -14,7 +14,7 @@ import {
 } from '../db/money/reservations.ts';
 import { causedBy } from '../telemetry/temporalTraces.ts';
 import { startOnce } from '../workflows/starts.ts';
-import { emailStart, lookupStart, messageStart } from '../workflows/startOptions.ts';
+import { emailStart, lookupStart, messageStart, notifyStart } from '../workflows/startOptions.ts';
 
 // Started and not charged yet. Whatever is started beyond what the workers have slots for would only wait at Temporal, in front of the
 // messages of others.
@@ -96,6 +96,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
       ...messages.map((message) => start('message', messageStart(message), message.batched)),
       ...emails.map((email) => start('email', emailStart(email), false)),
       ...lookups.map((lookup) => start('lookup', lookupStart(lookup), false)),
+      ...taken.flatMap((one) => (one.kind === 'event' ? start('notify', notifyStart(one), false) : [])),
     ]),
   );
   // The deadline ends each attempt of the SDK, not its attempts.
@@ -104,7 +105,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
   });
 }
 
-type Start = ReturnType<typeof messageStart | typeof emailStart | typeof lookupStart>;
+type Start = ReturnType<typeof messageStart | typeof emailStart | typeof lookupStart | typeof notifyStart>;
 
 async function startOne(sql: Database, client: Client, workflow: string, start: Start): Promise<void> {
   // Its first task comes along, where this worker has a place for it.

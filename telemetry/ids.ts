@@ -8,7 +8,6 @@ export interface Ids {
   messageId?: string;
   eventId?: string;
   replyId?: string;
-  clickId?: string;
   lookupId?: string;
   emailId?: string;
 }
@@ -19,7 +18,6 @@ const FIELDS: Readonly<Record<string, keyof Ids>> = {
   msg: 'messageId',
   evt: 'eventId',
   in: 'replyId',
-  clk: 'clickId',
   hlr: 'lookupId',
   em: 'emailId',
 };

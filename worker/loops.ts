@@ -10,7 +10,7 @@ import { type Notifying, notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { providerKinds } from '../providers/registry.ts';
 import { isTracing } from '../telemetry/tracing.ts';
 import type { Servers, WorkerOptions } from './servers.ts';
-import { createForgottenClicks, createForgottenResends } from '../pipeline/catchUp.ts';
+import { createForgottenResends } from '../pipeline/catchUp.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhooks.ts';
 import { readBacklog } from '../db/money/reservations.ts';
 import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
@@ -92,7 +92,6 @@ export function startLoops(
     repeat(CATCH_UP_MS, () => replies.catchUp(), onReplyError),
     repeat(LATE_PARTS_MS, () => replyParts.flush(), onReplyError),
     repeat(CATCH_UP_MS, () => emailEvents.catchUp(), onEmailError),
-    repeat(CATCH_UP_MS, createForgottenClicks(sql, client), logAs('clicks')),
     repeat(CATCH_UP_MS, () => cancelForClosedAccounts(sql, stopping.signal), logAs('closed accounts')),
     repeat(
       CATCH_UP_MS,

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { maintenanceActivities } from '../activities/maintenance.ts';
-import type { reconciliationActivities } from '../activities/reconciliation/reconciliation.ts';
+import type { reconciliationActivities } from '../activities/reconciliation.ts';
 import type { senderDomainActivities } from '../activities/senderDomains.ts';
 import { repeat } from '../concurrency/tasks.ts';
 import type { Database } from '../db/connection.ts';
@@ -41,7 +41,7 @@ const REGULAR_WORK: readonly RegularWork[] = [
     spec: { intervals: [{ every: '10m' }] },
     intervalSeconds: 600,
     catchupWindow: '1m',
-    steps: ['reconcileEnded', 'reconcileOpen', 'reconcileLeftovers', 'reconcileMoney'],
+    steps: ['reconcileOpen', 'reconcileEvents', 'reconcileLeftovers', 'reconcileLedgers'],
     summary: 'Ledger, messages and workflows against one another',
     note: 'Every 10 minutes. After a restore from a backup, pause it once Temporal runs and before any worker starts.',
   },

@@ -64,7 +64,6 @@ export interface WorkerOptions {
     WEBHOOK_ALLOW_PRIVATE: boolean;
     RETAIN_CONTENT_DAYS?: number | undefined;
     RETAIN_LOG_DAYS?: number | undefined;
-    RECONCILE_RESTARTS?: number | undefined;
     WORKFLOW_CALL_STACKS?: boolean | undefined;
     DNS_SERVERS?: readonly string[] | undefined;
     OWN_EMAIL_ACCOUNT?: string | undefined;

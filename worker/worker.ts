@@ -1,11 +1,11 @@
 import { Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
 import { billingActivities, messageActivities } from '../activities/messages.ts';
 import { emailClosingActivities } from '../activities/email.ts';
-import { inboundActivities, linkActivities } from '../activities/inbound.ts';
+import { inboundActivities } from '../activities/inbound.ts';
 import { lookupRefundActivities } from '../activities/lookup.ts';
 import { LOG_DAYS, maintenanceActivities, notingSuccess } from '../activities/maintenance.ts';
 import { senderDomainActivities } from '../activities/senderDomains.ts';
-import { reconciliationActivities } from '../activities/reconciliation/reconciliation.ts';
+import { reconciliationActivities } from '../activities/reconciliation.ts';
 import { quickSubmissionActivities } from '../activities/submission.ts';
 import {
   quickWebhookActivities,
@@ -165,11 +165,10 @@ async function workflowWorker(
       ...submits,
       ...lookupRefundActivities(sql),
       ...emailClosingActivities(sql),
-      ...linkActivities(sql),
       ...inboundActivities(sql),
       ...notingSuccess(sql, {
-        ...reconciliationActivities(sql, client, config.RECONCILE_RESTARTS),
-        ...senderDomainActivities({ sql, client, secretsKey, dnsServers: config.DNS_SERVERS ?? null }),
+        ...reconciliationActivities(sql, client),
+        ...senderDomainActivities({ sql, secretsKey, dnsServers: config.DNS_SERVERS ?? null }),
         ...maintenanceActivities(sql, {
           contentDays: config.RETAIN_CONTENT_DAYS,
           logDays: config.RETAIN_LOG_DAYS ?? LOG_DAYS,

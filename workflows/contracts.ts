@@ -22,8 +22,6 @@ export interface MessageInput {
   /** When the wait for a delivery report ends, epoch milliseconds. */
   giveUpAt: number;
   priority: boolean;
-  /** Its status is final already: only its webhook events are delivered. */
-  isOver?: true;
 }
 
 /** What became of a submission; `events` are the webhook events it caused, oldest first. */
@@ -111,12 +109,6 @@ export interface MessageResult {
   status: string;
 }
 
-/** Final word of a `click` workflow. */
-export interface ClickResult {
-  /** Whether it was the first click of its link and the account's webhook was to be notified. */
-  event: boolean;
-}
-
 /** Input of the `resend` workflow; its id is the event's with the round: `evt_…-1`. */
 export interface ResendInput {
   eventId: string;
@@ -140,8 +132,8 @@ export interface InboundResult {
   matched: boolean;
 }
 
-/** Final word of a `domain` workflow. */
-export interface DomainResult {
+/** Final word of a `notify` workflow. */
+export interface NotifyResult {
   /** How many events it delivered, or gave up. */
   events: number;
 }
@@ -192,7 +184,6 @@ export const FAILURE = {
   unknownMessage: 'UnknownMessage',
   unknownEmail: 'UnknownEmail',
   unknownReply: 'UnknownReply',
-  unknownClick: 'UnknownClick',
   unknownResend: 'UnknownResend',
   unusableArgument: 'UnusableArgument',
   throttled: 'Throttled',

@@ -5,8 +5,8 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { inboundActivities, linkActivities } from '../activities/inbound.ts';
-import { type ClickResult, type InboundResult, SEARCH_ATTRIBUTES } from './contracts.ts';
+import type { inboundActivities } from '../activities/inbound.ts';
+import { type InboundResult, SEARCH_ATTRIBUTES } from './contracts.ts';
 import { deliverEvents } from './webhooks.ts';
 
 // One database transaction, keyed by the reply: repeated until the database answers.
@@ -31,25 +31,5 @@ export async function inbound(): Promise<InboundResult> {
     // One of each interface: neither address waits for the other.
     await Promise.all(events.map((event) => deliverEvents([event], new Map(), accountId)));
     return { matched: true };
-  });
-}
-
-// One database statement, keyed by the click: repeated until the database answers.
-const { countClick } = proxyLocalActivities<ReturnType<typeof linkActivities>>({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', maximumInterval: '5s' },
-});
-
-/**
- * One click on a tracked link: counts it, and for the first one of its link notifies the customer's webhook. Its id is the
- * click's. A cancel changes nothing: there is nothing to be spared by leaving a click half counted.
- */
-export async function click(): Promise<ClickResult> {
-  return await CancellationScope.nonCancellable(async () => {
-    const event = await countClick(workflowInfo().workflowId);
-    if (event === null) return { event: false };
-    setCurrentDetails('Counted: the first click of its link; notifies the webhook.');
-    await deliverEvents([event]);
-    return { event: true };
   });
 }

@@ -57,8 +57,6 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 /** From status to status, by the moves of `domain/statuses.ts` (v2.3.0, States and transitions). */
 async function fromChargeToEnd(state: MessageState): Promise<string> {
   await local.charge(state.id);
-  // Asks no route, whose queue nobody may take.
-  if (state.input.isOver === true) return await end(state, await local.expire(state.id));
   // scheduled → queued; or cancelled, expired
   let outcome = await scheduled(state);
   // queued → sent, or submitted and unanswered; or failed, rejected, expired, cancelled

@@ -57,41 +57,16 @@ export function messageStart(message: StartableMessage) {
 /**
  * How the workflow of an accepted message is started again that was lost: terminated, failed, timed out or missing. It does
  * nothing anew that the database knows to be done: what was charged stays charged, what an SMSC may have is not submitted.
- * @param isOver whether its status is final, so that only its webhook events are left
  */
-export function messageRestart(message: StartableMessage, isOver = false) {
-  const start = messageStart(message);
-  const [input] = start.args;
-  return { ...start, args: [isOver ? { ...input, isOver } : input] as [MessageInput], ...AGAIN };
+export function messageRestart(message: StartableMessage) {
+  return { ...messageStart(message), ...AGAIN };
 }
 
 /**
- * How the workflow of something that is over is run once more, to deliver the webhook events that are pending, or of a message that
- * is sent, to wait for its report: also where it completed, in the eyes of a Temporal or a database that was restored.
- */
-export const TO_NOTIFY = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
-
-/**
- * How the completed workflow of a click, a reply or a resend is run once more, where the database has it as open: that was restored. What is
- * done none of them does again.
+ * How a workflow is run once more that has completed, in the eyes of a Temporal or a database that was restored: to wait for the report of
+ * a message that is sent, to settle a reply, to deliver what is pending. What is done none of them does again.
  */
 export const TO_REPEAT = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
-
-/**
- * How the `click` workflow is started; its id is the click's (`clk_…`). Nobody waits for it, so everything else goes before
- * it.
- */
-export function clickStart({ id, accountId }: { id: string; accountId: string }) {
-  return {
-    ...UNTIL_DONE,
-    workflowId: id,
-    taskQueue: MESSAGES_QUEUE,
-    args: [] as [],
-    typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]),
-    staticSummary: 'Click on a tracked link',
-    priority: { priorityKey: 5, fairnessKey: accountId },
-  };
-}
 
 /**
  * How the `inbound` workflow of a stored reply is started; its id is the reply's (`in_…`). Whose it is, the workflow finds
@@ -108,19 +83,16 @@ export function inboundStart(id: string) {
   };
 }
 
-/**
- * How the `domain` workflow is started, which delivers the pending events of a sender domain; its id is the domain's (`dom_…`). It is run
- * whenever there is one.
- */
-export function domainStart({ id, accountId }: { id: string; accountId: string }) {
+/** How the `notify` workflow is started, as often as there is something to deliver; its id is that of a webhook event (`evt_…`). */
+export function notifyStart({ id, accountId }: { id: string; accountId: string }) {
   return {
     ...ONCE,
-    ...TO_NOTIFY,
+    ...TO_REPEAT,
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [] as [],
     typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]),
-    staticSummary: 'Sender domain verified, or lost',
+    staticSummary: 'Webhook event of a link or a sender domain, or one left over',
     priority: { priorityKey: 5, fairnessKey: accountId },
   };
 }
@@ -197,5 +169,5 @@ export function emailRestart(email: StartableEmail) {
 export function emailLateStart(email: StartableEmail) {
   const start = emailStart(email);
   const input: EmailInput = { ...start.args[0], stage: 'late' };
-  return { ...start, ...TO_NOTIFY, args: [input] as [EmailInput] };
+  return { ...start, ...TO_REPEAT, args: [input] as [EmailInput] };
 }

@@ -6,6 +6,7 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   sleep,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type {
   quickWebhookActivities,
@@ -16,6 +17,7 @@ import { ATTEMPT_TIMEOUT_MS, ATTEMPTS, pauseAfterAttempt } from '../domain/webho
 import {
   type AttemptLeft,
   FAILURE,
+  type NotifyResult,
   type ResendInput,
   type ResendResult,
   WEBHOOKS_QUEUE,
@@ -26,8 +28,10 @@ const STEP_MS = 2 * ATTEMPT_TIMEOUT_MS;
 const FIRST_PAUSE_MS = pauseAfterAttempt(1)!;
 const LAST_PAUSE_MS = pauseAfterAttempt(ATTEMPTS - 1)!;
 
-// One database statement, repeated until the database answers.
-const { closeWebhook } = proxyLocalActivities<ReturnType<typeof webhookClosingActivities>>({
+// One database statement each, repeated until the database answers.
+const { closeWebhook, takePendingEvents, closeResend } = proxyLocalActivities<
+  ReturnType<typeof webhookClosingActivities>
+>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
@@ -82,11 +86,22 @@ async function firstAttempt(event: string): Promise<AttemptLeft | null> {
   return await notifyInTask(event).catch(() => ({ nextInMs: 0 }));
 }
 
-// One database statement, repeated until the database answers.
-const { closeResend } = proxyLocalActivities<ReturnType<typeof webhookClosingActivities>>({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', maximumInterval: '5s' },
-});
+/**
+ * Delivers the pending webhook events of something that has no workflow of its own to do that: a link that was clicked for the first time,
+ * a sender domain, or whatever lost its workflow. Its id is that of one of the events. A cancel changes nothing: what has happened is
+ * delivered.
+ */
+export async function notify(): Promise<NotifyResult> {
+  return await CancellationScope.nonCancellable(async () => {
+    let delivered = 0;
+    for (;;) {
+      const events = await takePendingEvents(workflowInfo().workflowId);
+      if (events.length === 0) return { events: delivered };
+      await deliverEvents(events);
+      delivered += events.length;
+    }
+  });
+}
 
 /**
  * One event delivered again, with the usual attempts. Its id is the event's with the round. A cancel changes nothing: it

@@ -1,4 +1,4 @@
-import { listLedger, readLedgerStates } from '../../db/money/ledger.ts';
+import { listLedger, readLedgerState } from '../../db/money/ledger.ts';
 import { listStatements } from '../../db/money/statements.ts';
 import { MAX_GROSZE, NOTE_LENGTH } from '../../domain/money.ts';
 import { adjustBalance, topUp } from '../../operations/money/balance.ts';
@@ -54,7 +54,7 @@ export const moneyCommands = [
     about: 'Shows the latest ledger entries, newest first, and whether their sum is the balance.',
     options: { account, limit: limit(50) },
     async run(sql, { account, limit }) {
-      const state = (await readLedgerStates(sql, [account])).get(account);
+      const state = await readLedgerState(sql, account);
       return shown(
         { accountId: account, ...state, entries: await listLedger(sql, account, limit) },
         state?.agrees === false ? DIFFER : null,

@@ -4,6 +4,7 @@ import type { DomainStatus, RouteStanding } from '../../domain/email/domainState
 import type { Fragment, Sql } from '../connection.ts';
 import { encrypt } from '../installation.ts';
 import { newId } from '../ids.ts';
+import { reserveEvents } from '../money/reservations.ts';
 
 /** A sender domain, without its private key. */
 export interface SenderDomain {
@@ -211,18 +212,21 @@ export async function dueDomains(sql: Sql, limit: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Writes an event of a domain, where its account has a webhook. @returns whether there is one to deliver */
+/** Writes an event of a domain, where its account has a webhook, and has a worker deliver it. */
 export async function writeDomainEvent(
   sql: Sql,
   domain: Pick<SenderDomain, 'id' | 'accountId'>,
   type: 'domain.verified' | 'domain.lost',
   snapshot: DomainSnapshot,
-): Promise<boolean> {
-  const written = await sql`
-    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
-    select ${newId('evt')}, id, 'domain', ${domain.id}, ${type}, ${sql.json(snapshot as unknown as postgres.JSONValue)}
-      from accounts where id = ${domain.accountId} and webhook_url is not null`;
-  return written.count > 0;
+): Promise<void> {
+  await sql`
+    with written as (
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      select ${newId('evt')}, id, 'domain', ${domain.id}, ${type}, ${sql.json(snapshot as unknown as postgres.JSONValue)}
+        from accounts where id = ${domain.accountId} and webhook_url is not null
+      returning id, account_id
+    )
+    ${reserveEvents(sql, sql`written`)}`;
 }
 
 /** As SQL, of a domain `d`: the names of the routes that take e-mails from it; of one that staff answer for, of all. */

@@ -1,5 +1,5 @@
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
-import type { Step } from '../maintenance/cleanUp.ts';
+import type { Step } from '../maintenance/retention.ts';
 import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 
 // A hand-over that began in time has ended by then.

@@ -1,5 +1,4 @@
 import type { Fragment, Sql } from '../connection.ts';
-import { pendingEvents } from '../messages/statusEvents.ts';
 import type { ReportedOutcome } from './deliveryReports.ts';
 
 /** An outcome on its way to a workflow. */
@@ -91,16 +90,4 @@ export async function giveOutcomesBack(
       from unnest(${outcomes.map(({ id }) => id)}::bigint[],
                   ${outcomes.map(({ takenUntil }) => takenUntil)}::text[]) as mine (id, until)
      where s.id = mine.id and s.taken_until = mine.until::timestamptz`;
-}
-
-/**
- * Signals the workflow of a message again what became of the message, with the events that are pending; nothing where it
- * is being signalled anyway, or comes to it by itself.
- */
-export async function noteOutcomeAgain(sql: Sql, messageId: string): Promise<void> {
-  await sql`
-    insert into outcome_signals (message_id, status, event_ids)
-    select m.id, m.status, ${pendingEvents(sql, messageId)} from messages m
-     where m.id = ${messageId} and m.status in ('sent', 'delivered', 'undelivered', 'failed', 'expired')
-       and not exists (select from outcome_signals o where o.message_id = m.id)`;
 }

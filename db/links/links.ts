@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { CLICK_ROWS_PER_MINUTE, type TrackedLinkRow } from '../../domain/links.ts';
+import { LOGGED_CLICKS, type TrackedLinkRow } from '../../domain/links.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
+import { reserveEvents } from '../money/reservations.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -121,10 +122,9 @@ function carrier(sql: Sql, messageId: string | null): Fragment {
      order by ml.message_id desc limit 1`;
 }
 
-/** A click as it comes, before it is counted. */
+/** A hit on a link. */
 export interface Click {
-  /** `clk_…` */
-  id: string;
+  token: string;
   /** At most 500 characters. */
   userAgent: string | null;
   /** Keyed hash of the shortened address. */
@@ -132,56 +132,8 @@ export interface Click {
   robot: boolean;
 }
 
-/** The clicks on a link that came together, in their order; none where it is only looked up. */
-export interface LinkHits {
-  token: string;
-  clicks: readonly Click[];
-}
-
-/** Where a click leads, whose link it is, and what became of it. */
-export interface KeptClick {
-  url: string;
-  accountId: string;
-  /** It has a row, and waits for its count; else it was counted at once, as too many came within a minute. */
-  logged: boolean;
-}
-
-/**
- * Finds links and stores their clicks, all in one statement: each with a row of its own as far as the bounds of the last
- * minute go (`CLICK_ROWS_PER_MINUTE`), else as a number only. The first click of a link always has its row.
- *
- * @returns by token what became of a click of that link; `locked` where somebody else holds the link, and nothing was
- *   stored. Unknown tokens are not there.
- */
-export async function storeClicks(
-  sql: Sql,
-  hits: readonly LinkHits[],
-): Promise<Map<string, 'locked' | ((click: Click | null) => KeptClick)>> {
-  const { network, link, account } = CLICK_ROWS_PER_MINUTE;
-  const byToken = Object.fromEntries(hits.map(({ token, clicks }) => [token, clicks.map(asStored)]));
-  const rows = await sql<{ token: string; url: string; accountId: string; kept: string[] | null }[]>`
-    select link_token as token, target as url, owner as account_id, kept
-      from keep_clicks(${JSON.stringify(byToken)}::text::jsonb, ${network}, ${link}, ${account})`;
-  const links = new Map<string, 'locked' | ((click: Click | null) => KeptClick)>();
-  for (const { token, url, accountId, kept } of rows) {
-    const ids = new Set(kept);
-    const ofClick = (click: Click | null) => ({
-      url,
-      accountId,
-      logged: click !== null && ids.has(click.id),
-    });
-    links.set(token, kept === null ? 'locked' : ofClick);
-  }
-  return links;
-}
-
-const asStored = ({ id, userAgent, ipHash, robot }: Click) => ({
-  ...{ id, user_agent: userAgent, ip_hash: ipHash?.toString('hex') ?? null, robot },
-});
-
 /** What was true of a link at the event of its first click and changes later. */
 export interface ClickSnapshot {
-  click_id: string;
   clicked_at: string;
   robot: boolean;
   message_id: string | null;
@@ -191,73 +143,74 @@ export interface ClickSnapshot {
 }
 
 /**
- * Counts a stored click, once however often it is called (v2.3.0, Tracked links). The first one with a row that is counted of
- * a link is an event, if the account has a webhook then, however many were counted without one in the meantime.
- *
- * @returns the event that the click caused and that is still to be delivered, else null; undefined when there is no such click
+ * Counts clicks (v2.3.0, Tracked links): of the link, of the message that it belongs to, and as one of the link's latest. The first one of
+ * a link is an event, if its account has a webhook; a worker starts the workflow that delivers it. Nobody waits here for a link that
+ * somebody else has locked.
+ * @returns of each click where it leads; null: there is no such link; `locked`: it is not counted, and to be tried again
  */
-export async function countClick(sql: Sql, clickId: string): Promise<string | null | undefined> {
-  const [click] = await sql<{ event: string | null }[]>`
-    with counted as (
-      update link_clicks set counted_at = now() where id = ${clickId} and counted_at is null
-      returning id, token, clicked_at, robot
-    ), link as (
-      update tracked_links l
-         set clicks = l.clicks + 1, first_click_at = least(l.first_click_at, c.clicked_at),
-             last_click_at = greatest(l.last_click_at, c.clicked_at)
-        from counted c where l.token = c.token
-      returning l.token, l.account_id, l.clicks - l.unlogged_clicks as logged, c.id as click_id, c.clicked_at, c.robot
-    ), event as (
-      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
-      select ${newId('evt')}, l.account_id, 'link', l.token, 'link.clicked',
-             jsonb_build_object('click_id', l.click_id, 'clicked_at', l.clicked_at, 'robot', l.robot,
-                                'clicks', 1, 'first_click_at', l.clicked_at,
-                                'last_click_at', l.clicked_at, 'message_id', (${carrier(sql, null)}))
-        from link l join accounts a on a.id = l.account_id
-       where l.logged = 1 and a.webhook_url is not null
-      on conflict (subject_id) where subject_kind in ('link', 'inbound') do nothing
-      returning id
-    )
-    select coalesce((select id from event),
-                    (select e.id from webhook_events e
-                      where e.subject_kind = 'link' and e.subject_id = c.token and e.state = 'pending' and e.snapshot->>'click_id' = c.id)) as event
-      from link_clicks c where c.id = ${clickId}`;
-  return click?.event;
-}
-
-/** A click whose workflow has still to count it. */
-export interface UncountedClick {
-  id: string;
-  accountId: string;
-}
-
-/** One that waits, and where it stands among the others. */
-export interface FoundClick extends UncountedClick {
-  /** To the microsecond, which a `Date` is not. */
-  at: string;
-}
-
-/** Clicks that have waited for their count for more than `seconds`, oldest first, after a given one (null for the first page). */
-export async function uncountedAfter(
+export async function countClicks(
   sql: Sql,
-  seconds: number,
-  after: FoundClick | null,
-  limit: number,
-): Promise<FoundClick[]> {
-  return await sql<FoundClick[]>`
-    select c.id, l.account_id, c.clicked_at::text as at
-      from link_clicks c join tracked_links l on l.token = c.token
-     where c.counted_at is null and c.clicked_at < now() - make_interval(secs => ${seconds})
-       and (c.clicked_at, c.id) > (${after?.at ?? '-infinity'}::text::timestamptz, ${after?.id ?? ''})
-     order by c.clicked_at, c.id limit ${limit}`;
+  clicks: readonly Click[],
+): Promise<({ url: string } | 'locked' | null)[]> {
+  const tokens = clicks.map(({ token }) => token);
+  // As arrays, so that no plan reads all links or messages, however few there were when it was made.
+  const rows = await sql<{ token: string; url: string; counted: boolean }[]>`
+    with hits as (
+      select * from unnest(${tokens}::text[], ${clicks.map(() => newId('evt'))}::text[],
+                           ${clicks.map(({ userAgent }) => userAgent)}::text[],
+                           ${clicks.map(({ ipHash }) => ipHash?.toString('hex') ?? null)}::text[],
+                           ${clicks.map(({ robot }) => String(robot))}::text[]::boolean[])
+                      with ordinality as h(token, event_id, user_agent, ip_hash, robot, nr)
+    ), sums as (
+      select token, count(*)::int as hits, (count(*) filter (where robot))::int as robots, min(nr) as first from hits group by token
+    ), free as (
+      select token from tracked_links where token = any(${tokens}::text[])
+       order by token for no key update skip locked
+    ), counted as (
+      update tracked_links l
+         set clicks = l.clicks + s.hits, first_click_at = coalesce(l.first_click_at, now()), last_click_at = now()
+        from sums s where s.token = l.token and l.token = any(array(select token from free))
+      returning l.token, l.account_id, l.clicks, s.hits, s.robots, s.first, message_of_click(l.token, now()) as message_id
+    ), logged as (
+      insert into link_clicks (token, place, message_id, clicked_at, user_agent, ip_hash, robot)
+      select token, number % ${LOGGED_CLICKS}, message_id, now(), user_agent, decode(ip_hash, 'hex'), robot
+        from (select h.*, c.message_id, c.clicks, c.clicks - c.hits + row_number() over (partition by h.token order by h.nr) as number
+                from hits h join counted c on c.token = h.token) numbered
+       where number > clicks - ${LOGGED_CLICKS}
+      on conflict (token, place) do update
+         set message_id = excluded.message_id, clicked_at = excluded.clicked_at, user_agent = excluded.user_agent,
+             ip_hash = excluded.ip_hash, robot = excluded.robot
+    ), effects as (
+      insert into message_effects as e (account_id, created_at, message_id, clicks, robot_clicks)
+      select account_id, (select m.created_at from messages m where m.id = c.message_id), message_id, hits, robots
+        from (select account_id, message_id, sum(hits) as hits, sum(robots) as robots from counted
+               where message_id is not null group by account_id, message_id order by message_id) c
+      on conflict on constraint message_effects_pkey do update
+         set clicks = e.clicks + excluded.clicks, robot_clicks = e.robot_clicks + excluded.robot_clicks
+    ), events as (
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      select h.event_id, l.account_id, 'link', l.token, 'link.clicked',
+             jsonb_build_object('clicked_at', now(), 'robot', h.robot, 'clicks', 1, 'first_click_at', now(),
+                                'last_click_at', now(), 'message_id', (${carrier(sql, null)}))
+        from counted l join hits h on h.nr = l.first join accounts a on a.id = l.account_id
+       where l.clicks = l.hits and a.webhook_url is not null
+      on conflict (subject_id) where subject_kind in ('link', 'inbound') do nothing
+      returning id, account_id
+    ), reserved as (
+      ${reserveEvents(sql, sql`events`)}
+    )
+    select l.token, l.url, f.token is not null as counted
+      from tracked_links l left join free f on f.token = l.token where l.token = any(${tokens}::text[])`;
+  const links = new Map(
+    rows.map(({ token, url, counted }) => [token, counted ? { url } : ('locked' as const)]),
+  );
+  return clicks.map(({ token }) => links.get(token) ?? null);
 }
 
-/** Those of some clicks that wait for their count. */
-export async function uncountedAmong(sql: Sql, clicks: readonly UncountedClick[]): Promise<UncountedClick[]> {
-  return await sql<UncountedClick[]>`
-    select c.id, l.account_id
-      from link_clicks c join tracked_links l on l.token = c.token
-     where c.id = any(${clicks.map(({ id }) => id)}) and c.counted_at is null`;
+/** Where a link leads; null: there is no such link. */
+export async function readTarget(sql: Sql, token: string): Promise<string | null> {
+  const [link] = await sql<{ url: string }[]>`select url from tracked_links where token = ${token}`;
+  return link?.url ?? null;
 }
 
 /** One line of a link's click log. */
@@ -267,16 +220,11 @@ export interface LoggedClick {
   robot: boolean;
 }
 
-/** The latest clicks of a link of the account, newest first (v2.3.0, Limits). */
-export async function readClickLog(
-  sql: Sql,
-  accountId: string,
-  token: string,
-  limit: number,
-): Promise<LoggedClick[]> {
+/** The latest clicks of a link of the account, at most 50, newest first (v2.3.0, Limits). */
+export async function readClickLog(sql: Sql, accountId: string, token: string): Promise<LoggedClick[]> {
   return await sql<LoggedClick[]>`
     select c.clicked_at, c.user_agent, c.robot
       from tracked_links l join link_clicks c on c.token = l.token
-     where l.account_id = ${accountId} and l.token = ${token} and c.counted_at is not null
-     order by c.clicked_at desc, c.id desc limit ${limit}`;
+     where l.account_id = ${accountId} and l.token = ${token}
+     order by c.clicked_at desc, c.place desc`;
 }

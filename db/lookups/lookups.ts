@@ -128,6 +128,14 @@ async function endLost(sql: Sql, accountId: string, msisdn: string): Promise<voi
   await refund(sql, lost, 'timed_out');
 }
 
+/** Look-ups whose workflows are lost, the oldest first. */
+export async function lostLookups(sql: Sql, limit: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from number_lookups
+     where state = 'charged' and created_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS}) order by id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
 /** Fails a charged look-up and gives back what it cost, to the account and to the tool budget. @param which one at most */
 async function refund(sql: Sql, which: Fragment, reason: LookupFailure): Promise<void> {
   await sql`

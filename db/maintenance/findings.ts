@@ -6,26 +6,11 @@ import type { Fragment, Sql } from '../connection.ts';
 const ACTOR = 'reconciliation';
 
 /**
- * What can be found: a workflow that was lost, one that is behind, one that ended before its message, one that does not know
- * that its account is active again; webhook events that were left;
- * a look-up that never ended; clicks or replies that wait for long; a ledger that differs
- * from its balance; a refund that is missing; more lost workflows than a run may
- * start again; a sender domain whose DNS records are gone; an e-mail of the service itself that could not be sent.
+ * What can be found: a workflow that was lost, one that ended before its message; a webhook event that was left; a ledger that differs
+ * from its balance; a sender domain whose DNS records are gone; an e-mail of the service itself that could not be sent.
  */
 export type FindingKind =
-  | 'workflow_lost'
-  | 'workflow_late'
-  | 'workflow_ended'
-  | 'resume_lost'
-  | 'events_left'
-  | 'lookup_left'
-  | 'clicks_waiting'
-  | 'replies_waiting'
-  | 'ledger_differs'
-  | 'refund_missing'
-  | 'restarts_capped'
-  | 'domain_lost'
-  | 'own_email_left';
+  'workflow_lost' | 'workflow_ended' | 'events_left' | 'ledger_differs' | 'domain_lost' | 'own_email_left';
 
 /** Something found; `details` are plain data without anything personal. */
 export interface Finding {
@@ -67,50 +52,19 @@ export async function reportFinding(sql: Sql, finding: Finding): Promise<boolean
   return noted?.known === false;
 }
 
-/** Notes that something was repaired, with its audit record; call it in the transaction of the repair, or before it. */
+// What is lost again and again fails by itself: a person has to look at it.
+const REPAIRS_MAX = 3;
+
+/** Notes that something is repaired, with its audit record; call it before the repair. From the fourth time on it is open. */
 export async function recordRepair(sql: Sql, action: string, finding: Finding): Promise<void> {
   const { kind, subject, accountId, details } = finding;
   await sql`
     insert into findings as f (kind, subject, account_id, state, repairs, details)
     values (${kind}, ${subject}, ${accountId}, 'repaired', 1, ${sql.json(details as postgres.JSONValue)})
     on conflict (kind, subject) do update
-       set state = 'repaired', repairs = f.repairs + 1, details = excluded.details, last_seen_at = now()`;
+       set state = case when f.repairs >= ${REPAIRS_MAX} then 'open' else 'repaired' end, repairs = f.repairs + 1,
+           details = excluded.details, last_seen_at = now()`;
   await writeAudit(sql, { actor: ACTOR, action, account: accountId, subject, details });
-}
-
-/**
- * Whether a run may start one more workflow again. Until the transaction ends nobody else gets that answer.
- * @param run the run's id, which is in the details of every restart
- */
-export async function mayRestart(sql: Sql, run: string, restartsPerRun: number): Promise<boolean> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('restarts', 0))`;
-  return (await restartsOf(sql, run)) < restartsPerRun;
-}
-
-/** How many workflows a run has started again so far. */
-export async function restartsOf(sql: Sql, run: string): Promise<number> {
-  const [row] = await sql<{ restarts: number }[]>`
-    select count(*)::int as restarts from findings where details ? 'run' and details->>'run' = ${run}`;
-  return row?.restarts ?? 0;
-}
-
-/** How often a thing was repaired so far. */
-export async function timesRepaired(sql: Sql, kind: FindingKind, subject: string): Promise<number> {
-  const [row] = await sql<{ repairs: number }[]>`
-    select repairs from findings where kind = ${kind} and subject = ${subject}`;
-  return row?.repairs ?? 0;
-}
-
-/** Counts repairs of a thing anew where the last was before what is the matter now came to be: it was of something else. */
-export async function forgetRepairs(
-  sql: Sql,
-  kind: FindingKind,
-  subject: string,
-  before: Date,
-): Promise<void> {
-  await sql`
-    update findings set repairs = 0
-     where kind = ${kind} and subject = ${subject} and repairs > 0 and last_seen_at < ${before}`;
 }
 
 /** Closes findings about a thing that are open or were dismissed: it is as it should be now. */
@@ -124,34 +78,24 @@ export async function closeFindings(
      where (state = 'open' or dismissed_at is not null) and kind = any(${kinds as FindingKind[]}) and subject = any(${subjects as string[]})`;
 }
 
-/**
- * Subjects of findings of some kinds that are open, or were repaired or dismissed since a moment (epoch milliseconds); what
- * was not seen for longest comes first.
- */
-export async function knownSubjects(
+/** Closes findings about webhook events that were delivered since, or given up. */
+export async function closeDeliveredEvents(sql: Sql): Promise<void> {
+  await sql`
+    update findings f set state = 'gone', last_seen_at = now()
+     where f.state = 'open' and f.kind = 'events_left'
+       and not exists (select from webhook_events e where e.id = f.subject and e.state = 'pending')`;
+}
+
+/** Subjects of open findings of some kinds, those first that were not seen for longest. */
+export async function openSubjects(
   sql: Sql,
   kinds: readonly FindingKind[],
-  since: number,
   limit: number,
 ): Promise<string[]> {
   const rows = await sql<{ subject: string }[]>`
-    select subject from findings
-     where (state = 'open' or last_seen_at > ${new Date(since)}) and kind = any(${kinds as FindingKind[]})
-     group by subject order by bool_or(state = 'open') desc, min(last_seen_at) limit ${limit}`;
+    select subject from findings where state = 'open' and kind = any(${kinds as FindingKind[]})
+     group by subject order by min(last_seen_at) limit ${limit}`;
   return rows.map(({ subject }) => subject);
-}
-
-/** Whether a run has repaired something about a subject before. */
-export async function hasRepaired(
-  sql: Sql,
-  run: string,
-  kinds: readonly FindingKind[],
-  subject: string,
-): Promise<boolean> {
-  const rows = await sql`
-    select from findings
-     where kind = any(${kinds as FindingKind[]}) and subject = ${subject} and details->>'run' = ${run}`;
-  return rows.length > 0;
 }
 
 /**
@@ -185,7 +129,7 @@ export async function listFindings(
 }
 
 /**
- * Staff have dealt with a finding: it is gone, and what was repaired too often may be repaired again by the next run.
+ * Staff have dealt with a finding: it is gone, and repairs are counted anew.
  * @returns it, or undefined when there is none with this number
  */
 export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow | undefined> {

@@ -1,4 +1,3 @@
-import type { Step } from './cleanUp.ts';
 import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 import { eraseAnswers } from '../messages/idempotency.ts';
 import { isOpen } from '../messages/statusEvents.ts';
@@ -11,6 +10,13 @@ export const ERASED_REFERENCE = 'erased:';
 
 /** What turns a number into one that is nobody's: `+48*****200`. */
 export type Mask = (msisdn: string) => string;
+
+/** Where a walk through rows has come to, and what it did there. */
+export interface Step {
+  /** Where the next step begins; null at the end. */
+  next: string | null;
+  done: number;
+}
 
 /**
  * Takes text and number out of the next messages by id that have ended. What has not ended is noted, and done by
@@ -135,20 +141,14 @@ export async function eraseRepliesAfter(
   });
 }
 
-/** Takes out of the next clicks by id what describes the visitor's device and address; the clicks still count. */
-export async function eraseClicksAfter(
-  sql: Sql,
-  { after, before, limit }: { after: string; before: string; limit: number },
-): Promise<Step> {
-  const [page] = await sql<{ last: string | null; done: number }[]>`
-    with page as (
-      select id from link_clicks where id > ${after} and id < ${before} order by id limit ${limit}
-    ), erased as (
-      update link_clicks c set user_agent = null, ip_hash = null from page p
-       where c.id = p.id and (c.user_agent is not null or c.ip_hash is not null) returning c.id
-    )
-    select (select max(id) from page) as last, (select count(*)::int from erased) as done`;
-  return { next: page?.last ?? null, done: page?.done ?? 0 };
+/** Takes out of clicks before a moment, at most so many, what describes the visitor's device and address; they still count. Returns how many. */
+export async function eraseClicksBefore(sql: Sql, before: Date, limit: number): Promise<number> {
+  const erased = await sql`
+    update link_clicks set user_agent = null, ip_hash = null where ctid = any(array(
+      select ctid from link_clicks
+       where clicked_at < ${before} and (user_agent is not null or ip_hash is not null)
+       order by clicked_at limit ${limit} for update skip locked))`;
+  return erased.count;
 }
 
 /** Takes the number out of the next look-ups by id that have ended. */

@@ -100,8 +100,17 @@ export async function notePausedResumed(sql: Sql, messageIds: readonly string[])
      where message_id = any(${messageIds as string[]}) and resumed_at is null`;
 }
 
-/** Gives messages back whose workflows could not be signalled, or have not gone on since: they are to be signalled once more. */
+/** Gives messages back whose workflows could not be signalled: they are to be signalled once more. */
 export async function resumePausedAgain(sql: Sql, messageIds: readonly string[]): Promise<void> {
   await sql`
     update paused_messages set resumed_at = null, taken_until = null where message_id = any(${messageIds as string[]})`;
+}
+
+/**
+ * The same with those that have not come to their submit an hour after they were signalled: a Temporal that was restored has forgotten it.
+ * One that waits for its route takes no notice.
+ */
+export async function resumeLost(sql: Sql): Promise<void> {
+  await sql`
+    update paused_messages set resumed_at = null, taken_until = null where resumed_at < now() - interval '1 hour'`;
 }

@@ -1,10 +1,11 @@
 import type { Sql } from '../connection.ts';
 import { refundOf } from '../money/billing.ts';
+import { reserveEvents } from '../money/reservations.ts';
 import { eventOf, sentAt } from './statusEvents.ts';
 
 /**
  * Ends a message that did not go out and has no workflow any more: a scheduled one is cancelled, a queued one has failed. Its cost is given
- * back, once, and its webhook event is pending.
+ * back, once, and its webhook notified.
  * @param messageId of one that is scheduled or queued
  * @returns what it is now
  */
@@ -19,14 +20,14 @@ export async function settleUnsent(sql: Sql, messageId: string): Promise<'cancel
       returning id, account_id, interface, status, delivered_at, error_code, updated_at
     ), resumed as (
       delete from paused_messages where message_id in (select id from ended)
-    ), refunded as (${refundOf(sql, sql`ended`)}), event as (${eventOf(sql, sql`ended`)})
+    ), refunded as (${refundOf(sql, sql`ended`)}), event as (${eventOf(sql, sql`ended`)}), reserved as (${reserveEvents(sql, sql`(select e.id, m.account_id from event e, ended m) w`)})
     select status from ended`;
   if (!row) throw new Error(`message ${messageId} is neither scheduled nor queued`);
   return row.status;
 }
 
 /**
- * A message went out of which this database does not know it: it is sent, and its webhook event is pending. Parts without an answer are
+ * A message went out of which this database does not know it: it is sent, and its webhook notified. Parts without an answer are
  * unanswered, so that a report which names the message, or its phone, ends it. Call it in a transaction.
  * @param messageId of one that is scheduled or queued
  * @returns what it is now; null where its send time has not come
@@ -48,7 +49,7 @@ export async function settleSent(sql: Sql, messageId: string): Promise<'sent' | 
       on conflict (message_id, part) do update
          set state = 'unanswered', answered_at = null, route = excluded.route
        where message_parts.state in ('submitting', 'held')
-    ), event as (${eventOf(sql, sql`sent`)})
+    ), event as (${eventOf(sql, sql`sent`)}), reserved as (${reserveEvents(sql, sql`(select e.id, m.account_id from event e, sent m) w`)})
     select status from sent`;
   return row?.status ?? null;
 }

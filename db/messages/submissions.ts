@@ -109,7 +109,7 @@ async function takeConcatReference(sql: Sql, messageId: string): Promise<number>
     ), counted as (
       insert into concat_references as c (recipient, last)
       select recipient, floor(random() * 65536)::int from open
-      on conflict (recipient) do update set last = (c.last + 1) % 65536
+      on conflict (recipient) do update set last = (c.last + 1) % 65536, used_at = now()
       returning last
     )
     update messages m set concat_reference = counted.last from open, counted where m.id = open.id

@@ -222,7 +222,8 @@ create table ledger_entries (
 create unique index ledger_once_per_subject on ledger_entries (subject_id, kind) where subject_id is not null;
 -- A payment that is booked again is booked once.
 create unique index ledger_once_per_payment on ledger_entries (account_id, reference) where reference is not null;
-create index ledger_of_account on ledger_entries (account_id, id);
+-- With what is summed up to be compared with the balance.
+create index ledger_of_account on ledger_entries (account_id, id) include (amount_grosze, test_credits);
 create index ledger_lookups on ledger_entries (account_id, created_at) where subject_kind = 'lookup';
 -- What a month's statement sums is found however long the account's ledger is.
 create index ledger_sums on ledger_entries (account_id, created_at) where kind in ('charge', 'refund');
@@ -309,10 +310,11 @@ create trigger statements_kept before delete on statements for each row execute 
 
 -- What was accepted and no workflow has taken up: it is charged, its cost reserved. A worker starts its workflow, whose first step settles
 -- this; so a row here is exactly what is still to be started. The workflow of a look-up, whose caller waits, is started by the API in
--- the first place.
+-- the first place. A webhook event stands here that no workflow of its subject delivers: of the first click of a link, of a sender domain, of a
+-- message that staff have settled.
 create table reservations (
   subject_id text collate "C" primary key,
-  kind text not null check (kind in ('message', 'email', 'lookup')),
+  kind text not null check (kind in ('message', 'email', 'lookup', 'event')),
   account_id text collate "C" not null references accounts,
   priority boolean not null,
   reserved_at timestamptz not null default now(),
@@ -320,15 +322,6 @@ create table reservations (
   trace text -- the `traceparent` of the request that it came with (W3C Trace Context); null where that is not traced
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index reservations_in_turn on reservations (account_id, priority desc, subject_id);
-
--- Of each account, the sums of its ledger up to an entry: the next check adds only what came after it.
-create table ledger_checks (
-  account_id text collate "C" primary key references accounts,
-  entry_id bigint not null,
-  sum_grosze bigint not null,
-  sum_test_credits bigint not null,
-  checked_at timestamptz not null default now()
-);
 
 -- What calls of tools have charged of keys with a budget.
 create table tool_spending (
@@ -649,7 +642,8 @@ create index message_parts_route on message_parts
 -- The number that joins the parts of the next long message to a recipient.
 create table concat_references (
   recipient text collate "C" primary key,
-  last integer not null
+  last integer not null,
+  used_at timestamptz not null default now()
 );
 
 -- A move between routes leaves no other trace; it is rare, so that its row costs a message nothing.
@@ -729,6 +723,8 @@ create table delivery_reports (
   look_at timestamptz default now() -- when to look for its part again; null: applied, or left to staff
 );
 create index delivery_reports_unapplied on delivery_reports (route, provider_message_id) where applied_at is null;
+-- What met no message is deleted early.
+create index delivery_reports_unmatched on delivery_reports (received_at) where applied_at is null;
 create index delivery_reports_due on delivery_reports (look_at, id) where look_at is not null;
 create index delivery_reports_by_phone on delivery_reports (route, phone, id) where look_at is not null;
 create index delivery_reports_alternative on delivery_reports (route, alternative_id)
@@ -875,7 +871,6 @@ create table tracked_links (
   recipient text collate "C", -- forgotten when that person is erased; the link leads on
   url text not null,
   clicks integer not null default 0,
-  unlogged_clicks integer not null default 0, -- of these, counted without a row of their own: too many within a minute
   first_click_at timestamptz,
   last_click_at timestamptz,
   created_at timestamptz not null default now(),
@@ -921,133 +916,27 @@ create trigger messages_answerable_links after update of status, submission on m
   for each row when (is_answerable(old.status, old.submission) <> is_answerable(new.status, new.submission))
   execute function note_answerable();
 
--- A click is stored as it comes; counted_at is null until its workflow has counted it.
+-- The latest 50 clicks of each link: a later one takes the place of the oldest. Counted they all are, in tracked_links and message_effects.
+-- The message has no foreign key: a click must not wait for whoever has it locked.
 create table link_clicks (
-  id text collate "C" primary key,
   token text collate "C" not null references tracked_links (token),
-  account_id text collate "C" references accounts,
-  message_id text collate "C" references messages, -- the message that it belongs to, found when it is counted
-  clicked_at timestamptz not null default clock_timestamp(),
+  place smallint not null check (place between 0 and 49), -- its number among the link's clicks, modulo 50
+  message_id text collate "C", -- the message that it belongs to
+  clicked_at timestamptz not null,
   user_agent text,
   ip_hash bytea, -- keyed hash of the shortened address
   robot boolean not null,
-  counted_at timestamptz
+  primary key (token, place)
 );
-create index link_clicks_of_token on link_clicks (token, clicked_at desc);
-create index link_clicks_uncounted on link_clicks (clicked_at) where counted_at is null;
-create index link_clicks_of_message on link_clicks (message_id) where message_id is not null;
+create index link_clicks_to_erase on link_clicks (clicked_at) where user_agent is not null or ip_hash is not null;
 
 -- A click belongs to the last message that carried the link, by its send time, of those that are answerable: one that was cancelled,
--- rejected, failed or expired before its submit has brought nobody to its link. That is found when the click is counted, once, as
--- finding it for each click of a year takes a report seconds.
+-- rejected, failed or expired before its submit has brought nobody to its link.
 create function message_of_click(link text, clicked timestamptz) returns text language sql stable as $$
   select message_id from message_links
    where token = link and answerable_at <= clicked
    order by answerable_at desc, message_id desc limit 1
 $$;
-create function attribute_click() returns trigger language plpgsql as $$
-begin
-  select m.account_id, m.id into new.account_id, new.message_id
-    from messages m where m.id = message_of_click(new.token, new.clicked_at);
-  return new;
-end $$;
-create trigger link_clicks_attribution before update of counted_at on link_clicks
-  for each row when (old.counted_at is null and new.counted_at is not null) execute function attribute_click();
-
--- Rows that an account's links took in a minute, beyond each link's first click.
-create table click_windows (
-  account_id text collate "C" primary key references accounts,
-  started_at timestamptz not null,
-  used integer not null
-);
-
--- Takes up to `wanted` of the rows that an account may still have in this minute. Returns how many.
-create function take_click_rows(account text, wanted integer, per_minute integer) returns integer language plpgsql as $$
-declare
-  before integer;
-  granted integer;
-begin
-  insert into click_windows (account_id, started_at, used) values (account, clock_timestamp(), 0) on conflict do nothing;
-  select case when started_at <= clock_timestamp() - interval '60 s' then 0 else used end into before
-    from click_windows where account_id = account for update;
-  granted := greatest(least(wanted, per_minute - before), 0);
-  update click_windows
-     set used = before + granted,
-         started_at = case when started_at <= clock_timestamp() - interval '60 s' then clock_timestamp() else started_at end
-   where account_id = account and (granted > 0 or used <> before);
-  return granted;
-end $$;
-
--- Takes hits on links, `{token: [{id, user_agent, ip_hash, robot}]}` in the order of their coming: each gets a row within the bounds of
--- the last minute, or is only counted. A link's first hit always gets its row. Nobody waits here for a link that somebody else has
--- locked: it is answered without `kept`, to be asked for again. Accounts are gone through in order, so that two calls never wait for
--- each other.
-create function keep_clicks(hits jsonb, per_network integer, per_link integer, per_account integer)
-  returns table (link_token text, target text, owner text, kept text[])
-language plpgsql as $$
-declare
-  link record;
-  is_first boolean;
-  wanted text[];
-  logged integer;
-  unlogged integer;
-  robots integer;
-  message text;
-  done text[] := '{}';
-begin
-  for link in
-    select l.token, l.url, l.account_id from tracked_links l
-     where l.token in (select jsonb_object_keys(hits))
-     order by l.account_id, l.token for no key update skip locked
-  loop
-    is_first := not exists (select from link_clicks c where c.token = link.token);
-    with recent as (
-      select c.ip_hash, count(*) as rows from link_clicks c
-       where c.token = link.token and c.clicked_at > clock_timestamp() - interval '60 s' group by c.ip_hash
-    ), numbered as (
-      select h.hit->>'id' as id, h.nr,
-             row_number() over (partition by h.hit->>'ip_hash' order by h.nr) + coalesce(r.rows, 0) as of_network
-        from jsonb_array_elements(hits->link.token) with ordinality as h(hit, nr)
-        left join recent r on encode(r.ip_hash, 'hex') is not distinct from h.hit->>'ip_hash'
-    ), let_in as (
-      select id, nr, row_number() over (order by nr) + (select coalesce(sum(rows), 0) from recent) as of_link
-        from numbered where of_network <= per_network
-    )
-    select coalesce(array_agg(id order by nr), '{}') into wanted from let_in where of_link <= per_link;
-    logged := cardinality(wanted);
-    if jsonb_array_length(hits->link.token) > is_first::integer then
-      logged := is_first::integer + take_click_rows(link.account_id, logged - is_first::integer, per_account);
-    end if;
-    wanted := wanted[1:logged];
-    insert into link_clicks (id, token, clicked_at, user_agent, ip_hash, robot)
-    select hit->>'id', link.token, clock_timestamp(), hit->>'user_agent', decode(hit->>'ip_hash', 'hex'),
-           (hit->>'robot')::boolean
-      from jsonb_array_elements(hits->link.token) with ordinality as h(hit, nr)
-     where hit->>'id' = any(wanted) order by nr;
-    select count(*), count(*) filter (where (hit->>'robot')::boolean) into unlogged, robots
-      from jsonb_array_elements(hits->link.token) as h(hit) where hit->>'id' <> all(wanted);
-    if unlogged > 0 then
-      update tracked_links l
-         set clicks = l.clicks + unlogged, unlogged_clicks = l.unlogged_clicks + unlogged,
-             first_click_at = least(l.first_click_at, clock_timestamp()),
-             last_click_at = greatest(l.last_click_at, clock_timestamp())
-       where l.token = link.token;
-      message := message_of_click(link.token, clock_timestamp());
-      if message is not null then
-        perform add_effects(message, null, unlogged, robots, 0, 0, 0);
-      end if;
-    end if;
-    done := done || link.token;
-    link_token := link.token;
-    target := link.url;
-    owner := link.account_id;
-    kept := wanted;
-    return next;
-  end loop;
-  return query
-    select l.token, null::text, null::text, null::text[] from tracked_links l
-     where l.token in (select jsonb_object_keys(hits)) and l.token <> all(done);
-end $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Replies
@@ -1397,56 +1286,38 @@ create trigger webhook_events_exhausted after update of state on webhook_events
 -- Reports
 
 -- What came of each message, counted when it happens: a report then reads one row beside the message instead of finding it
--- again for a million of them. Only the triggers below and keep_clicks write here, in the transaction of what happened.
+-- again for a million of them. Only the triggers below and who counts clicks write here, in the transaction of what happened.
 create table message_effects (
   account_id text collate "C" not null,
   created_at timestamptz not null, -- the message's
   message_id text collate "C" not null,
   refunded_grosze integer, -- null: nothing was refunded; 0: a test message was
-  clicks integer not null,
-  robot_clicks integer not null,
-  replies integer not null,
-  stops integer not null,
-  page_opt_outs integer not null,
+  clicks integer not null default 0,
+  robot_clicks integer not null default 0,
+  replies integer not null default 0,
+  stops integer not null default 0,
+  page_opt_outs integer not null default 0,
   primary key (account_id, created_at, message_id)
 ) with (fillfactor = 90);
 
-create function add_effects(message text, refunded integer, clicks integer, robot_clicks integer, replies integer,
-                            stops integer, page_opt_outs integer) returns void language plpgsql as $$
+create function add_effects(message text, refunded integer, replies integer, stops integer, page_opt_outs integer)
+  returns void language plpgsql as $$
 begin
-  insert into message_effects as e
-    (account_id, created_at, message_id, refunded_grosze, clicks, robot_clicks, replies, stops, page_opt_outs)
-  select m.account_id, m.created_at, m.id, $2, $3, $4, $5, $6, $7 from messages m where m.id = $1
+  insert into message_effects as e (account_id, created_at, message_id, refunded_grosze, replies, stops, page_opt_outs)
+  select m.account_id, m.created_at, m.id, $2, $3, $4, $5 from messages m where m.id = $1
   on conflict on constraint message_effects_pkey do update
      set refunded_grosze = coalesce(e.refunded_grosze, excluded.refunded_grosze),
-         clicks = e.clicks + excluded.clicks, robot_clicks = e.robot_clicks + excluded.robot_clicks,
          replies = e.replies + excluded.replies, stops = e.stops + excluded.stops,
          page_opt_outs = e.page_opt_outs + excluded.page_opt_outs;
 end $$;
 
 create function add_refund() returns trigger language plpgsql as $$
 begin
-  perform add_effects(new.subject_id, new.amount_grosze::integer, 0, 0, 0, 0, 0);
+  perform add_effects(new.subject_id, new.amount_grosze::integer, 0, 0, 0);
   return null;
 end $$;
 create trigger ledger_effects after insert on ledger_entries
   for each row when (new.kind = 'refund' and new.subject_kind = 'message') execute function add_refund();
-
-create function add_click() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'UPDATE' and (old.message_id, old.robot) is not distinct from (new.message_id, new.robot) then
-    return null;
-  end if;
-  if tg_op <> 'INSERT' and old.message_id is not null then
-    perform add_effects(old.message_id, null, -1, -old.robot::integer, 0, 0, 0);
-  end if;
-  if tg_op <> 'DELETE' and new.message_id is not null then
-    perform add_effects(new.message_id, null, 1, new.robot::integer, 0, 0, 0);
-  end if;
-  return null;
-end $$;
-create trigger link_clicks_effects after insert or update or delete on link_clicks
-  for each row execute function add_click();
 
 create function add_reply() returns trigger language plpgsql as $$
 begin
@@ -1454,10 +1325,10 @@ begin
     return null;
   end if;
   if tg_op <> 'INSERT' and old.reply_to is not null then
-    perform add_effects(old.reply_to, null, 0, 0, -1, -old.opt_out::integer, 0);
+    perform add_effects(old.reply_to, null, -1, -old.opt_out::integer, 0);
   end if;
   if tg_op <> 'DELETE' and new.reply_to is not null then
-    perform add_effects(new.reply_to, null, 0, 0, 1, new.opt_out::integer, 0);
+    perform add_effects(new.reply_to, null, 1, new.opt_out::integer, 0);
   end if;
   return null;
 end $$;
@@ -1470,10 +1341,10 @@ begin
     return null;
   end if;
   if tg_op <> 'INSERT' and old.message_id is not null then
-    perform add_effects(old.message_id, null, 0, 0, 0, 0, -1);
+    perform add_effects(old.message_id, null, 0, 0, -1);
   end if;
   if tg_op <> 'DELETE' and new.message_id is not null then
-    perform add_effects(new.message_id, null, 0, 0, 0, 0, 1);
+    perform add_effects(new.message_id, null, 0, 0, 1);
   end if;
   return null;
 end $$;
@@ -1523,8 +1394,6 @@ create table findings (
   unique (kind, subject)
 );
 create index findings_open on findings (id) where state = 'open';
--- How many workflows one run of the reconciliation has started again.
-create index findings_of_run on findings ((details->>'run')) where details ? 'run';
 
 -- When each step of the regular work last succeeded, so that work that fails for good is seen.
 create table regular_work (
@@ -1574,7 +1443,8 @@ create table simulator_submits (
 create index simulator_submits_reference on simulator_submits (reference);
 create table simulator_throttles (
   reference text collate "C" primary key,
-  refused integer not null
+  refused integer not null,
+  refused_at timestamptz not null default now() -- the first time
 );
 create table simulator_reports (
   id bigint generated always as identity primary key,

@@ -36,7 +36,8 @@ interface LedgerRow {
 }
 
 /** An account's balance beside the sum of its entries, both of one moment. They agree unless someone forced the database. */
-interface LedgerState {
+export interface LedgerState {
+  accountId: string;
   balanceGrosze: number;
   sumGrosze: number;
   testCredits: number;
@@ -73,25 +74,30 @@ export async function listLedger(sql: Sql, account: string, limit: number): Prom
   ];
 }
 
-/**
- * Compares balances with ledgers, each account in one statement with its sums, so that charges under way cannot make them differ.
- * Only entries after the reconciliation's last check are read: what it has summed up by then cannot change any more.
- * @returns by account
- */
-export async function readLedgerStates(
-  sql: Sql,
-  accounts: readonly string[],
-): Promise<Map<string, LedgerState>> {
-  const rows = await sql<(LedgerState & { accountId: string })[]>`
+/** A page of ledgers, by their accounts' ids. */
+export async function ledgersAfter(sql: Sql, after: string, limit: number): Promise<LedgerState[]> {
+  return await sql<
+    LedgerState[]
+  >`${states(sql, sql`(select * from accounts where id > ${after} order by id limit ${limit})`)}`;
+}
+
+/** The state of an account's ledger; null when there is no such account. */
+export async function readLedgerState(sql: Sql, account: string): Promise<LedgerState | null> {
+  const [state] = await sql<
+    LedgerState[]
+  >`${states(sql, sql`(select * from accounts where id = ${account})`)}`;
+  return state ?? null;
+}
+
+// In one statement, so that charges under way cannot make them differ. The sums are read off an index.
+function states(sql: Sql, accounts: Fragment): Fragment {
+  return sql`
     select a.id as account_id, a.balance_grosze, s.sum_grosze, a.test_credits, s.sum_test_credits,
            a.balance_grosze = s.sum_grosze and a.test_credits = s.sum_test_credits as agrees
-      from accounts a
-      left join ledger_checks c on c.account_id = a.id
-      cross join lateral (
-        select (coalesce(c.sum_grosze, 0) + coalesce(sum(l.amount_grosze), 0))::bigint as sum_grosze,
-               (coalesce(c.sum_test_credits, 0) + coalesce(sum(l.test_credits), 0))::bigint as sum_test_credits
-          from ledger_entries l where l.account_id = a.id and l.id > coalesce(c.entry_id, 0)
-      ) s
-     where a.id = any(${accounts as string[]}::text[])`;
-  return new Map(rows.map(({ accountId, ...state }) => [accountId, state]));
+      from ${accounts} a
+     cross join lateral (
+       select coalesce(sum(amount_grosze), 0)::bigint as sum_grosze, coalesce(sum(test_credits), 0)::bigint as sum_test_credits
+         from ledger_entries where account_id = a.id
+     ) s
+     order by a.id`;
 }

@@ -3,10 +3,11 @@ import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '.
 /** What is charged for, and followed by a workflow whose id is its own. */
 export type Chargeable = 'message' | 'email' | 'lookup';
 
-/** Something accepted whose workflow is to be started. */
+/** Something accepted whose workflow is to be started, or a webhook event that no other workflow delivers. */
 export interface Reserved {
   id: string;
-  kind: Chargeable;
+  kind: Chargeable | 'event';
+  accountId: string;
   /** The `traceparent` of its request; null where that is not traced. */
   trace: string | null;
 }
@@ -49,6 +50,13 @@ export function chargedAndReserved(
     )`;
 }
 
+/** As SQL: has workers start a workflow for each of these webhook events. @param events rows with id and account_id */
+export function reserveEvents(sql: Sql, events: Fragment): Fragment {
+  return sql`
+    insert into reservations (subject_id, kind, account_id, priority)
+    select id, 'event', account_id, false from ${events}`;
+}
+
 /**
  * Takes what was accepted and whose workflows are to be started, for ten seconds: those with priority first, the accounts in
  * turns, of each the oldest first. Several workers take different ones.
@@ -72,9 +80,9 @@ export async function takeReserved(sql: Sql, limit: number): Promise<Reserved[]>
       select subject_id from due order by priority desc, turn, subject_id limit ${limit}
     ), taken as (
       update reservations r set start_after = ${leaseEnd(sql)} from next n where r.subject_id = n.subject_id
-      returning r.subject_id as id, r.kind, r.trace, r.priority
+      returning r.subject_id as id, r.kind, r.account_id, r.trace, r.priority
     )
-    select id, kind, trace from taken order by priority desc, id`;
+    select id, kind, account_id, trace from taken order by priority desc, id`;
 }
 
 /** What waits to be started. */
@@ -104,7 +112,7 @@ export async function stillReserved(sql: Sql, ids: readonly string[]): Promise<S
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Settles what was reserved for a message, an e-mail or a look-up: its workflow has it now. Running it again changes nothing. */
+/** Settles what was reserved: its workflow has it now. Running it again changes nothing. */
 export async function settleReservation(sql: Database, id: string): Promise<void> {
   await sql`delete from reservations where subject_id = ${id}`;
 }

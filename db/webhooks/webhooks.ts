@@ -70,6 +70,17 @@ export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent
   return event ?? null;
 }
 
+/** The pending events of what an event is about, the oldest first; what was reserved for it is settled. */
+export async function takePendingEvents(sql: Sql, eventId: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    with settled as (
+      delete from reservations where subject_id = ${eventId} and kind = 'event'
+    )
+    select id from webhook_events
+     where subject_id = (select subject_id from webhook_events where id = ${eventId}) and state = 'pending' order by created_at, id`;
+  return rows.map(({ id }) => id);
+}
+
 /**
  * As SQL: the number of an event's last attempt that is logged, 0 without one. Never their count: clean-up takes the older of them, and
  * numbers have to go on behind the last.

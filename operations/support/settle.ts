@@ -23,7 +23,7 @@ const SETTLE = { sent: settleSent, unsent: settleUnsent } as const;
 /**
  * Decides what became of a message whose workflow has completed before it, as where the database was restored alone. `sent`: it went
  * out, stays paid, and is ended by its report, or expires. `unsent`: it ends as cancelled or failed, and is refunded. The reconciliation
- * starts the workflow that delivers its webhook events, and follows what is sent.
+ * starts the workflow that follows what is sent.
  * @throws StaffRefused message_missing, message_not_open, message_with_workflow, message_not_ended, message_not_due;
  *   decision_not_carried_out where Temporal does not answer
  */

@@ -28,13 +28,13 @@ async function acquainted(): Promise<{ account: string; delivered: string; sched
     sendAt: Date.now() + HOUR,
   });
   await pipeline.start(scheduled);
-  const token = newId('clk').slice(-8);
+  const token = newId('evt').slice(-8);
   await sql`
     insert into tracked_links (token, account_id, recipient, url)
     values (${token}, ${account}, ${NUMBER}, 'https://example.com/'), (${token + '2'}, ${account}, ${NUMBER}, 'https://example.com/2')`;
   await sql`
-    insert into link_clicks (id, token, user_agent, robot) values (${newId('clk')}, ${token}, 'Poufne', false)`;
-  await sql`insert into opt_out_links (token, account_id, msisdn, sender) values (${newId('clk')}, ${account}, ${NUMBER}, 'X')`;
+    insert into link_clicks (token, place, clicked_at, user_agent, robot) values (${token}, 1, now(), 'Poufne', false)`;
+  await sql`insert into opt_out_links (token, account_id, msisdn, sender) values (${newId('evt')}, ${account}, ${NUMBER}, 'X')`;
   await sql`insert into contacts (id, account_id, msisdn) values (${newId('ct')}, ${account}, ${NUMBER})`;
   await sql`insert into verified_numbers (account_id, msisdn) values (${account}, ${NUMBER})`;
   await sql`insert into blacklist (account_id, msisdn, reason) values (${account}, ${NUMBER}, 'opt_out')`;

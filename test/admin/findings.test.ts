@@ -20,7 +20,7 @@ describe('findings list', () => {
     const repaired = { kind: 'workflow_lost', subject, accountId: one, details: {} } as const;
     expect(await reportFinding(database.sql(), open)).toBe(true);
     expect(await reportFinding(database.sql(), open), 'known').toBe(false);
-    await recordRepair(database.sql(), 'message workflow started again', repaired);
+    await recordRepair(database.sql(), 'workflow started again', repaired);
     expect(listIn(await ok('findings', 'list', '--account', one))).toMatchObject([
       { kind: 'workflow_ended', subject, account_id: one, state: 'open', details: { status: 'sent' } },
     ]);

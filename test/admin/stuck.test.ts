@@ -107,9 +107,9 @@ describe('stuck', () => {
     const start = (type: string, taskQueue: string, workflowId: string) =>
       pipeline.client.workflow.start(type, { taskQueue, workflowId, typedSearchAttributes: tagged });
     const failing = newId('req');
-    const waiting = newId('clk');
+    const waiting = newId('evt');
     await start('nothing', 'messages', failing);
-    await start('click', 'nobody', waiting);
+    await start('notify', 'nobody', waiting);
     const sleeping = await sent(account, { sendAt: Date.now() + HOUR });
     const found = async () => ok('stuck', '--kind', 'task', '--minutes', '0', '--account', account);
     await untilCommand('both are found', async () => {

@@ -1,7 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, inject, it } from 'vitest';
 import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
-import { countClick } from '../../db/links/links.ts';
 import { newId } from '../../db/ids.ts';
 import { carryLinks } from '../support/carriedLinks.ts';
 import { linkTokens } from '../support/madeLinks.ts';
@@ -11,7 +10,7 @@ import { apiClient } from '../support/client.ts';
 import { database, newAccount, newKey } from '../support/factories.ts';
 import { writeEmails, writePast } from '../support/reportMessages.ts';
 import { at, csvOf, HOUR, NOON, NOVEMBER, report } from '../support/reports.ts';
-import { storeClick } from '../support/storedClick.ts';
+import { clickOn } from '../support/clicked.ts';
 
 describe('GET /v1/reports: money', () => {
   it('agrees with the ledger, message by message', async () => {
@@ -220,20 +219,11 @@ describe('GET /v1/reports: what came of messages', () => {
     const pair = { recipient: '+48500100200', url: 'https://example.com/' };
     const [token] = [...(await linkTokens(sql, account.id, [pair])).values()];
     await carryLinks(sql, [first!, second!, waiting!], [token!]);
-    const click = async (robot: boolean) => {
-      const id = newId('clk');
-      await storeClick(sql, { id, token: token!, userAgent: null, robot });
-      return id;
-    };
-    const countedClick = async (when: number, robot: boolean) => {
-      const id = await click(robot);
-      await sql`update link_clicks set clicked_at = ${new Date(when)} where id = ${id}`;
-      await countClick(sql, id);
-    };
-    await countedClick(NOON + HOUR / 2, true);
-    for (const offset of [3, 4]) await countedClick(NOON + offset * HOUR, false);
-    // Of now: one of before is counted by the service's own worker, as soon as it looks.
-    await click(false);
+    // As if the second one had come after it.
+    await sql`update message_links set answerable_at = now() + interval '1 hour' where message_id = ${second!}`;
+    await clickOn(sql, token!, { robot: true });
+    await sql`update message_links set answerable_at = now() where message_id = ${second!}`;
+    for (let i = 0; i < 2; i += 1) await clickOn(sql, token!);
     const { data, totals } = await report(account, `${NOVEMBER}&group_by=reference`);
     const shown = data.map((row) => [row.key, row.clicks, row.robot_clicks, row.clicked_messages]);
     expect(shown.sort()).toEqual([
@@ -258,10 +248,7 @@ describe('GET /v1/reports: what came of messages', () => {
     const pair = { recipient, url: 'https://example.com/' };
     const [token] = [...(await linkTokens(sql, account.id, [pair])).values()];
     await carryLinks(sql, ids, [token!]);
-    const click = newId('clk');
-    await storeClick(sql, { id: click, token: token!, userAgent: null, robot: false });
-    await sql`update link_clicks set clicked_at = ${new Date(NOON + 9 * HOUR)} where id = ${click}`;
-    await countClick(sql, click);
+    await clickOn(sql, token!);
     await blacklistForOptOut(sql, account.id, recipient);
     const { data, totals } = await report(account, `${NOVEMBER}&group_by=reference`);
     expect(data.find(({ key }) => key === 'planned')).toMatchObject({ clicks: 1, opt_outs: 1 });

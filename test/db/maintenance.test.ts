@@ -124,13 +124,13 @@ describe('clean-up', () => {
         insert into simulator_submits (provider_message_id, reference, destination, encoding, content, part, parts,
                                        priority, received_at)
         values (${String(days)}, ${idOf('msg', days)}, '+48500100200', 'gsm7', 'Poufne', 1, 1, false, ${at(days)})`;
-      await sql()`insert into simulator_throttles (reference, refused) values (${idOf('msg', days)}, 1)`;
+      await sql()`insert into simulator_throttles values (${idOf('msg', days)}, 1, ${at(days)})`;
       await sql()`
         insert into reply_parts (route, sender, receiver, reference, number, total, encoding, content, joined_at)
         values ('x', ${String(days)}, '2', '3', 1, 2, 'gsm7', '', ${days === 7.1 ? at(days) : null})`;
     }
-    await message('delivered', 6.9, { recipient: '+48500100299' });
-    await sql()`insert into concat_references (recipient, last) values ('+48500100299', 1), ('+48500100298', 1)`;
+    await sql()`
+      insert into concat_references (recipient, last, used_at) values ('+48500100299', 1, ${at(6.9)}), ('+48500100298', 1, ${at(7.1)})`;
     await sql()`insert into rate_windows values (${account}, ${at(1)}, 5)`;
     await sql()`insert into lookup_answers (route, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
     expect(await run('deleteLeftovers')).toMatchObject({
@@ -262,10 +262,11 @@ describe('retention', () => {
                                     matched_by, reply_to)
       values (${reply}, 'x', '1', '+48500100200', 'SKLEP Poufne', 'matched', ${account}, 'Poufne', 'prefix', ${ended})`;
     await link('t1', 50);
-    const click = idOf('clk', 50);
-    await sql()`
-      insert into link_clicks (id, token, user_agent, ip_hash, robot) values (${click}, 't1', 'Poufne', '\\x01', false)`;
-    await sql()`update link_clicks set counted_at = now() where id = ${click}`;
+    for (const [place, days] of [50, 39].entries()) {
+      await sql()`
+        insert into link_clicks (token, place, clicked_at, user_agent, ip_hash, robot)
+        values ('t1', ${place}, ${new Date(Date.now() - days * DAY)}, 'Poufne', '\\x01', false)`;
+    }
     const lookup = idOf('hlr', 50);
     await sql()`
       insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
@@ -308,7 +309,8 @@ describe('retention', () => {
       state: 'matched',
       replyTo: ended,
     });
-    const [visited] = await sql()`select user_agent, ip_hash from link_clicks where id = ${click}`;
+    const [visited] =
+      await sql()`select user_agent, ip_hash from link_clicks where token = 't1' and place = 0`;
     expect(visited).toEqual({ userAgent: null, ipHash: null });
     const [asked] = await sql()`select msisdn, cost_grosze from number_lookups where id = ${lookup}`;
     expect(asked).toEqual({ msisdn: '+48*****200', costGrosze: 5 });

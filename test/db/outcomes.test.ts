@@ -1,12 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { noteOutcomes } from '../../db/incoming/deliveryReports.ts';
-import {
-  forgetOutcomes,
-  giveOutcomesBack,
-  noteOutcomeAgain,
-  takeOutcomes,
-} from '../../db/incoming/outcomes.ts';
+import { forgetOutcomes, giveOutcomesBack, takeOutcomes } from '../../db/incoming/outcomes.ts';
 import { startDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 import { writeMessage } from '../support/messages.ts';
@@ -108,7 +103,7 @@ test('what decides their turn is written with those of reports, and with all oth
   await sql`update messages set priority = true where id = 'urgent'`;
   await noteOutcomes(sql, [{ messageId: 'urgent', status: 'delivered', events: [] }], []);
   await noteOutcomes(sql, [{ messageId: 'a', status: 'delivered', events: [] }], []);
-  await noteOutcomeAgain(sql, 'b');
+  await sql`insert into outcome_signals (message_id, status, event_ids) values ('b', 'delivered', '{}')`;
   expect(await sql`select message_id, account_id, priority from outcome_signals order by id`).toEqual([
     { messageId: 'urgent', accountId: 'cl_a', priority: true },
     { messageId: 'a', accountId: 'cl_a', priority: false },

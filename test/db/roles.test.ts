@@ -28,10 +28,7 @@ const MAY: Record<Part, Record<string, string>> = {
     ...{ ...BOOKS, ...STAFFS },
     ...named(READ, 'message_parts message_moves concat_references reply_parts webhook_attempts'),
     ...named(READ, 'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies'),
-    ...named(
-      READ,
-      'statements own_emails maintenance_positions regular_work ledger_checks erasures_postponed',
-    ),
+    ...named(READ, 'statements own_emails maintenance_positions regular_work erasures_postponed'),
     ...named(READ, 'simulator_emails simulator_email_events'),
     ...named(APPEND, 'email_recipients email_contents email_attachments email_attachment_pieces'),
     ...named(APPEND, 'email_events provider_email_events unsubscribe_links'),

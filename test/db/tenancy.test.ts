@@ -37,8 +37,7 @@ import { acceptMessages } from '../../db/messages/accept.ts';
 import { readKeyRecord } from '../../db/messages/idempotency.ts';
 import { readScheduled } from '../../db/messages/pauses.ts';
 import { templateUsage } from '../../db/messages/templates.ts';
-import { book, listLedger, readLedgerStates, readPayment } from '../../db/money/ledger.ts';
-import { sumOn } from '../../db/money/ledgerChecks.ts';
+import { book, listLedger, readLedgerState, readPayment } from '../../db/money/ledger.ts';
 import { settleReservation, stillReserved } from '../../db/money/reservations.ts';
 import { insertStatement, listStatements, monthlySum } from '../../db/money/statements.ts';
 import { startDatabase } from '../support/database.ts';
@@ -251,11 +250,7 @@ const READS: Record<string, (account: Account) => Promise<unknown>> = {
   'the result of a look-up': ({ id }) => readKnownResult(sql, id, NUMBER),
   'a payment by its reference': ({ id }) => readPayment(sql, id, 'przelew 1'),
   'the ledger': ({ id }) => listLedger(sql, id, 10),
-  'the state of the ledger': async ({ id }) => [...(await readLedgerStates(sql, [id]))],
-  'the sum of the ledger': async ({ id }) => {
-    const sum = await sumOn(sql, id, { entryId: 0, grosze: 0, testCredits: 0 }, 100);
-    return { grosze: sum?.grosze, testCredits: sum?.testCredits };
-  },
+  'the state of the ledger': ({ id }) => readLedgerState(sql, id),
   statements: ({ id }) => listStatements(sql, id),
   'what a month comes to': ({ id }) => monthlySum(sql, id, MONTH),
   'traces of a person': ({ id }) => countTraces(sql, { msisdn: NUMBER, accountId: id }),

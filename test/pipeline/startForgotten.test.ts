@@ -2,14 +2,8 @@ import type { Client } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import {
-  createCatchUp,
-  createForgottenClicks,
-  createForgottenResends,
-  createStartedLately,
-} from '../../pipeline/catchUp.ts';
+import { createCatchUp, createForgottenResends, createStartedLately } from '../../pipeline/catchUp.ts';
 import { createReplies } from '../../pipeline/replies.ts';
-import { linkTokens } from '../support/madeLinks.ts';
 import { startDatabase } from '../support/database.ts';
 
 const PASS_MS = 2_000;
@@ -27,7 +21,7 @@ afterAll(() => stop());
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(async () => {
   vi.useRealTimers();
-  await sql`truncate inbound_messages, link_clicks, webhook_resends`;
+  await sql`truncate inbound_messages, webhook_resends`;
 });
 
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
@@ -172,18 +166,6 @@ async function oneBehindThousand(
   await catchUp();
   expect(starts.get(forgotten!)).toBe(1);
 }
-
-test('a forgotten click behind a thousand that wait in the queue is started in the next pass', async () => {
-  const wanted = [{ recipient: '+48500100200', url: 'https://example.com/oferta' }];
-  const [token] = (await linkTokens(sql, account, wanted)).values();
-  await oneBehindThousand(async (count) => {
-    const ids = Array.from({ length: count }, () => newId('clk'));
-    await sql`
-      insert into link_clicks (id, token, robot, clicked_at)
-      select id, ${token!}, false, now() - interval '1 minute' from unnest(${ids}::text[]) as new(id)`;
-    return ids;
-  }, createForgottenClicks);
-});
 
 test('a forgotten further delivery behind a thousand under way is started in the next pass', async () => {
   await oneBehindThousand(async (count) => {

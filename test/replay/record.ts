@@ -14,9 +14,8 @@ import {
   resubmitUpdate,
   resumeSignal,
 } from '../../workflows/contracts.ts';
-import { type DomainSnapshot, writeDomainEvent } from '../../db/emails/domains.ts';
 import { requestResend } from '../../db/webhooks/webhookDeliveries.ts';
-import { clickStart, domainStart, resendStart } from '../../workflows/startOptions.ts';
+import { notifyStart, resendStart } from '../../workflows/startOptions.ts';
 import { deliveryReportsOf, reportDelivered } from '../workflows/deliveryReports.ts';
 import { type EmailWish, mailAccount, notifiedOf, reportEmail, sendEmailOf } from '../workflows/emails.ts';
 import { holdSubmits } from '../workflows/heldSubmits.ts';
@@ -25,12 +24,12 @@ import { submitsOf } from '../workflows/markers.ts';
 import { HOUR, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { receiveReplies, startReply } from '../workflows/replies.ts';
 import { startServers } from '../support/startServers.ts';
-import { storeClick } from '../support/storedClick.ts';
+import { clickOn } from '../support/clicked.ts';
 import { until } from '../support/eventually.ts';
 
 /**
  * Records the histories that later versions of the workflows must still replay, into `histories/<version>/`. Run it
- * before a release (`npm run record-histories`, or `… -- click` for the names that begin so); what was recorded once is
+ * before a release (`npm run record-histories`, or `… -- notify` for the names that begin so); what was recorded once is
  * never recorded again.
  */
 const FOLDER = new URL(`./histories/${packageJson.version}/`, import.meta.url);
@@ -102,17 +101,16 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     await reportDelivered(at.sql, id);
     return await settled(id);
   };
-  const clicked = async (account: string, earlierClicks = 0) => {
-    const [token] = (
-      await linkTokens(at.sql, account, [{ recipient: '+48500100200', url: 'https://example.com/' }])
-    ).values();
-    for (let i = 0; ; i += 1) {
-      const id = newId('clk');
-      await storeClick(at.sql, { id, token: token!, userAgent: null, robot: false });
-      await at.client.workflow.start('click', clickStart({ id, accountId: account }));
-      await closed(id);
-      if (i === earlierClicks) return id;
-    }
+  const clicked = async (webhook: string) => {
+    const account = await at.account({ webhookUrl: address + webhook });
+    const wanted = [{ recipient: '+48500100200', url: 'https://example.com/' }];
+    const [token] = (await linkTokens(at.sql, account, wanted)).values();
+    await clickOn(at.sql, token!);
+    const [event] = await at.sql<
+      { id: string }[]
+    >`select id from webhook_events where subject_id = ${token!}`;
+    await at.client.workflow.start('notify', notifyStart({ id: event!.id, accountId: account }));
+    return await settled(event!.id);
   };
 
   const lookedUp = async (ending: string, route = 'simulator') => {
@@ -177,17 +175,6 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
   const pausedUntil = (status: string, options: () => object) => async () => {
     const { account, id } = await paused(options());
     await setStatus(account, status);
-    return await settled(id);
-  };
-
-  const domainVerified = async (webhook: string) => {
-    const accountId = await at.account({ webhookUrl: address + webhook });
-    const id = newId('dom');
-    const snapshot: DomainSnapshot = {
-      domain: { id, name: 'x', status: 'verified', is_default: true, records: [] },
-    };
-    await writeDomainEvent(at.sql, { id, accountId }, 'domain.verified', snapshot);
-    await at.client.workflow.start('domain', domainStart({ id, accountId }));
     return await settled(id);
   };
 
@@ -351,9 +338,8 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       });
       return id;
     },
-    'click-first': async () => clicked(await at.account({ webhookUrl: `${address}/take` })),
-    'click-first-webhook-refused': async () => clicked(await at.account({ webhookUrl: `${address}/refuse` })),
-    'click-second': async () => clicked(await at.account({ webhookUrl: `${address}/take` }), 1),
+    'notify-taken': () => clicked('/take'),
+    'notify-refused': () => clicked('/refuse'),
     'lookup-found': () => lookedUp('000'),
     'lookup-slow': () => lookedUp('917'),
     'lookup-failed': () => lookedUp('915'),
@@ -394,8 +380,6 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     },
     'clean-up': () => regular('cleanUp'),
     'sender-domains': () => regular('senderDomains'),
-    'domain-verified': () => domainVerified('/take'),
-    'domain-verified-webhook-refused': () => domainVerified('/refuse'),
     retention: () => regular('retention'),
     'resend-taken': () => toldAgain('/take', '/take'),
     'resend-refused': () => toldAgain('/take', '/refuse'),

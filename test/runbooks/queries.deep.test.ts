@@ -35,7 +35,7 @@ beforeAll(async () => {
   await pipeline.client.workflow.getHandle(ids['terminated']!).terminate();
   await pipeline.client.workflow.execute('reconciliation', { workflowId: 'regular', taskQueue: 'messages' });
   ids['regular'] = 'regular';
-  await pipeline.client.workflow.start('click', { workflowId: 'slow', taskQueue: 'nobody' });
+  await pipeline.client.workflow.start('notify', { workflowId: 'slow', taskQueue: 'nobody' });
   ids['slow'] = 'slow';
   const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
   values = {

@@ -173,7 +173,7 @@ test('regular work shows how long it has not succeeded, and how often it is to r
   await sql()`
     insert into regular_work (activity, schedule, interval_seconds, succeeded_at)
     values ('deleteLeftovers', 'clean-up', 3600, now() - interval '3 hours'),
-           ('reconcileMoney', 'reconciliation', 600, now() + interval '1 minute')`;
+           ('reconcileLedgers', 'reconciliation', 600, now() + interval '1 minute')`;
   const { values } = await scrape(metrics);
   const cleanUp = { schedule: 'clean-up', activity: 'deleteLeftovers' };
   const [since] = values('goniec_regular_work_seconds_since_success', cleanUp);
@@ -281,13 +281,13 @@ test.each(['refuses connections', 'never answers'])('with a database that %s it 
 test('where the queues cannot be counted in time, all else is there, and the database is up', async () => {
   const metrics = await metricsOf(url());
   await smpp('crowded');
-  await sql()`insert into findings (kind, subject, state) values ('clicks_waiting', 'clicks', 'open')`;
+  await sql()`insert into findings (kind, subject, state) values ('ledger_differs', 'cl_1', 'open')`;
   await sql().begin(async (tx) => {
     await tx`lock table messages in access exclusive mode`;
     const { values } = await scrape(metrics);
     expect(values('goniec_database_up', {})).toEqual([1]);
     expect(values('goniec_route_up', { route: 'crowded' })).toEqual([0]);
-    expect(values('goniec_findings_open', { kind: 'clicks_waiting' })).toEqual([1]);
+    expect(values('goniec_findings_open', { kind: 'ledger_differs' })).toEqual([1]);
     expect(values('goniec_route_queue_messages', {})).toEqual([]);
     expect(values('goniec_route_unanswered_messages', {})).toEqual([]);
     expect(errors).toHaveLength(1);

@@ -60,7 +60,7 @@ export function visit(
   return fetch(`${api}/l/${token}`, { redirect: 'manual', headers: { 'user-agent': BROWSER }, ...init });
 }
 
-/** Waits until so many clicks of a link are counted (what the API does not start itself, a worker finds after five seconds), and shows the link. */
+/** Waits until so many clicks of a link are counted, and shows the link. */
 export async function counted(account: TestAccount, token: string, clicks: number): Promise<AnswerBody> {
   const { body } = await eventually(
     () => account.api.get(`/v1/links/${token}`),

@@ -1,17 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { Client, Connection, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import { MockActivityEnvironment } from '@temporalio/testing';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reconciliationActivities } from '../../activities/reconciliation/reconciliation.ts';
-import type { Database } from '../../db/connection.ts';
-import { dismissFinding, listFindings, mayRestart, recordRepair } from '../../db/maintenance/findings.ts';
+import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
 import { settleUnsent } from '../../db/messages/settled.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
-import { cancelUpdate, type Tally } from '../../workflows/contracts.ts';
-import { messageRestart } from '../../workflows/startOptions.ts';
+import { cancelUpdate } from '../../workflows/contracts.ts';
 import { STORED } from '../support/channelContents.ts';
-import { eventually, until } from '../support/eventually.ts';
-import { startProxy } from '../support/proxy.ts';
+import { until } from '../support/eventually.ts';
+import { ageEvents } from '../support/lateEvents.ts';
 import { letBeTaken, reserve, reservedOf } from '../support/reservations.ts';
 import { acceptedLookup } from './lookups.ts';
 import { reportDelivered } from './deliveryReports.ts';
@@ -36,13 +31,17 @@ afterAll(async () => {
 const handle = (id: string) => pipeline.client.workflow.getHandle(id);
 const stateOf = async (id: string) => (await handle(id).describe()).status.name;
 const reconcile = () => reconcileOnce(pipeline);
-const terminate = (id: string) => terminateForGood(pipeline, id);
 const remove = (id: string) => removeWorkflow(pipeline, id);
 const findings = (subject: string) => findingsOf(pipeline, subject);
 const repairs = (subject: string) => repairsOf(pipeline, subject);
 
 const aged = (id: string) =>
   pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${id}`;
+
+async function terminate(id: string): Promise<void> {
+  await terminateForGood(pipeline, id);
+  await aged(id);
+}
 
 async function accepted(options: object, account: object = {}) {
   const owner = await pipeline.account(account);
@@ -75,29 +74,18 @@ describe('a message that waited for its suspended account', () => {
     expect(await findings(message.id)).toEqual([]);
     // As if Temporal was restored from before the signal: the database believes that it was told.
     await pipeline.sql`
-      update paused_messages set resumed_at = now() - interval '11 minutes' where message_id = ${message.id}`;
+      update paused_messages set resumed_at = now() - interval '59 minutes' where message_id = ${message.id}`;
     await setStatus(account, 'active');
-    expect(await reconcile()).toMatchObject({ repaired: 1 });
+    await reconcile();
+    const [told] = await paused();
+    expect(told?.['resumedAt']).not.toBeNull();
+    await pipeline.sql`
+      update paused_messages set resumed_at = resumed_at - interval '2 minutes' where message_id = ${message.id}`;
+    await reconcile();
     await pipeline.untilStatus(message.id, 'delivered');
-    expect(await findings(message.id)).toEqual([{ kind: 'resume_lost', state: 'repaired', repairs: 1 }]);
-    expect(await repairs(message.id)).toEqual(['resumed again']);
     expect(await paused()).toHaveLength(0);
   });
 });
-
-/** Keeps restarts waiting just before they are noted, until they are let go. */
-async function holdRestarts(sql: Database): Promise<() => Promise<void>> {
-  const own = await sql.reserve();
-  await own`begin`;
-  await mayRestart(own, '', 1);
-  return async () => {
-    await own`rollback`;
-    own.release();
-  };
-}
-
-const restartWaits = async () =>
-  (await pipeline.sql`select from pg_stat_activity where wait_event = 'advisory'`).length > 0;
 
 const REPAIRED = [{ kind: 'workflow_lost', state: 'repaired', repairs: 1 }];
 
@@ -120,7 +108,7 @@ describe('a message whose workflow was lost', () => {
       expect(await stateOf(id)).toBe('RUNNING');
       expect(await pipeline.balance(account)).toBe(985);
       expect(await findings(id)).toEqual(REPAIRED);
-      expect(await repairs(id)).toEqual(['message workflow started again']);
+      expect(await repairs(id)).toEqual(['workflow started again']);
       expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
       await handle(id).executeUpdate(cancelUpdate);
       expect(await row(id)).toMatchObject({ status: 'cancelled' });
@@ -159,8 +147,11 @@ describe('a message whose workflow was lost', () => {
     await remove(id);
     await reportDelivered(pipeline.sql, id);
     await pipeline.untilStatus(id, 'delivered');
-    await until('that is found', async () => (await findings(id)).length > 0);
-    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', repairs: 0 }]);
+    await until('nobody is to hear of it any more', async () => {
+      const waiting = await pipeline.sql`select from outcome_signals where message_id = ${id}`;
+      return waiting.length === 0;
+    });
+    await ageEvents(pipeline.sql);
     receiver.taking = true;
     expect((await reconcile()).repaired).toBe(1);
     await until('all of it is told', async () => {
@@ -168,7 +159,6 @@ describe('a message whose workflow was lost', () => {
         select from webhook_events where subject_id = ${id} and state <> 'delivered'`;
       return left.length === 0;
     });
-    await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
     receiver.taking = false;
     expect(receiver.received.splice(0)).toContain('message.delivered');
     expect(await pipeline.submits(id)).toBe(1);
@@ -211,49 +201,6 @@ describe('a message whose workflow was lost', () => {
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   });
 
-  test('noted, and the repair cut off: not made twice by that run, and made by the next one', async () => {
-    const { id, account } = await scheduled();
-    await terminate(id);
-    const proxy = await startProxy(Number(pipeline.address.split(':')[1]));
-    // Without tries of its own.
-    const connection = await Connection.connect({ address: `127.0.0.1:${proxy.port}`, interceptors: [] });
-    try {
-      const client = new Client({ connection, namespace: pipeline.namespace });
-      const execution = { workflowId: 'reconciliation', runId: randomUUID() };
-      const steps = reconciliationActivities(pipeline.sql, client);
-      const run = () =>
-        new MockActivityEnvironment({ workflowExecution: execution }).run<[], Tally, () => Promise<Tally>>(
-          () => steps.reconcileEnded(),
-        );
-      const letGo = await holdRestarts(pipeline.sql);
-      const cutOff = run().catch((error: unknown) => error);
-      await until('the repair is about to be noted', restartWaits);
-      proxy.cut();
-      await letGo();
-      expect(await cutOff).toBeInstanceOf(ServiceError);
-      const noted = await eventually(
-        () => findings(id),
-        ({ length }) => length > 0,
-      );
-      expect([await stateOf(id), noted]).toEqual(['TERMINATED', REPAIRED]);
-      proxy.restore();
-      // The connection may need a moment.
-      const rest = await eventually(
-        () => run().catch(() => null),
-        (tally) => tally !== null,
-      );
-      expect(rest?.repaired).toBe(0);
-      expect(await stateOf(id)).toBe('TERMINATED');
-    } finally {
-      await connection.close();
-      await proxy.close();
-    }
-    expect((await reconcile()).repaired).toBe(1);
-    expect(await stateOf(id)).toBe('RUNNING');
-    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'repaired', repairs: 2 }]);
-    expect(await pipeline.balance(account)).toBe(985);
-  });
-
   test('one that a worker is still to start is left to it, however long that takes', async () => {
     const account = await pipeline.account();
     const { id } = await pipeline.message(account, { sendAt: Date.now() + HOUR });
@@ -278,44 +225,17 @@ describe('a message whose workflow was lost', () => {
     expect(await pipeline.balance(account)).toBe(985);
   });
 
-  test('lost for the fourth time it is left to a person, until that one says otherwise', async () => {
+  test('lost for the fourth time it is started again, and a person is to look at it until it is well', async () => {
     const { id } = await scheduled();
-    for (let times = 1; times <= 3; times += 1) {
+    for (let times = 1; times <= 4; times += 1) {
       await terminate(id);
       expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+      const state = times === 4 ? 'open' : 'repaired';
+      expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state, repairs: times }]);
     }
-    await terminate(id);
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await stateOf(id)).toBe('RUNNING');
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', repairs: 3 }]);
-    expect(await stateOf(id)).toBe('TERMINATED');
-    await pipeline.sql`update findings set state = 'gone', repairs = 0 where subject = ${id}`;
-    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-  });
-
-  test('lost too often, it is reported until somebody has started it', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account, { sendAt: Date.now() + HOUR });
-    const lost = { kind: 'workflow_lost', subject: message.id, accountId: account, details: {} } as const;
-    for (let times = 1; times <= 3; times += 1) await recordRepair(pipeline.sql, 'repair', lost);
-    await aged(message.id);
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
-    expect(await findings(message.id)).toEqual([{ kind: 'workflow_lost', state: 'open', repairs: 3 }]);
-    await pipeline.client.workflow.start('message', messageRestart(message));
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-    expect(await findings(message.id)).toEqual([{ kind: 'workflow_lost', state: 'gone', repairs: 3 }]);
-  });
-
-  test('lost too often, it is started again once that finding was dismissed', async () => {
-    const account = await pipeline.account();
-    const { id: subject } = await pipeline.message(account, { sendAt: Date.now() + HOUR });
-    const lost = { kind: 'workflow_lost', subject, accountId: account, details: {} } as const;
-    for (let times = 1; times <= 3; times += 1) await recordRepair(pipeline.sql, 'repair', lost);
-    await aged(subject);
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
-    await dismiss(account);
-    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    expect(await stateOf(subject)).toBe('RUNNING');
+    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'gone', repairs: 4 }]);
   });
 
   const ended = (state: string) => [{ kind: 'workflow_ended', state, repairs: 0 }];
@@ -360,18 +280,6 @@ describe('a message whose workflow was lost', () => {
     expect(await findings(id)).toEqual(ended('gone'));
   });
 
-  test('found ended, dismissed and at its end since: were it open again, it is lost like any other', async () => {
-    const { id, account } = await endedAndForgotten(pipeline, 'queued', { giveUpAt: Date.now() + 1 });
-    await dismiss(account);
-    await settleUnsent(pipeline.sql, id);
-    await reconcile();
-    await pipeline.sql`alter table messages disable trigger messages_transition`;
-    await pipeline.sql`update messages set status = 'queued', updated_at = now() - interval '6 minutes' where id = ${id}`;
-    await pipeline.sql`alter table messages enable trigger messages_transition`;
-    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    await pipeline.untilStatus(id, 'expired');
-  });
-
   test('completed although the message is sent: followed to its end, never sent again', async () => {
     const { id } = await accepted({});
     await pipeline.untilStatus(id, 'delivered');
@@ -388,23 +296,13 @@ describe('a message whose workflow was lost', () => {
     expect(await pipeline.submits(id)).toBe(1);
   });
 
-  test('running and behind its time: reported', async () => {
-    const { id } = await scheduled();
-    const set = (sendAt: Date) => pipeline.sql`
-      update messages set send_at = ${sendAt}, updated_at = now() - interval '1 hour' where id = ${id}`;
-    await set(new Date(Date.now() - HOUR));
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_late', state: 'open', repairs: 0 }]);
-    await set(new Date(Date.now() + HOUR));
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-  });
-
   test('its end was not told to the webhook: told, once', async () => {
     const before = receiver.leftOpen;
     const { id } = await accepted({ ending: '902' }, { webhookUrl: receiver.url });
     await pipeline.untilStatus(id, 'failed');
     await until('its receiver is called', () => Promise.resolve(receiver.leftOpen > before));
     await terminate(id);
+    await ageEvents(pipeline.sql);
     receiver.taking = true;
     expect((await reconcile()).repaired).toBe(1);
     await until('it is told', async () => {
@@ -413,22 +311,6 @@ describe('a message whose workflow was lost', () => {
     });
     expect(new Set(receiver.received)).toEqual(new Set(['message.failed']));
     expect(await pipeline.submits(id)).toBe(0);
-  });
-
-  test('nor was it of one whose route nobody works on any more: delivered all the same', async () => {
-    receiver.taking = false;
-    const before = receiver.leftOpen;
-    const { id } = await accepted({ ending: '902' }, { webhookUrl: receiver.url });
-    await pipeline.untilStatus(id, 'failed');
-    await until('its receiver is called', () => Promise.resolve(receiver.leftOpen > before));
-    await terminate(id);
-    await pipeline.sql`update messages set route = 'nowhere' where id = ${id}`;
-    receiver.taking = true;
-    expect((await reconcile()).repaired).toBe(1);
-    await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
-    const [event] = await pipeline.sql`select state from webhook_events where subject_id = ${id}`;
-    expect(event).toEqual({ state: 'delivered' });
-    expect((await handle(id).result()) as object).toEqual({ status: 'failed' });
   });
 });
 
@@ -447,23 +329,6 @@ describe('what was left over', () => {
 });
 
 describe('money', () => {
-  test('a refund that was never posted is posted once', async () => {
-    const owed: Awaited<ReturnType<typeof scheduled>>[] = [];
-    for (const status of ['cancelled', 'failed', 'rejected', 'expired']) {
-      const one = await scheduled();
-      if (status !== 'cancelled')
-        await pipeline.sql`update messages set status = 'queued' where id = ${one.id}`;
-      await pipeline.sql`update messages set status = ${status} where id = ${one.id}`;
-      owed.push(one);
-    }
-    expect((await reconcile()).repaired).toBe(owed.length);
-    expect((await reconcile()).repaired).toBe(0);
-    for (const { id, account } of owed) {
-      expect(await pipeline.balance(account)).toBe(1000);
-      expect(await repairs(id)).toEqual(['refund posted']);
-    }
-  });
-
   test('a balance that differs from its ledger is reported until it does not', async () => {
     const account = await pipeline.account();
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
@@ -478,21 +343,6 @@ describe('money', () => {
     await shift(-7);
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     expect(await findings(account)).toEqual([{ kind: 'ledger_differs', state: 'gone', repairs: 0 }]);
-  });
-
-  test('sums go on from where the last check was', async () => {
-    const account = await pipeline.account();
-    const add = (amount: number, age: string) => pipeline.sql`
-      insert into ledger_entries (account_id, kind, amount_grosze, created_at)
-      values (${account}, 'adjustment', ${amount}, now() - ${age}::interval)`;
-    await add(1, '3 hours');
-    await add(2, '2 hours');
-    await add(4, '1 minute');
-    for (let runs = 0; runs < 2; runs += 1) expect((await reconcile()).reported).toBe(0);
-    await pipeline.sql`insert into ledger_checks (account_id, entry_id, sum_grosze, sum_test_credits)
-      select account_id, max(id), 999, 0 from ledger_entries where account_id = ${account} group by 1
-      on conflict (account_id) do update set sum_grosze = 999`;
-    expect((await reconcile()).reported, 'a wrong note is not a wrong ledger').toBe(0);
   });
 });
 

@@ -3,10 +3,8 @@ import { newId } from '../../db/ids.ts';
 import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import { requestResend, type Resend, RESENDS_AT_ONCE } from '../../db/webhooks/webhookDeliveries.ts';
 import { startForgotten } from '../../pipeline/catchUp.ts';
-import { clickStart, TO_REPEAT } from '../../workflows/startOptions.ts';
+import { TO_REPEAT } from '../../workflows/startOptions.ts';
 import { startResend } from '../../workflows/starts.ts';
-import { linkTokens } from '../support/madeLinks.ts';
-import { storeClick } from '../support/storedClick.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 import { type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
@@ -67,29 +65,6 @@ test('a STOP that the restored database has not looked at yet is honoured, thoug
   await until('the sender is listed again', async () => (await listed()) === 1);
   await runAgain(reply!.id, run);
   expect(receiver.calls.filter(({ event }) => event.type === 'message.received')).toHaveLength(2);
-});
-
-test('a click that the restored database has not counted is', async () => {
-  const account = await pipeline.account();
-  const wanted = [{ recipient: '+48500100200', url: 'https://example.com/oferta' }];
-  const [token] = (await linkTokens(pipeline.sql, account, wanted)).values();
-  const id = newId('clk');
-  await storeClick(pipeline.sql, { id, token: token!, userAgent: null, robot: false });
-  const clicks = async () =>
-    (await pipeline.sql<{ clicks: number }[]>`select clicks from tracked_links where token = ${token!}`)[0]!
-      .clicks;
-  await pipeline.client.workflow.start('click', clickStart({ id, accountId: account }));
-  const run = await completed(id);
-  expect(await clicks()).toBe(1);
-
-  await pipeline.sql.begin(async (tx) => {
-    await tx`update tracked_links set clicks = 0, first_click_at = null, last_click_at = null where token = ${token!}`;
-    await tx`
-      update link_clicks set counted_at = null, message_id = null, clicked_at = now() - interval '1 hour' where id = ${id}`;
-  });
-  await until('the click is counted again', async () => (await clicks()) === 1);
-  await runAgain(id, run);
-  expect(await clicks()).toBe(1);
 });
 
 test('further deliveries that are under way in the restored database end, and leave room for others', async () => {

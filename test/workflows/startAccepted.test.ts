@@ -203,6 +203,7 @@ describe('with a worker', () => {
     await reserve(pipeline.sql, message);
     await untilSettled(owner);
     expect(await stateOf(message.id)).toBe('TERMINATED');
+    await pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${message.id}`;
     expect((await reconcileOnce(pipeline)).repaired).toBe(1);
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await pipeline.balance(owner)).toBe(985);

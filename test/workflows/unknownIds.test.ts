@@ -40,7 +40,7 @@ const WORKFLOWS: Record<
   { prefix: Parameters<typeof newId>[0]; args: (id: string) => unknown[]; end: string }
 > = {
   inbound: { prefix: 'in', args: () => [], end: 'failed UnknownReply' },
-  click: { prefix: 'clk', args: () => [], end: 'failed UnknownClick' },
+  notify: { prefix: 'evt', args: () => [], end: 'completed {"events":0}' },
   resend: { prefix: 'evt', args: (id) => [{ eventId: id, round: 1 }], end: 'failed UnknownResend' },
   message: { prefix: 'msg', args: () => [messageInput()], end: 'failed UnknownMessage' },
   'message, scheduled': {

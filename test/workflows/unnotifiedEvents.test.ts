@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { clickStart, inboundStart } from '../../workflows/startOptions.ts';
-import { countClick } from '../../db/links/links.ts';
+import { inboundStart, notifyStart } from '../../workflows/startOptions.ts';
 import { linkTokens } from '../support/madeLinks.ts';
-import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
 import { newId } from '../../db/ids.ts';
 import { keepReplies } from '../../pipeline/replies.ts';
 import { reportDelivered } from './deliveryReports.ts';
@@ -10,8 +8,8 @@ import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { ageEvents } from '../support/lateEvents.ts';
 import { pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
-import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
-import { storeClick } from '../support/storedClick.ts';
+import { findingsOf, reconcileOnce, removeWorkflow, repairsOf } from './reconciling.ts';
+import { clickOn } from '../support/clicked.ts';
 import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
@@ -110,22 +108,11 @@ async function beingTold(start: (webhookUrl: string) => Promise<string>): Promis
   return id;
 }
 
-async function expectLeftAlone(id: string): Promise<void> {
+async function expectLeftAlone(): Promise<void> {
   const [event] = await age();
   expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-  expect(await findings(id)).toEqual([]);
+  expect(await findings(event!)).toEqual([]);
   expect((await position()) ?? '').not.toBe(event);
-}
-
-/** Left and late, told again three times in vain. */
-async function leftForGood(): Promise<string> {
-  const id = await sentAndTold();
-  await deliveredBefore(id);
-  await age();
-  await pipeline.sql`
-    insert into findings (kind, subject, account_id, state, repairs, details)
-    values ('events_left', ${id}, null, 'repaired', 3, '{}')`;
-  return id;
 }
 
 async function stepsOf(workflow: string): Promise<(string | null | undefined)[]> {
@@ -139,7 +126,7 @@ async function position(): Promise<string | undefined> {
   return row?.position;
 }
 
-describe('events of a message that is over', () => {
+describe('events of a message', () => {
   test('its workflow gone from a restored Temporal: told once they are late, and seen to be', async () => {
     const id = await overAndUntold();
     await removeWorkflow(pipeline, id);
@@ -147,10 +134,10 @@ describe('events of a message that is over', () => {
     expect(await reconcile(), 'young').toEqual({ repaired: 0, reported: 0 });
     const [event] = await age();
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'repaired', repairs: 1 }]);
-    expect(await repairsOf(pipeline, id)).toEqual(['message workflow started again']);
+    expect(await findings(event!)).toEqual([{ kind: 'events_left', state: 'repaired', repairs: 1 }]);
+    expect(await repairsOf(pipeline, event!)).toEqual(['webhook event delivered']);
     await untilTold(id);
-    await untilEnded(id);
+    await untilEnded(event!);
     expect(receiver.received).toEqual(['message.failed']);
     expect((await position()) ?? '', 'looked at once more').not.toBe(event);
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
@@ -158,21 +145,29 @@ describe('events of a message that is over', () => {
     expect(await pipeline.submits(id)).toBe(0);
   });
 
-  test('its workflow waits in a restored Temporal for what it was told before: told again', async () => {
+  test('its workflow waits in a restored Temporal for what it was told before: told', async () => {
     const id = await sentAndTold();
     await deliveredBefore(id);
     expect(await reconcile(), 'young').toEqual({ repaired: 0, reported: 0 });
     await age();
     expect(await stateOf(id)).toBe('RUNNING');
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    expect(await repairsOf(pipeline, id)).toEqual(['outcome signalled again']);
     await untilTold(id);
-    await untilEnded(id);
     expect(receiver.received).toEqual(['message.sent', 'message.delivered']);
     expect(await pipeline.submits(id)).toBe(1);
   });
 
-  test('its workflow completed in the eyes of Temporal: run once more, and nothing else is done anew', async () => {
+  test('several of one message: told in their order, by one workflow', async () => {
+    const id = await sentAndTold();
+    await deliveredBefore(id);
+    await pipeline.sql`update webhook_events set state = 'pending' where subject_id = ${id}`;
+    await age();
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    await untilTold(id);
+    expect(receiver.received).toEqual(['message.sent', 'message.sent', 'message.delivered']);
+  });
+
+  test('its workflow completed in the eyes of Temporal: told, and nothing else is done anew', async () => {
     receiver.taking = true;
     const id = await accepted('000');
     await pipeline.untilStatus(id, 'delivered');
@@ -180,7 +175,6 @@ describe('events of a message that is over', () => {
     await deliveredBefore(id);
     await age();
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'repaired', repairs: 1 }]);
     await untilTold(id);
     expect(receiver.received).toEqual(['message.sent', 'message.delivered', 'message.delivered']);
     expect(await pipeline.submits(id)).toBe(1);
@@ -188,7 +182,8 @@ describe('events of a message that is over', () => {
   });
 
   test('its workflow is at it, however long that takes: left alone, and looked at again', async () => {
-    await expectLeftAlone(await beingTold((url) => accepted('902', url)));
+    await beingTold((url) => accepted('902', url));
+    await expectLeftAlone();
   });
 
   test('what became of it is still to be told to its workflow: left alone', async () => {
@@ -200,134 +195,101 @@ describe('events of a message that is over', () => {
       values (${id}, 'delivered', '{}', now() + interval '1 minute')`;
     await age();
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-    expect(await findings(id)).toEqual([]);
     await pipeline.sql`delete from outcome_signals where message_id = ${id}`;
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     await untilTold(id);
-    await untilEnded(id);
   });
 
-  test('the fourth time it is left to a person, and closes once all is told', async () => {
-    const id = await leftForGood();
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
-    expect(await reconcile(), 'known').toEqual({ repaired: 0, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'open', repairs: 3 }]);
+  test('the fourth time a person is to look at it, until all is told', async () => {
+    const id = await sentAndTold();
+    await deliveredBefore(id);
+    const [event] = await age();
+    await pipeline.sql`
+      insert into findings (kind, subject, account_id, state, repairs, details)
+      values ('events_left', ${event!}, null, 'repaired', 3, '{}')`;
+    receiver.taking = false;
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    expect(await findings(event!)).toEqual([{ kind: 'events_left', state: 'open', repairs: 4 }]);
+    expect(await reconcile(), 'its workflow is at it').toEqual({ repaired: 0, reported: 0 });
+    receiver.taking = true;
     await pipeline.sql`update webhook_events set state = 'delivered' where subject_id = ${id}`;
     await reconcile();
-    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'gone', repairs: 3 }]);
-  });
-
-  test('dismissed by the operator, it is repaired again by the next run', async () => {
-    const id = await leftForGood();
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
-    const [open] = await listFindings(pipeline.sql, { account: null, state: 'open' }, 10);
-    await dismissFinding(pipeline.sql, open!.id);
-    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    await untilTold(id);
-    await untilEnded(id);
+    expect(await findings(event!)).toEqual([{ kind: 'events_left', state: 'gone', repairs: 4 }]);
   });
 });
 
-test('a message still open whose event was left is told of it by its workflow, which goes on', async () => {
-  const id = await sentAndTold();
-  await leaveAnother(id);
-  await age();
-  expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-  await untilTold(id);
-  expect(receiver.received).toEqual(['message.sent', 'message.sent']);
-  expect(await stateOf(id)).toBe('RUNNING');
-  await reportDelivered(pipeline.sql, id);
-  await untilEnded(id);
-});
-
-test('a message still open whose workflow is gone, with an event left, is repaired once in a run', async () => {
+test('a message still open whose workflow is gone, with an event left, is followed and told', async () => {
   const id = await sentAndTold();
   await leaveAnother(id);
   await removeWorkflow(pipeline, id);
   await age();
   await pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${id}`;
-  expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+  await reconcile();
+  expect(await repairsOf(pipeline, id)).toEqual(['workflow started again']);
   await untilTold(id);
-  expect(receiver.received).toEqual(['message.sent', 'message.sent']);
   expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+  await reportDelivered(pipeline.sql, id);
+  await untilEnded(id);
   expect(await pipeline.submits(id)).toBe(1);
 });
 
 describe('clicks and replies', () => {
-  const kinds = { click: startedClick, inbound: startedReply };
+  const kinds = { click: firstClick, inbound: startedReply };
 
   test.each(['click', 'inbound'] as const)('%s: gone from a restored Temporal, told once', async (kind) => {
     const before = receiver.leftOpen;
-    const id = await kinds[kind]();
+    const workflow = await kinds[kind]();
     await until('its receiver is called', () => Promise.resolve(receiver.leftOpen > before));
-    await removeWorkflow(pipeline, id);
+    await removeWorkflow(pipeline, workflow);
     receiver.taking = true;
     expect(await reconcile(), 'young').toEqual({ repaired: 0, reported: 0 });
-    await age();
+    const [event] = await age();
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    expect(await repairsOf(pipeline, id)).toEqual([`${kind} workflow started again`]);
-    await untilEnded(id);
+    await untilEnded(event!);
     expect(receiver.received).toHaveLength(1);
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   });
 
-  test.each(['click', 'inbound'] as const)(
-    '%s: on its way is left alone, and looked at again',
-    async (kind) => {
-      await expectLeftAlone(await beingTold(kinds[kind]));
-    },
-  );
-
-  test('running and late, without telling anybody: reported until told', async () => {
-    const { id, accountId } = await storedClick();
-    expect(await countClick(pipeline.sql, id)).not.toBeNull();
-    const workflow = await pipeline.client.workflow.start('click', {
-      ...clickStart({ id, accountId }),
-      taskQueue: 'nobody-works-here',
-    });
-    await age();
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
-    expect(await reconcile(), 'known').toEqual({ repaired: 0, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'open', repairs: 0 }]);
-    await pipeline.sql`update webhook_events set state = 'delivered' where state = 'pending'`;
-    await reconcile();
-    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'gone', repairs: 0 }]);
-    await workflow.terminate();
+  test('a reply whose receiver is being told is left alone, and looked at again', async () => {
+    await beingTold(startedReply);
+    await expectLeftAlone();
   });
 
-  test.each(['click', 'inbound'] as const)(
-    '%s: terminated while its receiver was told, started again at once',
-    async (kind) => {
-      const id = await beingTold(kinds[kind]);
-      await terminateForGood(pipeline, id);
-      await pipeline.sql`update accounts set webhook_url = ${receiver.url} where webhook_url = ${slow.url}`;
-      receiver.taking = true;
-      expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-      await untilEnded(id);
-      expect(receiver.received).toHaveLength(1);
-    },
-  );
+  test('one that runs is left to its workflow', async () => {
+    const id = await overAndUntold();
+    await removeWorkflow(pipeline, id);
+    const [event] = await age();
+    const accountId = await accountOf(id);
+    const workflow = await pipeline.client.workflow.start('notify', {
+      ...notifyStart({ id: event!, accountId }),
+      taskQueue: 'nobody-works-here',
+    });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    await workflow.terminate();
+    receiver.taking = true;
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    await untilTold(id);
+  });
 });
 
-async function balanceOf(message: string): Promise<number> {
+async function accountOf(message: string): Promise<string> {
   const [row] = await pipeline.sql<{ account: string }[]>`
     select account_id as account from messages where id = ${message}`;
-  return await pipeline.balance(row!.account);
+  return row!.account;
 }
 
-async function storedClick(webhookUrl = receiver.url): Promise<{ id: string; accountId: string }> {
+const balanceOf = async (message: string) => await pipeline.balance(await accountOf(message));
+
+/** Clicks on a new link; returns the workflow that tells of it. */
+async function firstClick(webhookUrl = receiver.url): Promise<string> {
   const accountId = await pipeline.account({ webhookUrl });
   const wanted = [{ recipient: '+48500100200', url: 'https://example.com/oferta' }];
   const [token] = (await linkTokens(pipeline.sql, accountId, wanted)).values();
-  const id = newId('clk');
-  await storeClick(pipeline.sql, { id, token: token!, userAgent: null, robot: false });
-  return { id, accountId };
-}
-
-async function startedClick(webhookUrl = receiver.url): Promise<string> {
-  const click = await storedClick(webhookUrl);
-  await pipeline.client.workflow.start('click', clickStart(click));
-  return click.id;
+  await clickOn(pipeline.sql, token!);
+  const [event] = await pipeline.sql<
+    { id: string }[]
+  >`select id from webhook_events where subject_id = ${token!}`;
+  return event!.id;
 }
 
 const SHARED = '+48600700800';

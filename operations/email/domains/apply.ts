@@ -30,9 +30,8 @@ export interface Applied {
   status: DomainStatus;
   /** Routes that have lost the domain, some of them now or before. */
   lost: string[];
-  /** What its account is to be notified of, and whether there is an event to deliver. */
+  /** What its account is notified of. */
   event: 'domain.verified' | 'domain.lost' | null;
-  toDeliver: boolean;
 }
 
 /**
@@ -103,8 +102,8 @@ async function store(
   const { id, name } = domain;
   const isDefault = domain.isDefault || madeDefault;
   const snapshot = { domain: { id, name, status, is_default: isDefault, records: recordsOf(after) } };
-  const toDeliver = event !== null && (await writeDomainEvent(tx, domain, event, snapshot));
-  return { status, lost: lost.map(({ route }) => route), event, toDeliver };
+  if (event !== null) await writeDomainEvent(tx, domain, event, snapshot);
+  return { status, lost: lost.map(({ route }) => route), event };
 }
 
 interface Standing {

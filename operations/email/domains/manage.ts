@@ -1,6 +1,5 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Client } from '@temporalio/client';
 import { lockNames, type Sql, transaction } from '../../../db/connection.ts';
 import {
   deleteDomain,
@@ -23,7 +22,6 @@ import { readDomainName, selectorOf } from '../../../domain/email/address.ts';
 import type { SeenRecord } from '../../../domain/email/dns.ts';
 import { CLAIM_MS, DOMAINS_MAX, type DomainStatus, statusOf } from '../../../domain/email/domainStates.ts';
 import { Refused, StaffRefused } from '../../../domain/refusals.ts';
-import { domainStart } from '../../../workflows/startOptions.ts';
 import { newId } from '../../../db/ids.ts';
 import { closeFindings } from '../../../db/maintenance/findings.ts';
 import { findAccount, holdOpenAccount } from '../../accounts/accounts.ts';
@@ -128,27 +126,6 @@ export async function newKeyPair(): Promise<KeyPair> {
   return { publicKey: publicKey.toString('base64'), privateKey };
 }
 
-const START_MS = 5_000;
-
-/** Starts the workflow that delivers the events of a domain; one that runs delivers them along. */
-async function startDomain(client: Client, domain: { id: string; accountId: string }): Promise<void> {
-  await client.connection.withDeadline(Date.now() + START_MS, () =>
-    client.workflow.start('domain', domainStart(domain)),
-  );
-}
-
-/** The same for a change that stands, wherever Temporal is: what was not started now the reconciliation starts. */
-export async function tryToNotify(
-  temporal: () => Promise<Client>,
-  domain: { id: string; accountId: string },
-): Promise<void> {
-  try {
-    await startDomain(await temporal(), domain);
-  } catch {
-    // The event is stored, and is late in ten minutes.
-  }
-}
-
 /**
  * Adds a sender domain to an account, with a key pair of its own, and finds out which records are to be set for it. A name that another
  * account claims for seven days without having proven it, or that a closed account holds, changes hands.
@@ -247,7 +224,7 @@ export const checkDomain: StaffOperation<NamedDomain & { dnsServers: DnsServers 
   const { services, input } = asked;
   const domain = await findDomain(services.sql, input);
   const looks = await lookAt(services, domain, input.dnsServers);
-  if (await noteLooks({ ...asked, input: { domain, looks } })) await tryToNotify(services.temporal, domain);
+  await noteLooks({ ...asked, input: { domain, looks } });
   return await viewOf(services.sql, input);
 };
 
@@ -256,9 +233,9 @@ const noteLooks = recorded(
   async (tx, { domain, looks }: { domain: SenderDomain; looks: RouteLook[] }) => {
     const applied = await applyLook(tx, domain, looks, true);
     if (applied === null) throw new Refused({ reason: 'domain_unknown' }, 'name');
-    const { status, event, toDeliver } = applied;
+    const { status, event } = applied;
     return {
-      ...{ data: toDeliver, account: domain.accountId, subject: domain.id },
+      ...{ data: undefined, account: domain.accountId, subject: domain.id },
       details: { name: domain.name, status, ...(event === null ? {} : { event }) },
     };
   },
@@ -270,10 +247,8 @@ const noteLooks = recorded(
  * @throws Refused domain_malformed, domain_unknown
  */
 export const confirmDomain: StaffOperation<NamedDomain, DomainView> = async (asked) => {
-  const { services, input } = asked;
-  const { domain, toDeliver } = await confirm(asked);
-  if (toDeliver) await tryToNotify(services.temporal, domain);
-  return await viewOf(services.sql, input);
+  await confirm(asked);
+  return await viewOf(asked.services.sql, asked.input);
 };
 
 const confirm = recorded('domains confirm', async (tx, named: NamedDomain) => {
@@ -281,8 +256,7 @@ const confirm = recorded('domains confirm', async (tx, named: NamedDomain) => {
   const applied = await applyConfirmation(tx, domain.id);
   if (applied === null) throw new Refused({ reason: 'domain_unknown' }, 'name');
   return {
-    data: { domain, toDeliver: applied.toDeliver },
-    ...{ account: domain.accountId, subject: domain.id, details: { name: domain.name } },
+    ...{ data: undefined, account: domain.accountId, subject: domain.id, details: { name: domain.name } },
   };
 });
 
