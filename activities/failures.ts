@@ -20,11 +20,6 @@ export function unknownReply(id: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no reply ${id}`, FAILURE.unknownReply);
 }
 
-/** The same of a further delivery of a webhook event: nobody has asked for it. */
-export function unknownResend(eventId: string, round: number): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(`no delivery ${round} of event ${eventId}`, FAILURE.unknownResend);
-}
-
 /**
  * A route does not work, nor does another that could take its place: to be tried again on it.
  * @param code of its provider

@@ -19,6 +19,7 @@ import { addIds } from '../telemetry/ids.ts';
 import { replyCounter } from '../telemetry/messageMetrics.ts';
 import type { SettledReply } from '../workflows/contracts.ts';
 import { unknownReply } from './failures.ts';
+import { settleReservation } from '../db/money/reservations.ts';
 
 /** Deciding whose a reply is; run as a local activity. */
 export function inboundActivities(sql: Database) {
@@ -29,7 +30,9 @@ export function inboundActivities(sql: Database) {
      * @throws ApplicationFailure `UnknownReply`, for good
      */
     settleReply: async (id: string): Promise<SettledReply> => {
-      const { settled, matched } = await transaction(sql, (tx) => settle(tx, id));
+      const done = await transaction(sql, (tx) => settle(tx, id));
+      if (done === null) throw unknownReply(id);
+      const { settled, matched } = done;
       if (settled.accountId !== null) addIds({ accountId: settled.accountId });
       if (matched !== null) replyCounter.inc({ outcome: matched ? 'matched' : 'unmatched' });
       return settled;
@@ -37,10 +40,18 @@ export function inboundActivities(sql: Database) {
   };
 }
 
-/** @returns whether this matched the reply; null where it was settled before */
-async function settle(tx: Sql, id: string): Promise<{ settled: SettledReply; matched: boolean | null }> {
+/** What came of a reply. */
+interface Settled {
+  settled: SettledReply;
+  /** Whether this matched it; null where it was settled before. */
+  matched: boolean | null;
+}
+
+/** @returns null where there is none of this id */
+async function settle(tx: Sql, id: string): Promise<Settled | null> {
+  await settleReservation(tx, id);
   const reply = await lockReply(tx, id);
-  if (reply === null) throw unknownReply(id);
+  if (reply === null) return null;
   if (reply.state !== 'received') {
     const events = await pendingEventsOf(tx, id);
     return { settled: { accountId: reply.accountId, events }, matched: null };

@@ -69,7 +69,7 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
 /** Single-transaction steps on money; run as local activities, safe to repeat. */
 export function billingActivities(sql: Database) {
   return {
-    /** Charges what was reserved for a message, an e-mail or a look-up when it was accepted. */
+    /** Takes up what was reserved, and where it costs something charged, when it was accepted. */
     charge: (id: string): Promise<void> => settleReservation(sql, id),
 
     /** Cancels and refunds a message that is still scheduled; returns its status afterwards, with events where there are any. */

@@ -7,7 +7,6 @@ import {
 } from '@temporalio/client';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { createRunning } from '../concurrency/tasks.ts';
 import { sharedReading } from '../concurrency/gather.ts';
 import { sharedAcceptance } from '../db/messages/acceptShared.ts';
 import { addPools, openDatabase, sharesOf } from '../db/connection.ts';
@@ -130,7 +129,6 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     shortUrl: services.shortUrl,
     async stop() {
       await drain(server);
-      await services.background.settled();
       await close();
     },
   };
@@ -154,7 +152,6 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
     keyLookups: createKeyLookups(front),
     ...{ sql, front, temporal, secretsKey, log },
     admission: createAdmission({ requests, heavy }),
-    background: createRunning(),
     acceptMessages: sharedAcceptance(sql),
     backlog: sharedReading(BACKLOG_FRESH_MS, () => readBacklog(sql)),
     routing: currentRouting(front),

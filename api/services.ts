@@ -1,4 +1,3 @@
-import type { Running } from '../concurrency/tasks.ts';
 import type { Database } from '../db/connection.ts';
 import type { Services as OperationServices } from '../operations/asked.ts';
 import type { Admission } from './http/admission.ts';
@@ -23,11 +22,6 @@ export interface Services extends OperationServices {
   keyLookups: KeyLookups;
   /** What one account may keep under way. */
   admission: Admission;
-  /**
-   * What a stop waits for although no request does: a call that is tried again on a connection that is closed meanwhile throws
-   * where nobody can catch it, and ends the process.
-   */
-  background: Running;
   settings: ApiSettings;
   /** As which address people outside see the API; null: this machine's alone. */
   publicUrl: string | null;

@@ -18,9 +18,7 @@ export async function fillForSupport(sql: Database): Promise<void> {
     select 'evt_' || substr(id, 5), account_id, 'message', id, 'message.delivered', '{}',
            case when random() < 0.01 then 'exhausted' else 'delivered' end, created_at
       from messages order by id`;
-  await sql`
-    insert into webhook_exhausted (event_id, account_id, at)
-    select id, account_id, created_at from webhook_events where state = 'exhausted' on conflict do nothing`;
+  await sql`update webhook_events set exhausted_at = created_at where state = 'exhausted'`;
   await sql`
     insert into webhook_attempts (event_id, attempt, url, at, duration_ms, status_code)
     select e.id, n, 'https://example.com/', e.created_at, 20, case when e.state = 'exhausted' then 500 else 200 end

@@ -14,8 +14,6 @@ export interface QuickLane {
   enter(key: string, most?: number): (() => void) | null;
   /** Learns how quick `key` is, whichever way it went. */
   learn(key: string, took: Took): void;
-  /** Another lane for the same keys, with places of its own. */
-  beside(places: Places): QuickLane;
 }
 
 /** How something went. */
@@ -24,25 +22,20 @@ interface Took {
   well: boolean;
 }
 
-/** Places in all, and of one key. */
-interface Places {
-  places: number;
-  placesEach: number;
-}
-
-interface QuickLaneOptions extends Places {
+interface QuickLaneOptions {
   /** What still counts as quick, in milliseconds. */
   quickMs: number;
+  /** In all. */
+  places: number;
+  /** Of one key. */
+  placesEach: number;
 }
 
 // Those not seen for longest are forgotten first, and have to be quick once again.
 const KNOWN_MAX = 1_000;
 
-export function createQuickLane({ quickMs, ...places }: QuickLaneOptions): QuickLane {
-  return laneOf(places, quickMs, new Set());
-}
-
-function laneOf({ places, placesEach }: Places, quickMs: number, quick: Set<string>): QuickLane {
+export function createQuickLane({ quickMs, places, placesEach }: QuickLaneOptions): QuickLane {
+  const quick = new Set<string>();
   const inside = createCounts();
   let insideAll = 0;
 
@@ -63,6 +56,5 @@ function laneOf({ places, placesEach }: Places, quickMs: number, quick: Set<stri
         insideAll -= 1;
       };
     },
-    beside: (others) => laneOf(others, quickMs, quick),
   };
 }

@@ -1,15 +1,9 @@
-import type { Client } from '@temporalio/client';
 import { createHash } from 'node:crypto';
 import type { Provider } from '../providers/provider.ts';
 import { type Database, type Sql, transaction } from '../db/connection.ts';
-import { type FoundReply, storeReplies, unprocessedAfter, unprocessedAmong } from '../db/incoming/inbound.ts';
+import { storeReplies } from '../db/incoming/inbound.ts';
 import { type NetworkReply, type ReplyPart, storable } from '../domain/incoming.ts';
 import { parseAddress } from '../domain/msisdn.ts';
-import { createRunning } from '../concurrency/tasks.ts';
-import { createSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
-import { startOnce } from '../workflows/starts.ts';
-import { inboundStart, type TO_REPEAT } from '../workflows/startOptions.ts';
-import { createCatchUp, createStartedLately, type StartedLately } from './catchUp.ts';
 import {
   closeParts,
   forgetParts,
@@ -22,60 +16,7 @@ import {
 } from '../db/incoming/replies.ts';
 import { joinParts } from '../domain/sms.ts';
 
-const STARTS_MAX = 20;
-// Apart from those places: new replies have five seconds for their start, and must not wait behind old ones.
-const CATCH_UP_AT_ONCE = 10;
-const CATCH_UP_MAX = 200;
-// From when it is stored. What Temporal has not started by then is left to `catchUp`, so that what waits for a server that
-// does not answer is bounded.
-const START_MS = 5_000;
-
-/** What happens to replies: stored first, then each is handed to its workflow. */
-export interface Replies {
-  /**
-   * Stores replies; everything after that survives a crash by `catchUp`. Their workflows are started by themselves: what
-   * is stored is to be acknowledged, whether Temporal answers or not.
-   */
-  receive(route: Provider['name'], replies: NetworkReply[]): Promise<void>;
-  /** Starts the workflows of replies that `keepReplies` stored, within five seconds or not at all. Never rejects. */
-  begin(ids: string[]): Promise<void>;
-  /** Resolves once what was begun by now is over: within five seconds. */
-  settled(): Promise<void>;
-  /** Starts the workflows of replies that are stored and were not processed: one pass of `createCatchUp`. */
-  catchUp(): Promise<void>;
-}
-
-/** @param onError gets failures after the replies were stored; they are made up for by the next `catchUp` */
-export function createReplies(sql: Database, client: Client, onError: (error: unknown) => void): Replies {
-  const places = createSemaphore({ places: STARTS_MAX });
-  const lately = createStartedLately();
-  const starts = createRunning();
-  const begin = (ids: string[]): Promise<void> => {
-    const starting = beginAll(client, places, lately, ids).catch(onError);
-    starts.add(starting);
-    return starting;
-  };
-  return {
-    begin,
-    settled: () => starts.settled(),
-    async receive(route, replies) {
-      void begin(await keepReplies(sql, route, replies));
-    },
-    catchUp: createCatchUp<{ id: string }, FoundReply>(
-      {
-        idOf: ({ id }) => id,
-        openAfter: (after, limit) => unprocessedAfter(sql, after, limit),
-        start: ({ id }, reuse) => client.withDeadline(Date.now() + START_MS, () => start(client, id, reuse)),
-        stillOpen: (completed) => unprocessedAmong(sql, completed),
-        startsMax: CATCH_UP_MAX,
-        atOnce: CATCH_UP_AT_ONCE,
-      },
-      lately,
-    ),
-  };
-}
-
-/** Stores replies, for those who have more to do in the same transaction; returns the ids of those that are new. */
+/** Stores replies, whose workflows the workers start; returns the ids of those that are new. */
 export function keepReplies(sql: Sql, route: Provider['name'], replies: NetworkReply[]): Promise<string[]> {
   return storeReplies(sql, route, replies.map(asStored));
 }
@@ -84,27 +25,6 @@ export function keepReplies(sql: Sql, route: Provider['name'], replies: NetworkR
 function asStored({ providerReference, from, to, text }: NetworkReply): NetworkReply {
   const number = (address: string) => parseAddress(address) ?? storable(address);
   return { providerReference, from: number(from), to: to === null ? null : number(to), text: storable(text) };
-}
-
-async function beginAll(
-  client: Client,
-  places: Semaphore<void>,
-  lately: StartedLately,
-  ids: readonly string[],
-): Promise<void> {
-  const until = Date.now() + START_MS;
-  const limit = { until, error: () => new Error('workflows of replies wait for a place to be started') };
-  const beginOne = async (id: string): Promise<void> => {
-    if ((await start(client, id)) !== null) lately.add(id);
-  };
-  await client.withDeadline(until, async () => {
-    await Promise.all(ids.map((id) => places.run(undefined, () => beginOne(id), limit)));
-  });
-}
-
-/** @returns null where it has completed, and is not run again */
-function start(client: Client, id: string, reuse: Partial<typeof TO_REPEAT> = {}): Promise<unknown> {
-  return startOnce(client.workflow.start('inbound', { ...inboundStart(id), ...reuse }));
 }
 
 const WAIT_SECONDS = 300;
@@ -126,23 +46,13 @@ export interface ReplyParts {
  *
  * @param waitSeconds how long the others are waited for after each part
  */
-export function createReplyParts(
-  sql: Database,
-  replies: Pick<Replies, 'begin'>,
-  waitSeconds = WAIT_SECONDS,
-): ReplyParts {
+export function createReplyParts(sql: Database, waitSeconds = WAIT_SECONDS): ReplyParts {
   return {
-    async receive(route, part) {
-      const group = groupOf(route, part);
-      // As with whole replies: the acknowledgement waits for the store alone.
-      void replies.begin(await transaction(sql, (tx) => take(tx, group, part, waitSeconds)));
-    },
+    receive: (route, part) => transaction(sql, (tx) => take(tx, groupOf(route, part), part, waitSeconds)),
     async flush() {
       for (;;) {
         const groups = await lateGroups(sql, waitSeconds, GROUPS_A_PAGE);
-        for (const group of groups) {
-          await replies.begin(await transaction(sql, (tx) => takeLate(tx, group, waitSeconds)));
-        }
+        for (const group of groups) await transaction(sql, (tx) => takeLate(tx, group, waitSeconds));
         if (groups.length < GROUPS_A_PAGE) break;
       }
       await forgetParts(sql);
@@ -150,26 +60,26 @@ export function createReplyParts(
   };
 }
 
-/** One transaction: stores a part and makes what replies there are; returns their ids. */
-async function take(tx: Sql, group: PartGroup, part: ReplyPart, waitSeconds: number): Promise<string[]> {
+/** One transaction: stores a part and makes what replies there are. */
+async function take(tx: Sql, group: PartGroup, part: ReplyPart, waitSeconds: number): Promise<void> {
   await lockParts(tx, group);
   const waiting = await openParts(tx, group, waitSeconds);
   const others = isOver(waiting) || waiting.some((one) => contradicts(one, part));
-  const before = others ? await handOver(tx, group, waiting) : [];
+  if (others) await handOver(tx, group, waiting);
   await storePart(tx, group, part);
   const now = await openParts(tx, group, waitSeconds);
-  return now.length < group.total ? before : [...before, ...(await handOver(tx, group, now))];
+  if (now.length >= group.total) await handOver(tx, group, now);
 }
 
-async function takeLate(tx: Sql, group: PartGroup, waitSeconds: number): Promise<string[]> {
+async function takeLate(tx: Sql, group: PartGroup, waitSeconds: number): Promise<void> {
   await lockParts(tx, group);
   const waiting = await openParts(tx, group, waitSeconds);
-  return isOver(waiting) ? await handOver(tx, group, waiting) : [];
+  if (isOver(waiting)) await handOver(tx, group, waiting);
 }
 
-async function handOver(tx: Sql, group: PartGroup, parts: OpenPart[]): Promise<string[]> {
+async function handOver(tx: Sql, group: PartGroup, parts: OpenPart[]): Promise<void> {
   await closeParts(tx, group);
-  return await keepReplies(tx, group.route, [
+  await keepReplies(tx, group.route, [
     {
       providerReference: referenceOf(group, parts),
       from: group.sender,

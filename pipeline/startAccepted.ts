@@ -14,7 +14,14 @@ import {
 } from '../db/money/reservations.ts';
 import { causedBy } from '../telemetry/temporalTraces.ts';
 import { startOnce } from '../workflows/starts.ts';
-import { emailStart, lookupStart, messageStart, notifyStart } from '../workflows/startOptions.ts';
+import {
+  emailStart,
+  inboundStart,
+  lookupStart,
+  messageStart,
+  notifyStart,
+  resendStart,
+} from '../workflows/startOptions.ts';
 
 // Started and not charged yet. Whatever is started beyond what the workers have slots for would only wait at Temporal, in front of the
 // messages of others.
@@ -27,8 +34,8 @@ const AWAY_MS = 1_000;
 const START_MS = 5_000;
 
 /**
- * Starts the workflows of what was accepted: those with priority first, the accounts in turns, and no faster than they are charged. What is
- * not charged within some seconds of its start is started again, which finds the first: so a worker may die at any line.
+ * Starts the workflows of what was accepted: those with priority first, the accounts in turns, and no faster than they take it up. What is
+ * not taken up within some seconds of its start is started again, which finds the first: so a worker may die at any line.
  */
 export function startAccepted(
   { sql, client }: { sql: Database; client: Client },
@@ -83,7 +90,8 @@ export function startAccepted(
 }
 
 async function startAll(sql: Database, client: Client, taken: readonly Reserved[]): Promise<void> {
-  const idsOf = (kind: Reserved['kind']) => taken.filter((one) => one.kind === kind).map(({ id }) => id);
+  const of = (kind: Reserved['kind']) => taken.filter((one) => one.kind === kind);
+  const idsOf = (kind: Reserved['kind']) => of(kind).map(({ id }) => id);
   const messages = await startableMessages(sql, idsOf('message'));
   const emails = await startableEmails(sql, idsOf('email'));
   // Their API is gone, and so is their caller: they are refunded, and nobody is asked.
@@ -96,7 +104,9 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
       ...messages.map((message) => start('message', messageStart(message), message.batched)),
       ...emails.map((email) => start('email', emailStart(email), false)),
       ...lookups.map((lookup) => start('lookup', lookupStart(lookup), false)),
-      ...taken.flatMap((one) => (one.kind === 'event' ? start('notify', notifyStart(one), false) : [])),
+      ...of('reply').map(({ id }) => start('inbound', inboundStart(id), false)),
+      ...of('event').map((event) => start('notify', notifyStart(event), false)),
+      ...of('resend').map((resend) => start('resend', resendStart(resend), false)),
     ]),
   );
   // The deadline ends each attempt of the SDK, not its attempts.
@@ -105,14 +115,22 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
   });
 }
 
-type Start = ReturnType<typeof messageStart | typeof emailStart | typeof lookupStart | typeof notifyStart>;
+type Start = ReturnType<
+  | typeof messageStart
+  | typeof emailStart
+  | typeof lookupStart
+  | typeof inboundStart
+  | typeof resendStart
+  | typeof notifyStart
+>;
 
 async function startOne(sql: Database, client: Client, workflow: string, start: Start): Promise<void> {
   // Its first task comes along, where this worker has a place for it.
   const how = { ...start, workflowIdConflictPolicy: 'FAIL', requestEagerStart: true } as const;
   if ((await startOnce(client.workflow.start(workflow, how))) !== null) return;
-  // It runs: a cancel has started it, or an earlier attempt. Or it has ended without its charge, as far as a restored database knows: the
-  // reconciliation looks at that.
+  // It runs: a cancel has started it, or an earlier attempt.
+  if (start.workflowIdReusePolicy === 'ALLOW_DUPLICATE') return;
+  // Or it has ended without its charge, as far as a restored database knows: the reconciliation looks at that.
   const { status } = await client.workflow.getHandle(start.workflowId).describe();
   if (status.name !== 'RUNNING') await settleReservation(sql, start.workflowId);
 }

@@ -7,7 +7,7 @@ import {
   eventMessage,
   eventReply,
   eventReported,
-  exhaustEvent,
+  endDelivery,
   loadEvent,
   logAttempt,
   type StatusSnapshot,
@@ -34,7 +34,6 @@ import { linkRecord } from '../domain/links.ts';
 import { messageRecord, type MessageRow } from '../domain/records.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/messageMetrics.ts';
-import type { AttemptLeft, Notified } from '../workflows/contracts.ts';
 import type { Delivery, Outgoing } from './outgoingHttp.ts';
 import type { QuickLane } from './quickLane.ts';
 
@@ -148,69 +147,6 @@ function asItWas(snapshot: StatusSnapshot): Partial<MessageRow> {
   };
 }
 
-/** How many of a worker's attempts are one account's at the most, so that a receiver that hangs keeps none of another's waiting. */
-export interface WebhookPlaces {
-  /** @returns what gives the place back; or, where the account has none left, after how many milliseconds to ask again */
-  enter(accountId: string): { leave: () => void } | { againInMs: number };
-}
-
-// Nobody asks again sooner, and no attempt is taken for shorter: how long the first ones of a burst take, nobody knows.
-const AGAIN_MIN_MS = 100;
-// Behind the first minute of those that wait for a receiver that hangs, twenty ask in a second, however many they are: each time is work
-// for the server, which others wait for. Not as seldom as places are free then: a receiver may work again, and those are to find out.
-const NEAR_MS = 60_000;
-const FAR_PACE_MS = 50;
-// The first of those that wait asks again after this long at the latest: one place may be free although most are not.
-const FIRST_MAX_MS = 1_000;
-
-/** An account's attempts under way. */
-interface UnderWay {
-  /** When each began, the oldest first. */
-  since: Set<{ at: number }>;
-  /** How long the last one took that ended. */
-  lastMs: number;
-  /** When the last of those that wait asks again. */
-  turn: number;
-}
-
-/**
- * @param each places of one account. Whoever finds none is told when its turn comes, as quickly as attempts come to their ends:
- *   however many wait, few ask at a time
- */
-export function createWebhookPlaces(each: number): WebhookPlaces {
-  const accounts = new Map<string, UnderWay>();
-
-  function begin(accountId: string, account: UnderWay, now: number): { leave: () => void } {
-    const attempt = { at: now };
-    account.since.add(attempt);
-    return {
-      leave() {
-        if (!account.since.delete(attempt)) return;
-        account.lastMs = Date.now() - attempt.at;
-        // It works again: whoever comes now waits for nobody's turn of before.
-        if (account.since.size < each / 2) account.turn = 0;
-        if (account.since.size === 0) accounts.delete(accountId);
-      },
-    };
-  }
-
-  return {
-    enter(accountId) {
-      const now = Date.now();
-      const account = accounts.get(accountId) ?? { since: new Set(), lastMs: 0, turn: 0 };
-      accounts.set(accountId, account);
-      if (account.since.size < each) return begin(accountId, account, now);
-      const [oldest] = account.since;
-      const takesMs = Math.max(account.lastMs, now - oldest!.at, AGAIN_MIN_MS);
-      const first = now + Math.min(takesMs, FIRST_MAX_MS);
-      const before = Math.max(account.turn, first);
-      const freeAgainMs = takesMs / each;
-      account.turn = before + (before < now + NEAR_MS ? freeAgainMs : Math.min(freeAgainMs, FAR_PACE_MS));
-      return { againInMs: Math.ceil(account.turn - now) };
-    },
-  };
-}
-
 /** What notifying receivers needs. */
 export interface Notifying {
   sql: Database;
@@ -223,40 +159,19 @@ export interface Notifying {
 }
 
 /**
- * Makes the first attempts at all events of a message, in their order, each once, up to the first of which something is left; none
- * while its workflow has others to deliver before.
- * @returns what is left of each that was tried
+ * Makes the first attempt of a delivery, and only that, when the receiver is known to answer quickly.
+ * @returns after how many milliseconds the next attempt is due; null when there is none
  */
-export async function notifyInOrder(notifying: Notifying, events: readonly string[]): Promise<Notified> {
-  const notified: Notified = [];
-  for (const id of events) {
-    const event = await loadEvent(notifying.sql, id);
-    if (event?.after && !events.includes(event.after)) break;
-    const left = await notifyOnce(notifying, event);
-    notified.push(left);
-    if (left !== null) break;
-  }
-  return notified;
-}
-
-/**
- * Makes the first attempt, and only that, when the receiver is known to answer quickly; logs it like any other.
- * @returns null when nothing is left to do
- */
-export async function notifyOnce(
-  notifying: Notifying,
-  event: WebhookEvent | null,
-): Promise<AttemptLeft | null> {
-  if (!event || event.state !== 'pending') return null;
+export async function notifyIfQuick(notifying: Notifying, delivery: string): Promise<number | null> {
+  const event = await loadEvent(notifying.sql, delivery);
+  if (event?.state !== 'pending') return null;
   nameInLogs(event);
-  if (event.attempts > 0) return { nextInMs: pauseAfter(event, event.attempts) ?? 0 };
+  if (event.attempts > 0) return pauseAfter(event, event.attempts);
   const leave = event.url && event.secret ? notifying.quick.enter(originOf(event.url)) : null;
-  if (leave === null) return { nextInMs: 0 };
-
+  if (leave === null) return 0;
   try {
-    const { delivered } = await attempt(notifying, event, event.url!, 1);
-    const pause = delivered ? null : pauseAfter(event, 1);
-    return pause === null ? null : { nextInMs: pause };
+    const { state, nextInMs } = await attempt(notifying, event);
+    return state === 'pending' ? nextInMs : null;
   } finally {
     leave();
   }
@@ -267,40 +182,56 @@ export function nameInLogs({ accountId, subjectKind, subjectId }: WebhookEvent):
   addIds({ accountId, ...(subjectKind === 'message' ? { messageId: subjectId } : {}) });
 }
 
-/** As `pauseAfterAttempt`, by how often the event is tried. */
-export function pauseAfter({ type }: WebhookEvent, number: number): number | null {
-  return pauseAfterAttempt(number, attemptsOf(type));
+function pauseAfter({ type }: WebhookEvent, attempts: number): number {
+  return pauseAfterAttempt(attempts, attemptsOf(type)) ?? 0;
 }
 
 function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** How an attempt went. */
-type Attempt = Delivery & { delivered: boolean };
+/** What a delivery ends as. */
+export type Ended = 'delivered' | 'exhausted';
 
-/** Makes an attempt, and logs it with what it makes of the event. @param number which of the event's, from 1 */
-export async function attempt(
-  notifying: Notifying,
-  event: WebhookEvent,
-  url: string,
-  number: number,
-): Promise<Attempt> {
+/** What an attempt came to; `pending`: another one is due after so long. */
+interface Attempted {
+  state: Ended | 'pending';
+  nextInMs: number;
+  statusCode: number | null;
+}
+
+/**
+ * Makes the next attempt of a pending delivery, and logs it with what it makes of the event. One that has no attempt left, or whose account
+ * has no webhook any more, ends without one.
+ */
+export async function attempt(notifying: Notifying, event: WebhookEvent): Promise<Attempted> {
+  const { sql, quick } = notifying;
+  const { url, secret, attempts } = event;
+  if (!url || !secret || attempts >= attemptsOf(event.type)) {
+    await endDelivery(sql, event, 'exhausted');
+    countEnd(event, 'exhausted');
+    return { state: 'exhausted', nextInMs: 0, statusCode: null };
+  }
   const { delivered, ...result } = await post(notifying, event, url);
-  const state = delivered ? 'delivered' : number >= attemptsOf(event.type) ? 'exhausted' : 'pending';
-  await logAttempt(notifying.sql, { eventId: event.id, attempt: number, url, ...result }, state);
+  const state = delivered ? 'delivered' : attempts + 1 >= attemptsOf(event.type) ? 'exhausted' : 'pending';
+  await logAttempt(sql, event, { url, ...result }, state);
   observeAttempt(result.statusCode, result.durationMs);
-  if (state !== 'pending') countEvent(state);
-  notifying.quick.learn(originOf(url), { ms: result.durationMs, well: delivered });
-  return { ...result, delivered };
+  if (state !== 'pending') countEnd(event, state);
+  quick.learn(originOf(url), { ms: result.durationMs, well: delivered });
+  return { state, nextInMs: pauseAfter(event, attempts + 1), statusCode: result.statusCode };
+}
+
+/** An event counts once, however often it is delivered again. */
+function countEnd({ round }: WebhookEvent, state: Ended): void {
+  if (round === 0) countEvent(state);
 }
 
 /** Posts an event, signed; logs nothing. */
-export async function post(
+async function post(
   { sql, outgoing, secretsKey, shortUrl }: Notifying,
   event: WebhookEvent,
   url: string,
-): Promise<Attempt> {
+): Promise<Delivery & { delivered: boolean }> {
   const body = JSON.stringify(await bodyOf(sql, event, shortUrl));
   const headers = signaturesOf(event, secretsKey, body, Date.now());
   const result = await outgoing.post(
@@ -315,9 +246,4 @@ export async function post(
 // v1.2.0, Events, names its own.
 function userAgentOf({ type }: WebhookEvent): string {
   return isEarlierEvent(type) ? 'Service-Webhook/1.0' : 'goniec-webhooks/1';
-}
-
-/** Ends an event that no attempt delivered. */
-export async function exhaust(sql: Database, eventId: string): Promise<void> {
-  if (await exhaustEvent(sql, eventId)) countEvent('exhausted');
 }

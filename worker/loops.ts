@@ -5,12 +5,10 @@ import { createDeliveryReports, type DeliveryReports } from '../pipeline/deliver
 import { createOutcomes, type Outcomes } from '../pipeline/outcomes.ts';
 import { createOutgoing } from '../pipeline/outgoingHttp.ts';
 import { createQuickLane } from '../pipeline/quickLane.ts';
-import { createReplies, createReplyParts, type Replies, type ReplyParts } from '../pipeline/replies.ts';
-import { type Notifying, notifyInOrder } from '../pipeline/webhookAttempts.ts';
+import { createReplyParts, type ReplyParts } from '../pipeline/replies.ts';
+import type { Notifying } from '../pipeline/webhookAttempts.ts';
 import { providerKinds } from '../providers/registry.ts';
-import { isTracing } from '../telemetry/tracing.ts';
 import type { Servers, WorkerOptions } from './servers.ts';
-import { createForgottenResends } from '../pipeline/catchUp.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhooks.ts';
 import { readBacklog } from '../db/money/reservations.ts';
 import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
@@ -19,15 +17,12 @@ import type { OwnEmailServices } from '../operations/email/ownEmail.ts';
 import { sendDueOwnEmails } from './ownEmails.ts';
 
 const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
-// Those notified before their workflow is signalled keep no such place; half of the outcomes that are signalled at once.
-const QUICK_WEBHOOKS_BEFORE = { places: 30, placesEach: 15 };
 
 /** What runs in a worker beside Temporal. */
 export interface Pipeline {
   notifying: Notifying;
   outcomes: Outcomes;
   reports: DeliveryReports;
-  replies: Replies;
   replyParts: ReplyParts;
   emailEvents: EmailEvents;
   routing: () => Promise<Routing>;
@@ -49,18 +44,12 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
     outgoing: createOutgoing(config.WEBHOOK_ALLOW_PRIVATE, config.DNS_SERVERS ?? null),
     quick: createQuickLane(QUICK_WEBHOOKS),
   };
-  const notifyingBefore = { ...notifying, quick: notifying.quick.beside(QUICK_WEBHOOKS_BEFORE) };
-  const outcomes = createOutcomes({
-    ...{ sql, client, onError: onReportError },
-    // A trace goes through the workflow, which alone knows it: traced, it makes all attempts itself.
-    notifyEvents: isTracing() ? null : (events) => notifyInOrder(notifyingBefore, events),
-  });
-  const replies = createReplies(sql, client, onReplyError);
+  const outcomes = createOutcomes(sql, client, onReportError);
   return {
-    ...{ notifying, outcomes, replies, onReportError, onReplyError, onEmailError },
+    ...{ notifying, outcomes, onReportError, onReplyError, onEmailError },
     emailEvents: createEmailEvents(sql, client, onEmailError),
     reports: createDeliveryReports(sql, outcomes, onReportError),
-    replyParts: createReplyParts(sql, replies),
+    replyParts: createReplyParts(sql),
     routing: cachedRouting(sql, providerKinds.withTraits),
   };
 }
@@ -69,8 +58,8 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
 const CATCH_UP_MS = 2_000;
 // Parts of a reply are waited for some minutes.
 const LATE_PARTS_MS = 10_000;
-// Webhooks delivered again have no hurry, and secrets are forgotten to the minute.
-const RESENDS_MS = 10_000;
+// They are forgotten to the minute.
+const FORMER_SECRETS_MS = 10_000;
 // Statements have no hurry either.
 const OWN_EMAILS_MS = 5_000;
 
@@ -82,14 +71,13 @@ export function startLoops(
 ): { stop(): Promise<void> } {
   const { sql, client } = servers;
   const { log } = options;
-  const { reports, outcomes, replies, replyParts, emailEvents } = pipeline;
+  const { reports, outcomes, replyParts, emailEvents } = pipeline;
   const { onReportError, onReplyError, onEmailError } = pipeline;
   const stopping = new AbortController();
   const logAs = (what: string) => (error: unknown) =>
     log.error({ err: error }, `${what}: will be tried again`);
   const applying = repeat(CATCH_UP_MS, () => reports.catchUp(), onReportError);
   const others = [
-    repeat(CATCH_UP_MS, () => replies.catchUp(), onReplyError),
     repeat(LATE_PARTS_MS, () => replyParts.flush(), onReplyError),
     repeat(CATCH_UP_MS, () => emailEvents.catchUp(), onEmailError),
     repeat(CATCH_UP_MS, () => cancelForClosedAccounts(sql, stopping.signal), logAs('closed accounts')),
@@ -103,8 +91,7 @@ export function startLoops(
       () => sendDueOwnEmails(ownEmailsOf(servers, pipeline, options), stopping.signal),
       logAs('own e-mails'),
     ),
-    repeat(RESENDS_MS, () => forgetOldSecrets(sql), logAs('former webhook secrets')),
-    repeat(RESENDS_MS, createForgottenResends(sql, client), logAs('webhooks delivered again')),
+    repeat(FORMER_SECRETS_MS, () => forgetOldSecrets(sql), logAs('former webhook secrets')),
   ];
   return {
     async stop() {

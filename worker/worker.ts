@@ -7,15 +7,11 @@ import { LOG_DAYS, maintenanceActivities, notingSuccess } from '../activities/ma
 import { senderDomainActivities } from '../activities/senderDomains.ts';
 import { reconciliationActivities } from '../activities/reconciliation.ts';
 import { quickSubmissionActivities } from '../activities/submission.ts';
-import {
-  quickWebhookActivities,
-  webhookActivities,
-  webhookClosingActivities,
-} from '../activities/webhooks.ts';
+import { quickWebhookActivities, webhookActivities } from '../activities/webhooks.ts';
 import { findLookupAnswer } from '../db/lookups/lookups.ts';
 import { simulatorMail, simulatorStore } from '../db/routes/simulator.ts';
 import { startAccepted } from '../pipeline/startAccepted.ts';
-import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
+import { keepReplies } from '../pipeline/replies.ts';
 import { activityTraces, workflowSinks } from '../telemetry/temporalTraces.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { usableArguments, workflowBundle as workflowsOf } from './bundle.ts';
@@ -61,10 +57,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const broken = new Promise<never>((_, reject) => (breakDown = reject));
   const shared = sharedOptions(servers);
   const routes = await runRoutes(routesOf(servers, pipeline, options, shared, breakDown));
-  const submits = quickSubmissionActivities(
-    (name) => routes.atHand(name),
-    (events) => notifyInOrder(pipeline.notifying, events),
-  );
+  const submits = quickSubmissionActivities((name) => routes.atHand(name));
   // Bundled once, where it was not built ahead of time: that takes seconds.
   const workflowBundle = await workflowsOf(options.config.WORKFLOW_CALL_STACKS);
   const workers = await Promise.all([
@@ -91,7 +84,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await routes.stop();
       await runs.catch(() => undefined);
       await loops.stop();
-      await pipeline.replies.settled();
       await schedules.stop();
       await pipeline.notifying.outgoing.close();
       await servers.close();
@@ -116,7 +108,7 @@ type WorkflowOptions = SharedOptions & Required<Pick<SdkWorkerOptions, 'workflow
 
 function routesOf(
   { sql }: Servers,
-  { reports, replies, replyParts, emailEvents, routing, onReportError }: Pipeline,
+  { reports, replyParts, emailEvents, routing, onReportError }: Pipeline,
   { secretsKey, shortUrl, log }: WorkerOptions,
   shared: SharedOptions,
   onBroken: (error: unknown) => void,
@@ -129,7 +121,7 @@ function routesOf(
     },
     handlersOf: (route) => ({
       onReports: (found) => reports.receive(route, found),
-      onReplies: (found) => replies.receive(route, found),
+      onReplies: async (found) => void (await keepReplies(sql, route, found)),
       onReplyPart: (part) => replyParts.receive(route, part),
       onEmailEvents: (found) => emailEvents.receive(route, found),
       onLateAnswer: (reference, answer, arrivedAt) =>
@@ -160,7 +152,6 @@ async function workflowWorker(
     activities: {
       ...billingActivities(sql),
       ...messageActivities(sql, routing),
-      ...webhookClosingActivities(sql),
       ...quickWebhookActivities(notifying),
       ...submits,
       ...lookupRefundActivities(sql),

@@ -28,18 +28,7 @@ export interface MessageInput {
 export interface SubmissionOutcome {
   status: 'sent' | 'unanswered' | FinalStatus;
   events: string[];
-  /** Of the first of them, where they were attempted within the same step. */
-  notified?: Notified;
 }
-
-/** What is left to do about a webhook event. */
-export interface AttemptLeft {
-  /** When its next attempt is due, in milliseconds from now. */
-  nextInMs: number;
-}
-
-/** What is left to do about each of some events, whose first attempts were made; null where nothing is. */
-export type Notified = (AttemptLeft | null)[];
 
 /** A submission that its route cannot make: another one has the message now. */
 export interface MovedOn {
@@ -76,8 +65,6 @@ export interface SubmissionRound {
 export interface MessageOutcome {
   status: 'sent' | Outcome | 'held';
   events: string[];
-  /** Of the first of them, where they were attempted before the workflow was signalled. */
-  notified?: Notified;
 }
 
 /** Input of the `lookup` workflow; its id is the look-up's (`hlr_…`). */
@@ -107,18 +94,6 @@ export interface EmailResult {
 /** Final word of a `message` workflow, shown as its result in the Temporal UI. */
 export interface MessageResult {
   status: string;
-}
-
-/** Input of the `resend` workflow; its id is the event's with the round: `evt_…-1`. */
-export interface ResendInput {
-  eventId: string;
-  /** Which of the event's further deliveries, from 1. */
-  round: number;
-}
-
-/** Final word of a `resend` workflow. */
-export interface ResendResult {
-  taken: boolean;
 }
 
 /** Whose a reply turned out to be (null: nobody's), with the webhook events that are still to be delivered. */
@@ -169,10 +144,11 @@ export const giveUpUpdate = defineUpdate<void>('giveUp');
 export const cancelSignal = defineSignal('cancelMessage');
 /** The account is active again: what waits for that goes on. */
 export const resumeSignal = defineSignal('resume');
-/** What the delivery reports of all parts come to. */
+/**
+ * What the delivery reports of all parts come to. An update, as it costs Temporal one state transition and a signal three; asked again with
+ * the same update id it is the same one.
+ */
 export const outcomeUpdate = defineUpdate<void, [MessageOutcome]>('outcome');
-/** The same where an update comes to no answer. */
-export const outcomeSignal = defineSignal<[MessageOutcome]>('outcome');
 
 /** Webhook events of an e-mail, to be delivered; by their ids. */
 export const emailEventsSignal = defineSignal<[string[]]>('emailEvents');
@@ -184,11 +160,9 @@ export const FAILURE = {
   unknownMessage: 'UnknownMessage',
   unknownEmail: 'UnknownEmail',
   unknownReply: 'UnknownReply',
-  unknownResend: 'UnknownResend',
   unusableArgument: 'UnusableArgument',
   throttled: 'Throttled',
   routeUnavailable: 'RouteUnavailable',
-  webhookExhausted: 'WebhookExhausted',
   webhookAttemptFailed: 'WebhookAttemptFailed',
 } as const;
 

@@ -29,7 +29,7 @@ export async function inbound(): Promise<InboundResult> {
     setCurrentDetails(`Matched to ${accountId}${events.length > 0 ? '; notifies its webhook' : ''}.`);
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]);
     // One of each interface: neither address waits for the other.
-    await Promise.all(events.map((event) => deliverEvents([event], new Map(), accountId)));
+    await Promise.all(events.map((event) => deliverEvents([event], accountId)));
     return { matched: true };
   });
 }

@@ -200,7 +200,7 @@ async function submitHere(state: MessageState): Promise<Submitted | null> {
 // Most reports come sooner: the search attribute names those that wait for theirs.
 const SHOW_SENT_AFTER_MS = 60_000;
 
-const SIGNAL_PATIENCE_MS = 60_000;
+const OUTCOME_PATIENCE_MS = 60_000;
 
 // An SMSC that says late, again and again, that it has not taken a message gets it less and less often.
 const HELD_REST_MS = 1_000;
@@ -257,7 +257,7 @@ async function nextOutcome(
   if (state.shown !== status && !(await outcomeWithin(state, SHOW_SENT_AFTER_MS))) show(state, status);
   if (!(await outcomeWithin(state, input.giveUpAt - Date.now()))) {
     const over = await local.expire(id);
-    // Else reports won the race in the database: their signal is on its way.
+    // Else reports won the race in the database: their outcome is on its way.
     if (over.status === 'expired' || !(await outcomeOnItsWay(state))) return over;
   }
   return outcomes.shift()!;
@@ -265,7 +265,7 @@ async function nextOutcome(
 
 /** False: it came before the moment that Temporal was restored to, and does not come again. */
 async function outcomeOnItsWay({ outcomes }: MessageState): Promise<boolean> {
-  return await condition(() => outcomes.length > 0, SIGNAL_PATIENCE_MS);
+  return await condition(() => outcomes.length > 0, OUTCOME_PATIENCE_MS);
 }
 
 async function outcomeWithin({ input, outcomes }: MessageState, ms: number): Promise<boolean> {
@@ -281,10 +281,9 @@ async function restAfterHeld(state: MessageState): Promise<void> {
   state.heldLate += 1;
 }
 
-/** Delivers the events of an outcome, each once, whoever names it; first attempts may have been made with the submit. */
-async function notify({ notified }: MessageState, outcome: SubmissionOutcome): Promise<void> {
-  const { events, notified: attempted = [] } = outcome;
+/** Delivers the events of an outcome, each once, whoever names it. */
+async function notify({ notified }: MessageState, { events }: SubmissionOutcome): Promise<void> {
   const left = events.filter((event) => !notified.has(event));
   for (const event of left) notified.add(event);
-  await deliverEvents(left, new Map(attempted.map((rest, index) => [events[index]!, rest])));
+  await deliverEvents(left);
 }

@@ -16,7 +16,6 @@ import {
   giveUpUpdate,
   type MessageInput,
   type MessageOutcome,
-  outcomeSignal,
   outcomeUpdate,
   resubmitUpdate,
   resumeSignal,
@@ -158,7 +157,6 @@ function takeOutcomes(state: MessageState): void {
     state.wakes += 1;
   };
   setHandler(outcomeUpdate, take, { description: 'What the delivery reports of all parts come to.' });
-  setHandler(outcomeSignal, take, { description: 'The same, where the update comes to no answer.' });
 }
 
 /** What staff decides of a message whose submit was left unanswered. */

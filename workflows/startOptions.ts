@@ -1,7 +1,7 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { StartableLookup } from '../domain/submission.ts';
 import type { StartableMessage } from '../domain/statuses.ts';
-import type { EmailInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
+import type { EmailInput, LookupInput, MessageInput } from './contracts.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
 
 /**
@@ -25,7 +25,6 @@ const PATIENT = { workflowTaskTimeout: '10s' } as const;
 
 // One that was ended by hand before it was done may be started again: all it does is safe to repeat.
 const AGAIN = { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' } as const;
-const UNTIL_DONE = { ...ONCE, ...AGAIN } as const;
 
 /** As staff read it in the Temporal UI. */
 const CHANNEL_NAMES = { sms: 'SMS', mms: 'MMS', vms: 'Call' } as const;
@@ -68,13 +67,16 @@ export function messageRestart(message: StartableMessage) {
  */
 export const TO_REPEAT = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
 
+// Run whenever the database has something open, as it may after it was restored: what is done none of these does again.
+const WHENEVER = { ...ONCE, ...TO_REPEAT } as const;
+
 /**
  * How the `inbound` workflow of a stored reply is started; its id is the reply's (`in_…`). Whose it is, the workflow finds
  * out.
  */
 export function inboundStart(id: string) {
   return {
-    ...UNTIL_DONE,
+    ...WHENEVER,
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [] as [],
@@ -86,8 +88,7 @@ export function inboundStart(id: string) {
 /** How the `notify` workflow is started, as often as there is something to deliver; its id is that of a webhook event (`evt_…`). */
 export function notifyStart({ id, accountId }: { id: string; accountId: string }) {
   return {
-    ...ONCE,
-    ...TO_REPEAT,
+    ...WHENEVER,
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [] as [],
@@ -117,14 +118,13 @@ export function lookupStart({ id, accountId, route }: StartableLookup) {
   };
 }
 
-/** How the `resend` workflow of a webhook event is started; its id is the event's with the round. */
-export function resendStart({ eventId, accountId, round }: ResendInput & { accountId: string }) {
-  const input: ResendInput = { eventId, round };
+/** How the `resend` workflow of a webhook event is started; its id is the event's with the round (`evt_…-1`). */
+export function resendStart({ id, accountId }: { id: string; accountId: string }) {
   return {
-    ...UNTIL_DONE,
-    workflowId: `${eventId}-${round}`,
+    ...WHENEVER,
+    workflowId: id,
     taskQueue: MESSAGES_QUEUE,
-    args: [input] as [ResendInput],
+    args: [] as [],
     typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]),
     staticSummary: 'Webhook event delivered again',
     // Behind everything that is delivered for the first time.

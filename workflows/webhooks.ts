@@ -1,42 +1,23 @@
 import {
-  ActivityFailure,
-  ApplicationFailure,
   CancellationScope,
+  log,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type {
-  quickWebhookActivities,
-  webhookActivities,
-  webhookClosingActivities,
-} from '../activities/webhooks.ts';
+import type { billingActivities } from '../activities/messages.ts';
+import type { quickWebhookActivities, webhookActivities } from '../activities/webhooks.ts';
 import { ATTEMPT_TIMEOUT_MS, ATTEMPTS, pauseAfterAttempt } from '../domain/webhooks.ts';
-import {
-  type AttemptLeft,
-  FAILURE,
-  type NotifyResult,
-  type ResendInput,
-  type ResendResult,
-  WEBHOOKS_QUEUE,
-} from './contracts.ts';
+import { type NotifyResult, WEBHOOKS_QUEUE } from './contracts.ts';
 
 // An attempt, and the writing down of how it went.
 const STEP_MS = 2 * ATTEMPT_TIMEOUT_MS;
 const FIRST_PAUSE_MS = pauseAfterAttempt(1)!;
 const LAST_PAUSE_MS = pauseAfterAttempt(ATTEMPTS - 1)!;
 
-// One database statement each, repeated until the database answers.
-const { closeWebhook, takePendingEvents, closeResend } = proxyLocalActivities<
-  ReturnType<typeof webhookClosingActivities>
->({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', maximumInterval: '5s' },
-});
-
-// Made once: what comes of it stands in the database, and the ordinary way goes on from there.
+// Made once: what comes of it stands in the database, and the activity goes on from there.
 const { notifyInTask } = proxyLocalActivities<ReturnType<typeof quickWebhookActivities>>({
   startToCloseTimeout: STEP_MS,
   retry: { maximumAttempts: 1 },
@@ -45,7 +26,7 @@ const { notifyInTask } = proxyLocalActivities<ReturnType<typeof quickWebhookActi
 // The activity counts the attempts it made, and names the pause after each, so an attempt lost with its worker is made
 // again instead of being taken from the receiver. After such a loss alone the pauses are those of this policy. All are of one
 // priority, whatever their message's is: none but accounts' turns decides whose receiver is notified first.
-function attempts(accountId?: string) {
+function webhooksQueue(accountId: string | undefined) {
   return proxyActivities<ReturnType<typeof webhookActivities>>({
     taskQueue: WEBHOOKS_QUEUE,
     startToCloseTimeout: STEP_MS,
@@ -59,32 +40,33 @@ function attempts(accountId?: string) {
   });
 }
 
-const { deliverWebhook, resendWebhook } = attempts();
-export { resendWebhook };
-
 /**
- * Delivers webhook events one after the other; one that no attempt delivers is closed, and the next one follows. A receiver known to be
+ * Delivers webhook events one after the other; one that no attempt delivers is given up, and the next one follows. A receiver known to be
  * quick gets its first attempt within the workflow task.
- * @param attempted what is left of those that had their first attempt before
+ * @param deliveries ids of events, with the round where they are delivered again (`evt_…-1`)
  * @param accountId whose they are, where the workflow was not started as that account's
  */
-export async function deliverEvents(
-  events: readonly string[],
-  attempted: ReadonlyMap<string, AttemptLeft | null> = new Map(),
-  accountId?: string,
-): Promise<void> {
-  const deliver = accountId === undefined ? deliverWebhook : attempts(accountId).deliverWebhook;
-  for (const event of events) {
-    const left = attempted.has(event) ? attempted.get(event)! : await firstAttempt(event);
-    if (left === null) continue;
-    if (left.nextInMs > 0) await sleep(left.nextInMs, { summary: 'waits for the next webhook attempt' });
-    await deliver(event).catch(() => closeWebhook(event));
+export async function deliverEvents(deliveries: readonly string[], accountId?: string): Promise<void> {
+  for (const delivery of deliveries) {
+    const pauseMs = await notifyInTask(delivery).catch(() => 0);
+    if (pauseMs === null) continue;
+    if (pauseMs > 0) await sleep(pauseMs, { summary: 'waits for the next webhook attempt' });
+    try {
+      await webhooksQueue(accountId).deliverWebhook(delivery);
+    } catch (error) {
+      // By hand, in Temporal: it stays pending, and the reconciliation finds it.
+      log.warn('a webhook delivery ended without a result', { error, delivery });
+    }
   }
 }
 
-async function firstAttempt(event: string): Promise<AttemptLeft | null> {
-  return await notifyInTask(event).catch(() => ({ nextInMs: 0 }));
-}
+// One database statement each, repeated until the database answers.
+const { charge: settleReservation, takePendingEvents } = proxyLocalActivities<
+  ReturnType<typeof billingActivities> & ReturnType<typeof quickWebhookActivities>
+>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '100ms', maximumInterval: '5s' },
+});
 
 /**
  * Delivers the pending webhook events of something that has no workflow of its own to do that: a link that was clicked for the first time,
@@ -107,22 +89,11 @@ export async function notify(): Promise<NotifyResult> {
  * One event delivered again, with the usual attempts. Its id is the event's with the round. A cancel changes nothing: it
  * ends within seconds.
  */
-export async function resend({ eventId, round }: ResendInput): Promise<ResendResult> {
-  return await CancellationScope.nonCancellable(async () => {
+export async function resend(): Promise<void> {
+  const { workflowId } = workflowInfo();
+  await CancellationScope.nonCancellable(async () => {
     setCurrentDetails('Notifies the webhook again.');
-    try {
-      await resendWebhook(eventId, round);
-      return { taken: true };
-    } catch (error) {
-      if (isUnknown(error)) throw error;
-      await closeResend(eventId, round);
-      setCurrentDetails('Nobody took it.');
-      return { taken: false };
-    }
+    await settleReservation(workflowId);
+    await deliverEvents([workflowId]);
   });
-}
-
-function isUnknown(error: unknown): boolean {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  return cause instanceof ApplicationFailure && cause.type === FAILURE.unknownResend;
 }

@@ -2,11 +2,11 @@ import {
   type CallbackCall,
   callbackPaths,
   provenCallback,
+  storeContent,
 } from '../../operations/incoming/provenCallback.ts';
 import { readBytes } from '../http/body.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { errorAnswer, HttpRefused } from '../http/refusals.ts';
-import { storeContent } from '../../operations/incoming/starts.ts';
 
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
 
@@ -80,7 +80,7 @@ async function answerTo(path: string, visit: Visit): Promise<PageAnswer> {
   if (callback === null || method === 'HEAD') return plain(404, 'not found');
   const content = await callback.read(call);
   if (content !== null) {
-    await storeContent(services, route, content);
+    await storeContent(services.sql, route, content);
     return plain(200, 'OK');
   }
   // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.

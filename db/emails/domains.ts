@@ -4,7 +4,7 @@ import type { DomainStatus, RouteStanding } from '../../domain/email/domainState
 import type { Fragment, Sql } from '../connection.ts';
 import { encrypt } from '../installation.ts';
 import { newId } from '../ids.ts';
-import { reserveEvents } from '../money/reservations.ts';
+import { reserved } from '../money/reservations.ts';
 
 /** A sender domain, without its private key. */
 export interface SenderDomain {
@@ -226,7 +226,7 @@ export async function writeDomainEvent(
         from accounts where id = ${domain.accountId} and webhook_url is not null
       returning id, account_id
     )
-    ${reserveEvents(sql, sql`written`)}`;
+    ${reserved(sql, 'event', sql`select id, account_id from written`)}`;
 }
 
 /** As SQL, of a domain `d`: the names of the routes that take e-mails from it; of one that staff answer for, of all. */

@@ -286,8 +286,7 @@ export async function noteOutcomes(
     with applied as (
       update delivery_reports set applied_at = now(), look_at = null where id = any(${reportIds})
     )
-    insert into outcome_signals (message_id, status, event_ids, account_id, priority)
-    select o.message_id, o.status, o.events,
-           (select account_id from messages where id = o.message_id), (select priority from messages where id = o.message_id)
+    insert into outcome_signals (message_id, status, event_ids)
+    select o.message_id, o.status, o.events
       from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as o(message_id text, status text, events text[])`;
 }

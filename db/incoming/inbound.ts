@@ -1,13 +1,14 @@
 import type { NetworkReply, InboundRow } from '../../domain/incoming.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
+import { reserved } from '../money/reservations.ts';
 import { sentAt } from '../messages/statusEvents.ts';
 
 // v2.3.0, Limits: inbound reply match window.
 const MATCH_WITHIN = '30 days';
 
 /**
- * Keeps replies as they came. What the provider hands over again is there already.
+ * Keeps replies as they came, and reserves them for their workflows. What the provider hands over again is there already.
  * @param replies texts that can be stored; numbers as MSISDN in E.164 with plus, where they are numbers
  * @returns the ids of those that are new
  */
@@ -15,7 +16,7 @@ export async function storeReplies(sql: Sql, route: string, replies: NetworkRepl
   const stored = await sql<{ id: string }[]>`
     with seen as (
       update route_states set replied_at = now() where route = ${route}
-    )
+    ), stored as (
     insert into inbound_messages (id, route, provider_reference, sender, receiver, received_text)
     select r.id, ${route}, r.reference, r.sender, r.receiver, r.content
       from unnest(${replies.map(() => newId('in'))}::text[],
@@ -24,37 +25,11 @@ export async function storeReplies(sql: Sql, route: string, replies: NetworkRepl
                   ${replies.map((reply) => reply.to)}::text[],
                   ${replies.map((reply) => reply.text)}::text[]) as r(id, reference, sender, receiver, content)
     on conflict (route, provider_reference) do nothing
-    returning id`;
+    returning id
+    ), reserved as (${reserved(sql, 'reply', sql`select id, '' as account_id from stored`)}
+    )
+    select id from stored`;
   return stored.map(({ id }) => id);
-}
-
-/** A reply that waits, and where it stands among the others. */
-export interface FoundReply {
-  id: string;
-  /** To the microsecond, which a `Date` is not. */
-  at: string;
-}
-
-/** Replies that nobody has processed for a while, oldest first, after a given one (null for the first page). */
-export async function unprocessedAfter(
-  sql: Sql,
-  after: FoundReply | null,
-  limit: number,
-): Promise<FoundReply[]> {
-  return await sql<FoundReply[]>`
-    select id, received_at::text as at from inbound_messages
-     where state = 'received' and received_at < now() - interval '5 seconds'
-       and (received_at, id) > (${after?.at ?? '-infinity'}::text::timestamptz, ${after?.id ?? ''})
-     order by received_at, id limit ${limit}`;
-}
-
-/** Those of some replies that nobody has processed. */
-export async function unprocessedAmong(
-  sql: Sql,
-  replies: readonly { id: string }[],
-): Promise<{ id: string }[]> {
-  return await sql<{ id: string }[]>`
-    select id from inbound_messages where id = any(${replies.map(({ id }) => id)}) and state = 'received'`;
 }
 
 /** A stored reply on its way to an account. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { LOGGED_CLICKS, type TrackedLinkRow } from '../../domain/links.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
-import { reserveEvents } from '../money/reservations.ts';
+import { reserved } from '../money/reservations.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -197,7 +197,7 @@ export async function countClicks(
       on conflict (subject_id) where subject_kind in ('link', 'inbound') do nothing
       returning id, account_id
     ), reserved as (
-      ${reserveEvents(sql, sql`events`)}
+      ${reserved(sql, 'event', sql`select id, account_id from events`)}
     )
     select l.token, l.url, f.token is not null as counted
       from tracked_links l left join free f on f.token = l.token where l.token = any(${tokens}::text[])`;

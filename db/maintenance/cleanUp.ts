@@ -53,7 +53,9 @@ export function leftovers(sql: Sql, now: number, logDays: number, limit: number)
     // A later resend may have added some to an old event.
     webhook_attempts: older('webhook_attempts', 'event_id', loggedEvents, sql`at < ${logged}`),
     // Nothing is known of their attempts any more either.
-    webhook_exhausted: older('webhook_exhausted', 'event_id', loggedEvents, sql`at < ${logged}`),
+    webhook_exhausted: sql`
+      update webhook_events set exhausted_at = null
+       where ${rows('webhook_events', 'id', loggedEvents, sql`exhausted_at < ${logged}`)}`,
     audit_addresses: first('audit_addresses', 'audit_id', 'at', logged),
     reply_parts: older('reply_parts', 'joined_at', daysAgo(1)),
     outcome_signals: older(

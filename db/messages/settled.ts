@@ -1,6 +1,6 @@
 import type { Sql } from '../connection.ts';
 import { refundOf } from '../money/billing.ts';
-import { reserveEvents } from '../money/reservations.ts';
+import { reserved } from '../money/reservations.ts';
 import { eventOf, sentAt } from './statusEvents.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function settleUnsent(sql: Sql, messageId: string): Promise<'cancel
       returning id, account_id, interface, status, delivered_at, error_code, updated_at
     ), resumed as (
       delete from paused_messages where message_id in (select id from ended)
-    ), refunded as (${refundOf(sql, sql`ended`)}), event as (${eventOf(sql, sql`ended`)}), reserved as (${reserveEvents(sql, sql`(select e.id, m.account_id from event e, ended m) w`)})
+    ), refunded as (${refundOf(sql, sql`ended`)}), event as (${eventOf(sql, sql`ended`)}), reserved as (${reserved(sql, 'event', sql`select e.id, m.account_id from event e, ended m`)})
     select status from ended`;
   if (!row) throw new Error(`message ${messageId} is neither scheduled nor queued`);
   return row.status;
@@ -49,7 +49,7 @@ export async function settleSent(sql: Sql, messageId: string): Promise<'sent' | 
       on conflict (message_id, part) do update
          set state = 'unanswered', answered_at = null, route = excluded.route
        where message_parts.state in ('submitting', 'held')
-    ), event as (${eventOf(sql, sql`sent`)}), reserved as (${reserveEvents(sql, sql`(select e.id, m.account_id from event e, sent m) w`)})
+    ), event as (${eventOf(sql, sql`sent`)}), reserved as (${reserved(sql, 'event', sql`select e.id, m.account_id from event e, sent m`)})
     select status from sent`;
   return row?.status ?? null;
 }

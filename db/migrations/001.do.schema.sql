@@ -310,12 +310,12 @@ create trigger statements_kept before delete on statements for each row execute 
 
 -- What was accepted and no workflow has taken up: it is charged, its cost reserved. A worker starts its workflow, whose first step settles
 -- this; so a row here is exactly what is still to be started. The workflow of a look-up, whose caller waits, is started by the API in
--- the first place. A webhook event stands here that no workflow of its subject delivers: of the first click of a link, of a sender domain, of a
--- message that staff have settled.
+-- the first place. What costs nothing stands here too: replies, further deliveries of webhook events, and events that no workflow of their
+-- subject delivers: of the first click of a link, of a sender domain, of a message that staff have settled.
 create table reservations (
   subject_id text collate "C" primary key,
-  kind text not null check (kind in ('message', 'email', 'lookup', 'event')),
-  account_id text collate "C" not null references accounts,
+  kind text not null check (kind in ('message', 'email', 'lookup', 'reply', 'event', 'resend')),
+  account_id text collate "C" not null, -- whose turn it is; '' of a reply, which is nobody's yet
   priority boolean not null,
   reserved_at timestamptz not null default now(),
   start_after timestamptz not null default now(), -- while a worker starts it, the others leave it alone
@@ -677,20 +677,19 @@ create table outcome_signals (
   status text not null,
   event_ids text[] not null,
   created_at timestamptz not null default now(),
-  taken_until timestamptz -- on its way to its workflow: nobody else takes it until then; signalled twice it does no harm
+  due_at timestamptz not null default now() -- while a worker brings it to its workflow, the others leave it alone; brought twice it does no harm
 );
 create index outcome_signals_of_message on outcome_signals (message_id);
 -- Whose turn it is, however many wait. Also those that a worker has taken: they are few, and come again where it has died.
 create index outcome_signals_next on outcome_signals (account_id, priority desc, id);
 
--- For outcomes that are written alone: many at once are written with both.
 create function place_outcome() returns trigger language plpgsql as $$
 begin
   select account_id, priority into new.account_id, new.priority from messages where id = new.message_id;
   return new;
 end $$;
 create trigger outcome_signals_place before insert on outcome_signals
-  for each row when (new.account_id is null or new.priority is null) execute function place_outcome();
+  for each row execute function place_outcome();
 
 create table idempotency_keys (
   account_id text collate "C" not null references accounts,
@@ -1225,8 +1224,12 @@ create table webhook_events (
   type text not null,
   snapshot jsonb not null, -- what was true at the event and changes later
   state text not null default 'pending' check (state in ('pending', 'delivered', 'exhausted')),
-  created_at timestamptz not null default clock_timestamp()
+  exhausted_at timestamptz, -- when its last attempt failed, as long as nobody has taken it since, and its attempts are logged
+  created_at timestamptz not null default clock_timestamp(),
+  check (exhausted_at is null or state = 'exhausted')
 );
+-- The events that no attempt delivered. An index on the state of all events would make every delivery dearer.
+create index webhook_events_exhausted on webhook_events (account_id, id desc) where exhausted_at is not null;
 create index webhook_events_subject on webhook_events (subject_id);
 create unique index webhook_events_once on webhook_events (subject_id) where subject_kind in ('link', 'inbound');
 create unique index webhook_events_once_v1 on webhook_events (subject_id) where subject_kind = 'inbound_v1';
@@ -1258,29 +1261,6 @@ create table webhook_resends (
   primary key (event_id, round)
 );
 create index webhook_resends_pending on webhook_resends (account_id, requested_at) where state = 'pending';
-
--- The events that no attempt delivered. An index on the state of all events would make every delivery dearer.
-create table webhook_exhausted (
-  event_id text collate "C" primary key references webhook_events,
-  account_id text collate "C" not null references accounts,
-  used_up boolean not null default false, -- delivered again as often as it may be
-  at timestamptz not null default now()
-);
-create index webhook_exhausted_of_account on webhook_exhausted (account_id, event_id desc);
--- Nobody can unstick what is used up: however much of it there is, none is read to find the others.
-create index webhook_exhausted_to_resend on webhook_exhausted (account_id, event_id desc) where not used_up;
-create function note_exhausted() returns trigger language plpgsql as $$
-begin
-  if new.state = 'exhausted' then
-    insert into webhook_exhausted (event_id, account_id) values (new.id, new.account_id) on conflict do nothing;
-  else
-    delete from webhook_exhausted where event_id = new.id;
-  end if;
-  return null;
-end $$;
-create trigger webhook_events_exhausted after update of state on webhook_events
-  for each row when (old.state is distinct from new.state and 'exhausted' in (old.state, new.state))
-  execute function note_exhausted();
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Reports

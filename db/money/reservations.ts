@@ -1,16 +1,20 @@
-import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
+import { type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 
 /** What is charged for, and followed by a workflow whose id is its own. */
 export type Chargeable = 'message' | 'email' | 'lookup';
 
-/** Something accepted whose workflow is to be started, or a webhook event that no other workflow delivers. */
+/** Something whose workflow is to be started. */
 export interface Reserved {
   id: string;
-  kind: Chargeable | 'event';
+  kind: Chargeable | Uncharged;
+  /** '' of a reply, whose account its workflow finds. */
   accountId: string;
   /** The `traceparent` of its request; null where that is not traced. */
   trace: string | null;
 }
+
+/** What costs nothing: a reply, a webhook event that no workflow of its subject delivers, a further delivery of one. */
+type Uncharged = 'reply' | 'event' | 'resend';
 
 /** The account cannot pay: nothing is written. */
 export class InsufficientFundsError extends Error {
@@ -50,11 +54,11 @@ export function chargedAndReserved(
     )`;
 }
 
-/** As SQL: has workers start a workflow for each of these webhook events. @param events rows with id and account_id */
-export function reserveEvents(sql: Sql, events: Fragment): Fragment {
+/** As SQL: reserves something that costs nothing for its workflow. @param rows with id and account_id */
+export function reserved(sql: Sql, kind: Uncharged, rows: Fragment): Fragment {
   return sql`
     insert into reservations (subject_id, kind, account_id, priority)
-    select id, 'event', account_id, false from ${events}`;
+    select id, ${kind}, account_id, false from (${rows}) r`;
 }
 
 /**
@@ -113,7 +117,7 @@ export async function stillReserved(sql: Sql, ids: readonly string[]): Promise<S
 }
 
 /** Settles what was reserved: its workflow has it now. Running it again changes nothing. */
-export async function settleReservation(sql: Database, id: string): Promise<void> {
+export async function settleReservation(sql: Sql, id: string): Promise<void> {
   await sql`delete from reservations where subject_id = ${id}`;
 }
 

@@ -37,7 +37,7 @@ export async function readResendable(
     select count(*)::int as count from (select from ${resendable(sql, filter, sql`limit ${countedMax}`)} limit ${countedMax}) s`;
   const events = await sql<ResendableEvent[]>`
     select x.id, a.id as account_id, x.since
-      from ${resendable(sql, filter, sql`order by x.event_id desc limit ${limit}`)} order by x.id desc limit ${limit}`;
+      from ${resendable(sql, filter, sql`order by e.id desc limit ${limit}`)} order by x.id desc limit ${limit}`;
   return { count: counted!.count, events: [...events] };
 }
 
@@ -50,20 +50,19 @@ function resendable(sql: Sql, { accountId, minutes }: ResendableFilter, ofEach: 
   const exhaustedBefore = idFloor('evt', Date.now() - minutes * 60_000 + ID_MARGIN_MS);
   return sql`
     accounts a cross join lateral (
-      select x.event_id as id, x.at as since from webhook_exhausted x
-       where x.account_id = a.id and not x.used_up
-         and x.event_id < ${exhaustedBefore} and x.at < now() - make_interval(mins => ${minutes})
+      select e.id, e.exhausted_at as since from webhook_events e
+       where e.account_id = a.id and e.id < ${exhaustedBefore}
+         and e.exhausted_at < now() - make_interval(mins => ${minutes})
          and ${isResendable(sql)}
        ${ofEach}) x
      where (a.webhook_url is not null or a.legacy_webhook_url is not null)
        and ${accountId === null ? sql`true` : sql`a.id = ${accountId}`}`;
 }
 
-// Single values, which are looked up for one row after the other: a join might read all events. `used_up` is not known of a round that a
-// process of an earlier release began, so they are counted as well.
+// A single value, which is looked up for one row after the other: a join might read all of them.
 function isResendable(sql: Sql): Fragment {
   return sql`
-    (select ${isNotified(sql)} from webhook_events e where e.id = x.event_id)
+    ${isNotified(sql)}
     and (select count(*) < ${RESENDS_MAX} and not coalesce(bool_or(r.state = 'pending'), false)
-           from webhook_resends r where r.event_id = x.event_id)`;
+           from webhook_resends r where r.event_id = e.id)`;
 }

@@ -2,7 +2,8 @@ import { comparableInstant } from '../../domain/calendar.ts';
 import { type Database, type Sql, withNamedLock } from '../connection.ts';
 import { idFloor } from '../ids.ts';
 import { isLate } from './unnotified.ts';
-import { exhaustEvent, isNotified, lastAttempt } from './webhooks.ts';
+import { reserved } from '../money/reservations.ts';
+import { deliveryId, endDelivery, isNotified, lastAttempt } from './webhooks.ts';
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'exhausted'] as const;
 type DeliveryState = (typeof DELIVERY_STATES)[number];
@@ -61,12 +62,9 @@ export async function readLastLookedAt(
 ): Promise<string | null> {
   if (messageId !== null || (state === null && type === null)) return null;
   const [last] = await sql<{ id: string }[]>`
-    select id from (${
-      state === 'exhausted'
-        ? sql`select event_id as id, account_id from webhook_exhausted`
-        : sql`select id, account_id from webhook_events`
-    }) e
-     where account_id = ${accountId} ${before === null ? sql`` : sql`and id < ${before}`}
+    select id from webhook_events
+     where account_id = ${accountId} ${state === 'exhausted' ? sql`and exhausted_at is not null` : sql``}
+       ${before === null ? sql`` : sql`and id < ${before}`}
        ${since === null ? sql`` : sql`and id > ${idBefore(since)}`}
      order by id desc offset ${LOOKED_AT - 1} limit 1`;
   return last?.id ?? null;
@@ -93,10 +91,8 @@ export async function readDeliveries(
          state === null
            ? sql``
            : state === 'exhausted'
-             ? // Found in the table that holds these few, not by their state among all.
-               sql`and not ${resending} and e.id in (
-                     select x.event_id from webhook_exhausted x
-                      where ${accountId === null ? sql`true` : sql`x.account_id = ${accountId}`})`
+             ? // Found by the index of these few, not by their state among all.
+               sql`and not ${resending} and e.exhausted_at is not null`
              : state === 'delivered'
                ? sql`and e.state = 'delivered' and not ${resending}`
                : sql`and (e.state = 'pending' or ${resending})`
@@ -152,7 +148,7 @@ export interface Resend {
 type ResendRefusal = 'unknown' | 'no_webhook' | 'pending' | 'under_way' | 'too_often' | 'too_many';
 
 /**
- * Writes down that an event is to be delivered again. One that is pending for minutes was left by its workflow: nobody
+ * Writes down that an event is to be delivered again, and reserves that for its workflow. One that is pending for minutes was left by its workflow: nobody
  * took it, and this is its way from now on.
  * @param accountId whose the event has to be; null: anybody's
  */
@@ -182,12 +178,15 @@ export async function requestResend(
     if (before!.rounds >= RESENDS_MAX) return 'too_often';
     if (before!.atOnce >= RESENDS_AT_ONCE) return 'too_many';
     const round = before!.rounds + 1;
-    await exhaustEvent(tx, eventId);
+    await endDelivery(tx, { id: eventId, round: 0 }, 'exhausted');
     await tx`
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before)
       values (${eventId}, ${round}, ${event.accountId}, ${by}, ${lastAttempt(tx, tx`${eventId}`)})`;
-    if (round === RESENDS_MAX)
-      await tx`update webhook_exhausted set used_up = true where event_id = ${eventId}`;
+    await reserved(
+      tx,
+      'resend',
+      tx`select ${deliveryId(eventId, round)}::text as id, ${event.accountId}::text as account_id`,
+    );
     return { eventId, accountId: event.accountId, round };
   });
 }
@@ -197,68 +196,4 @@ async function accountOf(sql: Sql, eventId: string, accountId: string | null): P
     select account_id from webhook_events
      where id = ${eventId} and (${accountId}::text is null or account_id = ${accountId})`;
   return event?.accountId ?? null;
-}
-
-/** The number of the last attempt before a round; null when the round has ended, undefined when it never was. */
-export async function attemptsBefore(
-  sql: Sql,
-  eventId: string,
-  round: number,
-): Promise<number | null | undefined> {
-  const [found] = await sql<{ before: number | null }[]>`
-    select case when state = 'pending' then attempts_before end as before from webhook_resends
-     where event_id = ${eventId} and round = ${round}`;
-  return found?.before;
-}
-
-/** Ends a round. An event that nobody had taken before counts as delivered from then on. */
-export async function endResend(
-  sql: Sql,
-  eventId: string,
-  round: number,
-  state: 'delivered' | 'exhausted',
-): Promise<void> {
-  await sql`
-    with ended as (
-      update webhook_resends set state = ${state}, finished_at = now()
-       where event_id = ${eventId} and round = ${round} and state = 'pending'
-      returning event_id
-    )
-    update webhook_events set state = 'delivered'
-     where id in (select event_id from ended) and ${state} = 'delivered' and state = 'exhausted'`;
-}
-
-/** A round that has not ended, and where it stands among the others. */
-export interface FoundResend extends Resend {
-  /** To the microsecond, which a `Date` is not. */
-  at: string;
-}
-
-/** Rounds that were asked for some seconds ago and have not ended, the oldest first, after a given one (null for the first page). */
-export async function openResendsAfter(
-  sql: Sql,
-  olderThanSeconds: number,
-  after: FoundResend | null,
-  limit: number,
-): Promise<FoundResend[]> {
-  const { at, eventId, round } = after ?? { at: '-infinity', eventId: '', round: 0 };
-  return [
-    ...(await sql<FoundResend[]>`
-      select event_id, account_id, round, requested_at::text as at from webhook_resends
-       where state = 'pending' and requested_at < now() - make_interval(secs => ${olderThanSeconds})
-         and (requested_at, event_id, round) > (${at}::text::timestamptz, ${eventId}, ${round})
-       order by requested_at, event_id, round limit ${limit}`),
-  ];
-}
-
-/** Those of some rounds that have not ended. */
-export async function openResendsAmong(sql: Sql, resends: readonly Resend[]): Promise<Resend[]> {
-  return [
-    ...(await sql<Resend[]>`
-      select r.event_id, r.account_id, r.round
-        from unnest(${resends.map(({ eventId }) => eventId)}::text[], ${resends.map(({ round }) => round)}::int[])
-               as asked(event_id, round)
-        join webhook_resends r using (event_id, round)
-       where r.state = 'pending'`),
-  ];
 }

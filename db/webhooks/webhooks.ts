@@ -39,12 +39,15 @@ export interface WebhookEvent {
    * domain.
    */
   snapshot: object;
+  /** Which delivery of it this is: 0 the first one, else a further one that somebody asked for. */
+  round: number;
+  /** Of this delivery. */
   state: 'pending' | 'delivered' | 'exhausted';
   createdAt: Date;
-  /** The number of the last attempt logged: earlier ones may have been cleaned up since. 0: none is logged. */
+  /** How many attempts this delivery has had. */
   attempts: number;
-  /** The event of the message that goes before this one, while it is not dealt with yet. */
-  after: string | null;
+  /** How many the deliveries before it had. */
+  attemptsBefore: number;
   url: string | null;
   /** Encrypted. */
   secret: Buffer | null;
@@ -52,20 +55,25 @@ export interface WebhookEvent {
   secretBefore: Buffer | null;
 }
 
-/** Reads an event, its account's present address and secret, and how often it was tried. */
-export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent | null> {
+/**
+ * Reads an event, its account's present address and secret, and how often it was tried.
+ * @param delivery its id, with the round of a further delivery: `evt_…-1`
+ */
+export async function loadEvent(sql: Sql, delivery: string): Promise<WebhookEvent | null> {
+  const { eventId, round } = deliveryOf(delivery);
   const [event] = await sql<WebhookEvent[]>`
-    select e.id, e.account_id, e.subject_kind, e.subject_id,
-           e.type, e.snapshot, e.state, e.created_at, ${receiverUrl(sql)} as url,
-           ${receiverSecret(sql)} as secret,
+    select e.id, e.account_id, e.subject_kind, e.subject_id, e.type, e.snapshot, e.created_at,
+           ${receiverUrl(sql)} as url, ${receiverSecret(sql)} as secret,
            case when not ${isEarlier(sql)} and a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
              as secret_before,
-           ${lastAttempt(sql, sql`e.id`)} as attempts,
-           (select o.id from webhook_events o
-             where o.subject_id = e.subject_id and o.id <> e.id and o.state = 'pending'
-               and (o.type = 'message.sent' or o.type = 'delivery_report' and o.snapshot->>'status' = 'sent')
-             limit 1) as after
+           d.round, d.state, d.attempts_before,
+           greatest(${lastAttempt(sql, sql`e.id`)} - d.attempts_before, 0) as attempts
       from webhook_events e join accounts a on a.id = e.account_id
+      join lateral ${
+        round === 0
+          ? sql`(select 0 as round, e.state, 0 as attempts_before)`
+          : sql`(select round, state, attempts_before from webhook_resends where event_id = e.id and round = ${round})`
+      } d on true
      where e.id = ${eventId}`;
   return event ?? null;
 }
@@ -80,6 +88,17 @@ export async function takePendingEvents(sql: Sql, eventId: string): Promise<stri
      where subject_id = (select subject_id from webhook_events where id = ${eventId}) and state = 'pending' order by created_at, id`;
   return rows.map(({ id }) => id);
 }
+
+const FURTHER = /^(.+)-([1-9][0-9]?)$/;
+
+/** An event's id and the round of a delivery, by the id of the delivery. */
+function deliveryOf(delivery: string): { eventId: string; round: number } {
+  const [, eventId = delivery, round = '0'] = FURTHER.exec(delivery) ?? [];
+  return { eventId, round: Number(round) };
+}
+
+/** The id of an event's further delivery, by its round: what {@link loadEvent} takes, and the id of its workflow. */
+export const deliveryId = (eventId: string, round: number): string => `${eventId}-${round}`;
 
 /**
  * As SQL: the number of an event's last attempt that is logged, 0 without one. Never their count: clean-up takes the older of them, and
@@ -168,8 +187,6 @@ export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRo
 
 /** One delivery attempt as it went. */
 interface WebhookAttempt {
-  eventId: string;
-  attempt: number;
   url: string;
   durationMs: number;
   statusCode: number | null;
@@ -177,28 +194,50 @@ interface WebhookAttempt {
   answer: string | null;
 }
 
-/** Logs an attempt and what it made of the event; one that was taken counts whatever the event had come to meanwhile. */
+type Delivered = Pick<WebhookEvent, 'id' | 'round' | 'attempts' | 'attemptsBefore'>;
+
+/** Logs the next attempt of a delivery and what it made of the event; one that was taken counts whatever the event had come to meanwhile. */
 export async function logAttempt(
   sql: Sql,
-  attempt: WebhookAttempt,
-  state: 'pending' | 'delivered' | 'exhausted',
+  { id, round, attempts, attemptsBefore }: Delivered,
+  { url, durationMs, statusCode, error, answer }: WebhookAttempt,
+  state: WebhookEvent['state'],
 ): Promise<void> {
   await sql`
     with logged as (
       insert into webhook_attempts (event_id, attempt, url, duration_ms, status_code, error, answer)
-      values (${attempt.eventId}, ${attempt.attempt}, ${attempt.url}, ${attempt.durationMs}, ${attempt.statusCode},
-              ${attempt.error}, ${attempt.answer})
+      values (${id}, ${attemptsBefore + attempts + 1}, ${url}, ${durationMs}, ${statusCode}, ${error}, ${answer})
       on conflict (event_id, attempt) do nothing
-    )
-    update webhook_events set state = ${state}
-     where id = ${attempt.eventId} and (state = 'pending' or (state = 'exhausted' and ${state} = 'delivered'))`;
+    ) ${moved(sql, { id, round }, state)}`;
 }
 
-/** Ends an event that nobody is to receive any more; false when it had ended before. */
-export async function exhaustEvent(sql: Sql, eventId: string): Promise<boolean> {
-  const ended = await sql`
-    update webhook_events set state = 'exhausted' where id = ${eventId} and state = 'pending'`;
-  return ended.count > 0;
+/** Ends a delivery of which no further attempt is made. */
+export async function endDelivery(
+  sql: Sql,
+  delivery: Pick<WebhookEvent, 'id' | 'round'>,
+  state: 'delivered' | 'exhausted',
+): Promise<void> {
+  await sql`with ended as (select) ${moved(sql, delivery, state)}`;
+}
+
+// As SQL, behind a first `with`: a further delivery changes the event's own state only where it delivers what nobody had taken.
+function moved(
+  sql: Sql,
+  { id, round }: Pick<WebhookEvent, 'id' | 'round'>,
+  state: WebhookEvent['state'],
+): Fragment {
+  if (round === 0)
+    return sql`
+      update webhook_events set state = ${state}, exhausted_at = case when ${state} = 'exhausted' then now() end
+       where id = ${id} and (state = 'pending' or (state = 'exhausted' and ${state} = 'delivered'))`;
+  return sql`
+    , finished as (
+      update webhook_resends set state = ${state}, finished_at = now()
+       where event_id = ${id} and round = ${round} and state = 'pending' and ${state} <> 'pending'
+      returning event_id
+    )
+    update webhook_events set state = 'delivered', exhausted_at = null
+     where id in (select event_id from finished) and ${state} = 'delivered' and state = 'exhausted'`;
 }
 
 /** For this long after a change, calls are signed with the secret before as well. */

@@ -1,14 +1,20 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { sharedReading } from '../../concurrency/gather.ts';
 import { type Route, readRoutes, routeCredentials } from '../../db/routes/routes.ts';
+import { storeReports } from '../../db/incoming/deliveryReports.ts';
+import { storeReplies } from '../../db/incoming/inbound.ts';
+import { storeLookupAnswer } from '../../db/lookups/lookups.ts';
 import { plainAddress } from '../../domain/addresses.ts';
 import {
   type Callback,
   type CallbackCall,
+  type CallbackContent,
   type CallbackGuard,
   callbackPattern,
 } from '../../providers/callbacks.ts';
 import { providerKinds } from '../../providers/registry.ts';
+import type { Sql } from '../../db/connection.ts';
+import { countReports } from '../../telemetry/messageMetrics.ts';
 import type { Services } from '../asked.ts';
 
 export type { CallbackCall } from '../../providers/callbacks.ts';
@@ -126,3 +132,18 @@ function hashOf(secret: string): Buffer {
 
 // What is no address is compared as it is.
 const formOf = (address: string): string => plainAddress(address) ?? address;
+
+/** Stores what a route's provider brought; workers, which look for it all the time, do what follows. */
+export async function storeContent(sql: Sql, route: string, content: CallbackContent): Promise<void> {
+  switch (content.kind) {
+    case 'reports':
+      await storeReports(sql, route, content.reports);
+      countReports(route, content.reports);
+      return;
+    case 'replies':
+      await storeReplies(sql, route, content.replies);
+      return;
+    case 'lookup':
+      await storeLookupAnswer(sql, route, content.providerId, content.answer);
+  }
+}

@@ -1,6 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
-import { waitFor } from '../../concurrency/tasks.ts';
 import type { Database } from '../../db/connection.ts';
 import {
   type DeliveryRow,
@@ -12,9 +10,8 @@ import {
   RESENDS_MAX,
 } from '../../db/webhooks/webhookDeliveries.ts';
 import { Refused, type ResendRefusal, StaffRefused } from '../../domain/refusals.ts';
-import { startResend } from '../../workflows/starts.ts';
 import { findAccount } from '../accounts/accounts.ts';
-import type { Asked, Services } from '../asked.ts';
+import type { Asked } from '../asked.ts';
 import {
   type Act,
   type ActedOn,
@@ -25,7 +22,6 @@ import {
   type StaffServices,
 } from '../staff.ts';
 
-const START_MS = 2_000;
 const BUSY_SECONDS = 10;
 // One account's events are delivered again some at a time: of many, the next ones wait for those before them.
 const PLACE_WITHIN_MS = 60_000;
@@ -44,7 +40,6 @@ export async function resend({
   const { accountId } = caller;
   const round = await request(services.sql, id, accountId);
   if ('reason' in round) throw new Refused(round);
-  await begin(services, async () => void (await startResend(services.temporal, round)));
   const delivery = await readDelivery(services.sql, accountId, id);
   if (delivery === null) throw new Refused({ reason: 'event_unknown' });
   return delivery;
@@ -52,7 +47,7 @@ export async function resend({
 
 /** Delivers one event of any account again, for staff. @throws StaffRefused event_not_resent */
 export const resendForStaff = recordedAfter('webhooks resend', async (services, { id }: { id: string }) => {
-  const one = await resendOne(services.sql, await services.temporal(), id);
+  const one = await resendOne(services.sql, id);
   if (one.carriedOut === false)
     throw new StaffRefused({ reason: 'event_not_resent', event: id, why: one.why });
   return { data: undefined, ...one.record };
@@ -114,15 +109,12 @@ export async function resendAll(
   ids: readonly string[],
   record: Recorder,
 ): Promise<ActedOn<ResendRefusal>[]> {
-  // Asked for first: what is written down now is begun by a worker even if this process ends.
-  const client = await services.temporal();
-  return await actOnEach(ids, record, (id) => resendOne(services.sql, client, id));
+  return await actOnEach(ids, record, (id) => resendOne(services.sql, id));
 }
 
-async function resendOne(sql: Database, client: Client, id: string): Promise<Act<ResendRefusal>> {
+async function resendOne(sql: Database, id: string): Promise<Act<ResendRefusal>> {
   const round = await requestWithin(sql, id, Date.now() + PLACE_WITHIN_MS);
   if ('reason' in round) return { carriedOut: false, why: round };
-  await startResend(client, round).catch(() => undefined);
   const record = { account: round.accountId, subject: id, details: { round: round.round } };
   return { carriedOut: true, record };
 }
@@ -137,7 +129,7 @@ async function requestWithin(sql: Database, id: string, deadline: number): Promi
 }
 
 /**
- * Writes down that an event is to be delivered again: by whoever starts its workflow now, or else by a worker.
+ * Writes down that an event is to be delivered again; a worker starts its workflow.
  * @param accountId whose it has to be; null: anybody's, for staff
  */
 async function request(sql: Database, id: string, accountId: string | null): Promise<Resend | ResendRefusal> {
@@ -157,11 +149,4 @@ async function request(sql: Database, id: string, accountId: string | null): Pro
     default:
       return answer;
   }
-}
-
-/** A worker makes up for a start that failed: the caller need not know. */
-async function begin({ log }: Services, start: () => Promise<void>): Promise<void> {
-  await waitFor(start(), START_MS, () => undefined).catch((error: unknown) =>
-    log.warn({ err: error }, 'a webhook that is delivered again was not started at once'),
-  );
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { newId, idFloor } from '../../db/ids.ts';
 import { COUNTED_MAX, readStuck } from '../../db/messages/stuck.ts';
-import { endResend, requestResend } from '../../db/webhooks/webhookDeliveries.ts';
+import { requestResend } from '../../db/webhooks/webhookDeliveries.ts';
+import { endDelivery } from '../../db/webhooks/webhooks.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
 
@@ -25,10 +26,8 @@ async function exhausted(owner: string, days: number, type = 'message.failed'): 
   const at = new Date(Date.now() - days * DAY);
   const id = idFloor('evt', at.getTime()) + String((serial += 1)).padStart(16, '0');
   await sql()`
-    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, created_at)
-    values (${id}, ${owner}, 'message', ${newId('msg')}, ${type}, '{}', ${at})`;
-  await sql()`update webhook_events set state = 'exhausted' where id = ${id}`;
-  await sql()`update webhook_exhausted set at = ${at} where event_id = ${id}`;
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, created_at, state, exhausted_at)
+    values (${id}, ${owner}, 'message', ${newId('msg')}, ${type}, '{}', ${at}, 'exhausted', ${at})`;
   return id;
 }
 
@@ -64,24 +63,19 @@ describe('webhook events that nobody took', () => {
 
   test('are left out while they are on their way again, and once their rounds are used up', async () => {
     const owner = await account();
-    const [fresh, again, way, former] = [
+    const [fresh, again, way] = [
       await exhausted(owner, 4),
       await exhausted(owner, 3),
       await exhausted(owner, 2),
-      await exhausted(owner, 1),
     ];
     await rounds(again, owner, 9);
     await rounds(way, owner, 2, 'pending');
-    // As a process of a release before would have left it.
-    await rounds(former, owner, 10);
     const listed = async () => ids(await ok('stuck', '--kind', 'webhook', '--account', owner));
     expect(await listed()).toEqual([again, fresh]);
     expect(await requestResend(sql(), again, null, 'staff')).toMatchObject({ round: 10 });
-    await endResend(sql(), again, 10, 'exhausted');
-    await endResend(sql(), way, 2, 'exhausted');
+    await endDelivery(sql(), { id: again, round: 10 }, 'exhausted');
+    await endDelivery(sql(), { id: way, round: 2 }, 'exhausted');
     expect(await listed()).toEqual([way, fresh]);
-    const noted = await sql()`select used_up from webhook_exhausted where event_id = ${again}`;
-    expect(noted).toEqual([{ usedUp: true }]);
   });
 
   test('are left out where their account has no webhook for them any more', async () => {
@@ -101,38 +95,33 @@ describe('webhook events that nobody took', () => {
   test('are found by reading few of them, however many there are', async () => {
     const [flooding, gone, writing] = [await account(), await account({}), await account()];
     const own = await exhausted(writing, 300);
-    const newest = await fill(flooding, 200, COUNTED_MAX + 1_000, false);
-    await fill(flooding, 100, 1_000, true);
-    await fill(gone, 50, 1_000, false);
-    await sql()`analyze webhook_events, webhook_exhausted, webhook_resends, accounts`;
+    const newest = await fill(flooding, 200, COUNTED_MAX + 1_000);
+    await fill(gone, 50, 1_000);
+    await sql()`analyze webhook_events, webhook_resends, accounts`;
     const filter = { accountId: null, route: null, minutes: 0 };
-    const listing = (accountId: string | null, table: string) =>
-      rowsRead(sql(), table, (tx) => readStuck(tx, 'webhook', { ...filter, accountId }, 20));
-    for (const table of ['webhook_exhausted', 'webhook_events']) {
-      const all = await listing(null, table);
-      expect(all.answer.count).toBe(COUNTED_MAX);
-      expect(all.answer.things).toHaveLength(20);
-      expect(all.rows, table).toBeLessThan(COUNTED_MAX + 200);
-      const flood = await listing(flooding, table);
-      expect(flood.answer.count).toBe(COUNTED_MAX);
-      expect(flood.answer.things[0]!.id).toBe(newest);
-      expect(flood.rows, table).toBeLessThan(COUNTED_MAX + 200);
-      const one = await listing(writing, table);
-      expect(one.answer).toMatchObject({ count: 1, things: [{ id: own }] });
-      expect(one.rows, table).toBeLessThan(20);
-    }
+    const listing = (accountId: string | null) =>
+      rowsRead(sql(), 'webhook_events', (tx) => readStuck(tx, 'webhook', { ...filter, accountId }, 20));
+    const all = await listing(null);
+    expect(all.answer.count).toBe(COUNTED_MAX);
+    expect(all.answer.things).toHaveLength(20);
+    expect(all.rows).toBeLessThan(COUNTED_MAX + 200);
+    const flood = await listing(flooding);
+    expect(flood.answer.count).toBe(COUNTED_MAX);
+    expect(flood.answer.things[0]!.id).toBe(newest);
+    expect(flood.rows).toBeLessThan(COUNTED_MAX + 200);
+    const one = await listing(writing);
+    expect(one.answer).toMatchObject({ count: 1, things: [{ id: own }] });
+    expect(one.rows).toBeLessThan(20);
   });
 });
 
 /** Many events that were exhausted some days ago. @returns the newest */
-async function fill(owner: string, days: number, count: number, usedUp: boolean): Promise<string> {
+async function fill(owner: string, days: number, count: number): Promise<string> {
   const at = new Date(Date.now() - days * DAY);
   const floor = idFloor('evt', at.getTime());
   const numbered = sql()`select ${floor} || lpad(n::text, 16, '0') as id from generate_series(1, ${count}::int) n`;
   await sql()`
-    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, state, created_at)
-    select id, ${owner}, 'message', 'msg_' || id, 'message.failed', '{}', 'exhausted', ${at} from (${numbered}) e`;
-  await sql()`
-    insert into webhook_exhausted (event_id, account_id, at, used_up) select id, ${owner}, ${at}, ${usedUp} from (${numbered}) e`;
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, state, exhausted_at, created_at)
+    select id, ${owner}, 'message', 'msg_' || id, 'message.failed', '{}', 'exhausted', ${at}, ${at} from (${numbered}) e`;
   return floor + String(count).padStart(16, '0');
 }

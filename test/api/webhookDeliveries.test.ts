@@ -5,6 +5,7 @@ import { logAttempt } from '../../db/webhooks/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
+import { reserve } from '../support/reservations.ts';
 
 const open: WebhookReceiver[] = [];
 afterAll(async () => {
@@ -60,7 +61,8 @@ async function storedEvents(
     const id = newId('evt');
     await database()`
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot) values (${id}, ${account.id}, 'message', ${id}, ${type}, '{}')`;
-    await database()`update webhook_events set state = ${state} where id = ${id}`;
+    await database()`
+      update webhook_events set state = ${state}, exhausted_at = case when ${state} = 'exhausted' then now() end where id = ${id}`;
     ids.push(id);
   }
   return ids;
@@ -111,7 +113,7 @@ describe.concurrent('GET /v1/account/webhook/deliveries', () => {
     await database()`
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, created_at)
       select id, ${account.id}, 'message', id, 'message.sent', '{}', ${new Date(at)} from unnest(${others}::text[]) id`;
-    await database()`update webhook_events set state = 'exhausted' where account_id = ${account.id}`;
+    await database()`update webhook_events set state = 'exhausted', exhausted_at = now() where account_id = ${account.id}`;
     const [failed] = await storedEvents(account, ['exhausted'], 'message.failed');
     const since = new Date(Date.now() - 1_800_000).toISOString();
     for (const query of ['state=exhausted', 'type=message.failed']) {
@@ -288,6 +290,7 @@ describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, requested_at)
       values (${id}, 1, ${account.id}, 'account', 6, now() - interval '1 minute')`;
     await database()`delete from webhook_attempts where event_id = ${id}`;
+    await reserve(database(), { id: `${id}-1`, kind: 'resend', accountId: account.id });
     const [event] = await eventually(
       () => deliveries(account),
       (now) => now[0]!.attempts.length >= 3 && now[0]!.state !== 'pending',
@@ -308,7 +311,7 @@ describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     };
     const young = await left(9);
     expect((await resend(account, young)).status).toBe(409);
-    await database()`update webhook_events set state = 'exhausted' where id = ${young}`;
+    await database()`update webhook_events set state = 'exhausted', exhausted_at = now() where id = ${young}`;
     const late = await left(11);
     expect((await resend(account, late)).status).toBe(202);
     await receiver.until((calls) => calls.some(({ event }) => event.id === late));
@@ -322,21 +325,16 @@ describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
   it('an attempt that is taken after its event was given up counts', async () => {
     const account = await newAccount();
     const [eventId] = await storedEvents(account, ['exhausted']);
-    const attempt = {
-      eventId: eventId!,
-      url: 'https://example.com/',
-      durationMs: 1,
-      error: null,
-      answer: null,
-    };
-    await logAttempt(database(), { ...attempt, attempt: 1, statusCode: 503 }, 'pending');
+    const delivery = { id: eventId!, round: 0, attemptsBefore: 0 };
+    const attempt = { url: 'https://example.com/', durationMs: 1, error: null, answer: null };
+    await logAttempt(database(), { ...delivery, attempts: 0 }, { ...attempt, statusCode: 503 }, 'pending');
     expect(await deliveries(account, '?state=exhausted')).toHaveLength(1);
-    await logAttempt(database(), { ...attempt, attempt: 2, statusCode: 200 }, 'delivered');
+    await logAttempt(database(), { ...delivery, attempts: 1 }, { ...attempt, statusCode: 200 }, 'delivered');
     expect(await deliveries(account, '?state=delivered')).toHaveLength(1);
     expect(await deliveries(account, '?state=exhausted')).toEqual([]);
   });
 
-  it('one round at a time, however many ask at once; a lost start is made up for by the worker', async () => {
+  it('one round at a time, however many ask at once; each is started by the worker', async () => {
     const { account, receiver } = await withReceiver();
     const event = await oneDelivered(account);
     const answers = await Promise.all(Array.from({ length: 10 }, () => resend(account, event.id)));
@@ -352,6 +350,7 @@ describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     await database()`
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, requested_at)
       values (${id}, 1, ${account.id}, 'account', 0, now() - interval '1 minute')`;
+    await reserve(database(), { id: `${id}-1`, kind: 'resend', accountId: account.id });
     await receiver.until((calls) => calls.some((one) => one.event.id === id));
   });
 

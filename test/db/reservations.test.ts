@@ -47,8 +47,8 @@ test('messages and e-mails are told apart', async () => {
   const [message] = await reserve(account, 1);
   const [email] = await reserve(account, 1, { kind: 'email' });
   expect((await takeReserved(sql, 5)).toSorted((a, b) => (a.kind < b.kind ? -1 : 1))).toEqual([
-    { id: email, kind: 'email', trace: null },
-    { id: message, kind: 'message', trace: null },
+    { id: email, kind: 'email', accountId: account, trace: null },
+    { id: message, kind: 'message', accountId: account, trace: null },
   ]);
 });
 

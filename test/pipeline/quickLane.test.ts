@@ -60,17 +60,3 @@ test('places are kept while a key is learned anew', () => {
   for (const leave of held) leave();
   expect(quick.enter('a')).not.toBeNull();
 });
-
-test('a lane beside it knows the same keys, and has places of its own', () => {
-  const quick = lane();
-  const beside = quick.beside({ places: 1, placesEach: 1 });
-  expect(beside.enter('a')).toBeNull();
-  quick.learn('a', QUICK);
-  const leave = beside.enter('a')!;
-  expect(beside.enter('a')).toBeNull();
-  for (let i = 0; i < 2; i += 1) expect(quick.enter('a')).not.toBeNull();
-  beside.learn('a', { ms: 10, well: false });
-  leave();
-  expect(beside.enter('a')).toBeNull();
-  expect(quick.enter('a')).toBeNull();
-});

@@ -20,7 +20,7 @@ let phones = 0;
 const newPhone = () => `48600${String((phones += 1)).padStart(6, '0')}`;
 
 const storing = () => {
-  const parts = createReplyParts(sql, { begin: () => Promise.resolve() });
+  const parts = createReplyParts(sql);
   return { onReplyPart: (part: ReplyPart) => parts.receive('operator', part) };
 };
 

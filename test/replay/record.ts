@@ -15,7 +15,8 @@ import {
   resumeSignal,
 } from '../../workflows/contracts.ts';
 import { requestResend } from '../../db/webhooks/webhookDeliveries.ts';
-import { notifyStart, resendStart } from '../../workflows/startOptions.ts';
+import { notifyStart } from '../../workflows/startOptions.ts';
+import { deliveryId } from '../../db/webhooks/webhooks.ts';
 import { deliveryReportsOf, reportDelivered } from '../workflows/deliveryReports.ts';
 import { type EmailWish, mailAccount, notifiedOf, reportEmail, sendEmailOf } from '../workflows/emails.ts';
 import { holdSubmits } from '../workflows/heldSubmits.ts';
@@ -88,7 +89,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     return id;
   };
   const handle = (id: string) => at.client.workflow.getHandle(id);
-  // What its report comes to is told before the workflow hears of it, by a receiver that was quick until then.
+  // Its receiver was quick until its report came.
   const reportedLater = async (then: string) => {
     const account = await at.account({ webhookUrl: `${address}/take` });
     await settled(await sendFrom(account));
@@ -129,8 +130,9 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     const [event] = await at.sql<{ id: string }[]>`select id from webhook_events where subject_id = ${id}`;
     const again = await requestResend(at.sql, event!.id, null, 'staff');
     if (typeof again === 'string') throw new Error(again);
-    const started = await at.client.workflow.start('resend', resendStart(again));
-    return await settled(started.workflowId);
+    const workflowId = deliveryId(event!.id, again.round);
+    await started(workflowId);
+    return await settled(workflowId);
   };
 
   const replied = async (webhook?: string) => {
@@ -139,6 +141,16 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     await receiveReplies(at, account, keyword);
     return await settled(await startReply(at, '+48500100200', `${keyword} stop`));
   };
+  /** By the worker, which finds it reserved. */
+  const started = (id: string) =>
+    until(`${id} is started`, () =>
+      handle(id)
+        .describe()
+        .then(
+          () => true,
+          () => false,
+        ),
+    );
   const settled = async (id: string) => {
     await closed(id);
     return id;

@@ -1,17 +1,17 @@
 import type { Database } from '../../db/connection.ts';
-import type { Chargeable } from '../../db/money/reservations.ts';
+import type { Reserved } from '../../db/money/reservations.ts';
 
 /** What is reserved in a test. */
 export interface Reserving {
   id: string;
   accountId: string;
-  kind?: Chargeable;
+  kind?: Reserved['kind'];
   priority?: boolean;
   /** Left alone by the workers until something is changed about that. */
   waits?: boolean;
 }
 
-/** Reserves an accepted message or e-mail for its workflow, as its acceptance does. */
+/** Reserves something accepted for its workflow, as its acceptance does. */
 export async function reserve(
   sql: Database,
   { id, accountId, kind = 'message', priority = false, waits = false }: Reserving,

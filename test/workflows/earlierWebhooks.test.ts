@@ -6,7 +6,6 @@ import { newId } from '../../db/ids.ts';
 import { listUnmatched, readInbound, readReply } from '../../db/incoming/replies.ts';
 import { requestResend } from '../../db/webhooks/webhookDeliveries.ts';
 import { cancelSignal } from '../../workflows/contracts.ts';
-import { resendStart } from '../../workflows/startOptions.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { type MessageOptions, HOUR, type Pipeline, startPipeline, WEBHOOK_SECRET } from './pipeline.ts';
 import { startReply } from './replies.ts';
@@ -156,7 +155,6 @@ describe('delivery_report', () => {
 
     const again = await requestResend(pipeline.sql, event!.id, account, 'account');
     if (typeof again === 'string') throw new Error(again);
-    await pipeline.client.workflow.start('resend', resendStart(again));
     await until('it is tried again', () => Promise.resolve(refusing.calls.length === 2));
     await until('that has ended', async () => {
       const [round] = await pipeline.sql`select state from webhook_resends where event_id = ${event!.id}`;

@@ -29,11 +29,7 @@ beforeAll(async () => {
     workflow: { getHandle },
     withDeadline: <T>(_: number, call: () => Promise<T>) => call(),
   } as unknown as Client;
-  deliveryReports = createDeliveryReports(
-    sql,
-    createOutcomes({ sql, client, notifyEvents: null, onError: console.error }),
-    console.error,
-  );
+  deliveryReports = createDeliveryReports(sql, createOutcomes(sql, client, console.error), console.error);
 });
 afterAll(async () => {
   deliveryReports?.stop();

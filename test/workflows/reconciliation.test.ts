@@ -147,13 +147,14 @@ describe('a message whose workflow was lost', () => {
     await remove(id);
     await reportDelivered(pipeline.sql, id);
     await pipeline.untilStatus(id, 'delivered');
-    await until('nobody is to hear of it any more', async () => {
-      const waiting = await pipeline.sql`select from outcome_signals where message_id = ${id}`;
-      return waiting.length === 0;
+    await until('nobody is left to be told', async () => {
+      const outcomes = await pipeline.sql`select from outcome_signals where message_id = ${id}`;
+      return outcomes.length === 0;
     });
     await ageEvents(pipeline.sql);
     receiver.taking = true;
     expect((await reconcile()).repaired).toBe(1);
+    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'repaired', repairs: 1 }]);
     await until('all of it is told', async () => {
       const left = await pipeline.sql`
         select from webhook_events where subject_id = ${id} and state <> 'delivered'`;

@@ -9,20 +9,13 @@ import { startDatabase } from '../support/database.ts';
 
 let sql: Database;
 let stop: () => Promise<void>;
-const begun: string[] = [];
-const replies = {
-  begin(ids: string[]) {
-    begun.push(...ids);
-    return Promise.resolve();
-  },
-};
 
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
 });
 afterAll(() => stop());
 
-const parts = () => createReplyParts(sql, replies);
+const parts = () => createReplyParts(sql);
 
 let phones = 0;
 const newPhone = () => `+48600${String((phones += 1)).padStart(6, '0')}`;
@@ -45,11 +38,14 @@ async function receive(...all: ReplyPart[]): Promise<void> {
   for (const one of all) await parts().receive('test', one);
 }
 
-/** What a phone's replies say, oldest first; each of them must have been handed to its workflow once. */
+/** What a phone's replies say, oldest first; each of them must be reserved for its workflow. */
 async function textsFrom(sender: string): Promise<string[]> {
   const rows = await sql<{ id: string; text: string }[]>`
     select id, received_text as text from inbound_messages where sender = ${sender} order by id`;
-  expect(begun.filter((id) => rows.some((row) => row.id === id)).sort()).toEqual(rows.map(({ id }) => id));
+  const ids = rows.map(({ id }) => id);
+  const reserved = await sql<{ id: string }[]>`
+    select subject_id as id from reservations where subject_id = any(${ids}) order by subject_id`;
+  expect(reserved.map(({ id }) => id)).toEqual(ids);
   return rows.map(({ text }) => text);
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { outcomeSignal } from '../../workflows/contracts.ts';
+import { outcomeUpdate } from '../../workflows/contracts.ts';
 import { decideOn } from './decisions.ts';
 import { type MessageOptions, HOUR, type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
@@ -79,7 +79,7 @@ test('a message that rests, as the SMSC says again and again that it has not tak
   for (const rest of [0, 1, 2, 4, 8]) {
     await until('waits for a report', async () => (await lastTimer(message.id)).seconds > 30);
     const { event } = await lastTimer(message.id);
-    await handle.signal(outcomeSignal, { status: 'held', events: [] });
+    await handle.executeUpdate(outcomeUpdate, { args: [{ status: 'held', events: [] }] });
     await until('rests', async () => {
       const timer = await lastTimer(message.id);
       return timer.event > event && (rest === 0 || timer.seconds === rest);

@@ -41,7 +41,7 @@ const WORKFLOWS: Record<
 > = {
   inbound: { prefix: 'in', args: () => [], end: 'failed UnknownReply' },
   notify: { prefix: 'evt', args: () => [], end: 'completed {"events":0}' },
-  resend: { prefix: 'evt', args: (id) => [{ eventId: id, round: 1 }], end: 'failed UnknownResend' },
+  resend: { prefix: 'evt', args: () => [], end: 'completed undefined' },
   message: { prefix: 'msg', args: () => [messageInput()], end: 'failed UnknownMessage' },
   'message, scheduled': {
     ...{ prefix: 'msg', args: () => [messageInput(Date.now() + 500)], end: 'failed UnknownMessage' },
@@ -83,8 +83,9 @@ it('resend, started with a round that nobody asked for, and with none, ends', as
   const [event] = await pipeline.sql<{ id: string }[]>`
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
     values (${newId('evt')}, ${known.accountId}, 'message', ${known.messageId}, 'message.sent', '{}') returning id`;
-  for (const round of [1, 99, -1]) {
-    const input = { eventId: event!.id, round };
-    expect(await endOf('resend', `${event!.id}-${round}`, [input])).toBe('failed UnknownResend');
-  }
+  for (const round of [1, 99, -1])
+    expect(await endOf('resend', `${event!.id}-${round}`, [])).toBe('completed undefined');
+  expect(await pipeline.sql`select state from webhook_events where id = ${event!.id}`).toEqual([
+    { state: 'pending' },
+  ]);
 });

@@ -191,7 +191,7 @@ describe('events of a message', () => {
     await deliveredBefore(id);
     // Taken by a worker that is at it.
     await pipeline.sql`
-      insert into outcome_signals (message_id, status, event_ids, taken_until)
+      insert into outcome_signals (message_id, status, event_ids, due_at)
       values (${id}, 'delivered', '{}', now() + interval '1 minute')`;
     await age();
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });

@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createOutgoing, type Outgoing } from '../../pipeline/outgoingHttp.ts';
 import { createQuickLane } from '../../pipeline/quickLane.ts';
 import { webhookActivities } from '../../activities/webhooks.ts';
-import { createWebhookPlaces, notifyInOrder, type WebhookPlaces } from '../../pipeline/webhookAttempts.ts';
 import { encrypt } from '../../db/installation.ts';
 import { newId } from '../../db/ids.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
@@ -307,7 +307,7 @@ describe('what changes between two attempts', () => {
   beforeAll(() => void (outgoing = createOutgoing(true)));
   afterAll(() => outgoing.close());
 
-  const deliver = (eventId: string, places?: WebhookPlaces): Promise<void> =>
+  const activities = (each?: number) =>
     webhookActivities(
       {
         sql: pipeline.sql,
@@ -316,8 +316,10 @@ describe('what changes between two attempts', () => {
         shortUrl: 'https://s.example',
         quick: createQuickLane({ quickMs: 60_000, places: 1, placesEach: 1 }),
       },
-      places,
-    ).deliverWebhook(eventId);
+      each,
+    );
+  const deliver = (eventId: string, of = activities()) =>
+    new MockActivityEnvironment().run(() => of.deliverWebhook(eventId));
 
   const useSecret = (account: string, secret: string) =>
     pipeline.sql`
@@ -339,7 +341,7 @@ describe('what changes between two attempts', () => {
     return { account, message: id, event };
   }
 
-  async function failureOf(attempt: Promise<void>): Promise<ApplicationFailure> {
+  async function failureOf(attempt: Promise<unknown>): Promise<ApplicationFailure> {
     const error: unknown = await attempt.then(
       () => undefined,
       (reason: unknown) => reason,
@@ -367,7 +369,7 @@ describe('what changes between two attempts', () => {
     let letGo: () => void = () => undefined;
     const slow = await receive((_, response) => void (letGo = () => response.writeHead(200).end()));
     const prompt = await receive(status(200));
-    const places = createWebhookPlaces(1);
+    const places = activities(1);
     const [first, other] = [await pendingEvent(slow.url), await pendingEvent(prompt.url)];
     const second = newId('evt');
     await pipeline.sql`
@@ -424,43 +426,13 @@ describe('what changes between two attempts', () => {
     expect((await logged(message))[0]).toMatchObject({ state: 'exhausted', attempts: [{ number: 1 }] });
   });
 
-  test('told at once, no event overtakes one that is refused, or whose turn is its workflow’s', async () => {
-    const receiver = await receive((call, response) => void response.writeHead(call === 1 ? 500 : 200).end());
-    const { event, message } = await pendingEvent(receiver.url);
-    const end = newId('evt');
-    await pipeline.sql`
-      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
-      select ${end}, account_id, subject_kind, subject_id, 'message.delivered', snapshot from webhook_events where id = ${event}`;
-    const quick = createQuickLane({ quickMs: 60_000, places: 5, placesEach: 5 });
-    quick.learn(new URL(receiver.url).origin, { ms: 1, well: true });
-    const notifying = { sql: pipeline.sql, outgoing, secretsKey, shortUrl: 'https://s.example', quick };
-    expect(await notifyInOrder(notifying, [end])).toEqual([]);
-    expect(receiver.calls).toEqual([]);
-    expect(await notifyInOrder(notifying, [event, end])).toEqual([{ nextInMs: 2_000 }]);
-    // One refusal makes the receiver slow in our eyes; known to be quick again, it is still not the second one's turn.
-    quick.learn(new URL(receiver.url).origin, { ms: 1, well: true });
-    expect(await notifyInOrder(notifying, [event, end])).toEqual([{ nextInMs: 2_000 }]);
-    expect(await notifyInOrder(notifying, [end])).toEqual([]);
-    expect(receiver.calls.map(({ event: told }) => told.type)).toEqual(['message.sent']);
-    await deliver(event);
-    expect(await notifyInOrder(notifying, [event, end])).toEqual([null, null]);
-    expect(receiver.calls.map(({ event: told }) => told.type)).toEqual([
-      ...['message.sent', 'message.sent'],
-      'message.delivered',
-    ]);
-    expect((await logged(message)).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
-  });
-
   test('the third failure is final, and nothing is tried after it or after a success', async () => {
     const refusing = await receive(status(500));
     const { event, message } = await pendingEvent(refusing.url);
     expect((await failureOf(deliver(event))).nextRetryDelay).toBe(2_000);
     expect((await failureOf(deliver(event))).nextRetryDelay).toBe(8_000);
-    expect(await failureOf(deliver(event))).toMatchObject({
-      type: FAILURE.webhookExhausted,
-      nonRetryable: true,
-    });
-    await deliver(event);
+    expect(await deliver(event)).toBe('exhausted');
+    expect(await deliver(event)).toBeNull();
     expect(refusing.calls).toHaveLength(3);
     expect((await logged(message))[0]!.state).toBe('exhausted');
 
