@@ -4,15 +4,7 @@ import helmet from 'koa-helmet';
 import { endpoints } from './endpoints.ts';
 import { earlierEndpoints } from './v1_2/endpoints.ts';
 import { pages } from './pages.ts';
-import {
-  accessLog,
-  askedInterface,
-  errorEnvelope,
-  httpRules,
-  measure,
-  requestId,
-  traceRequests,
-} from './http/middleware.ts';
+import { accessLog, errorEnvelope, httpRules, measure, requestId, traceRequests } from './http/middleware.ts';
 import { changesSomething, ownerForStrangers, routesOf } from './http/endpoint.ts';
 import { type Context, serve, type State } from './http/serve.ts';
 import { servePage } from './http/page.ts';
@@ -46,7 +38,6 @@ export function createApp(services: Services, mounts: readonly Mount[] = []): Ko
   app.use(requestId());
   if (isTracing()) app.use(traceRequests());
   app.use(accessLog(services.log));
-  app.use(askedInterface());
   app.use(errorEnvelope(services.log));
   app.use(securityHeaders());
   app.use(httpRules());

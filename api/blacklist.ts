@@ -113,7 +113,6 @@ export const extendBlacklist = endpoint({
   summary: 'Puts numbers on the blacklist; entries that are there get the new reason and end.',
   description:
     'Puts one number (`msisdn`) or up to 1000 (`msisdns`) on the blacklist. An entry that exists takes the new reason and end. Malformed numbers of an array are listed in `invalid` and do not stop the rest.',
-  refusals: ['instant_past', 'quota_reached'],
   body: addition,
   example: { msisdns: ['+48500100200', '500100201'], reason: 'reklamacja' },
   responses: {
@@ -143,7 +142,6 @@ export const shortenBlacklist = endpoint({
   summary: 'Takes a number off the blacklist.',
   description: 'Takes a number off the blacklist.',
   statusTexts: { 404: 'The number is not listed.' },
-  refusals: ['number_malformed', 'polish_number_too_long', 'number_not_listed'],
   params: z.strictObject({ msisdn: pathNumber }),
   responses: { 200: z.strictObject({ removed: documented(z.string(), 'The number.', '+48500100200') }) },
   async handle(call) {

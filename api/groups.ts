@@ -72,7 +72,7 @@ export const createGroup = endpoint({
   summary: 'Creates a group.',
   description: 'Names are unique, whatever their case.',
   statusTexts: { 409: 'A group of this name exists.' },
-  refusals: ['group_exists', 'quota_reached'],
+  errors: [409],
   body: named,
   example: { name: 'Klienci' },
   responses: { 201: groupSchema },
@@ -90,7 +90,6 @@ export const getGroup = endpoint({
   id: 'getGroup',
   summary: 'Shows one group.',
   description: 'One group.',
-  refusals: ['group_unknown'],
   params: byId,
   responses: { 200: groupSchema },
   async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
@@ -109,7 +108,7 @@ export const renameGroup = endpoint({
   summary: 'Renames a group.',
   description: 'Gives a group another name.',
   statusTexts: { 409: 'A group of this name exists.' },
-  refusals: ['group_unknown', 'group_exists'],
+  errors: [409],
   params: byId,
   body: named,
   example: { name: 'Stali klienci' },
@@ -134,7 +133,6 @@ export const deleteGroup = endpoint({
   id: 'deleteGroup',
   summary: 'Removes a group; its contacts stay.',
   description: 'Removes a group; its contacts stay.',
-  refusals: ['group_unknown'],
   params: byId,
   responses: { 200: deletedSchema },
   async handle(call) {
@@ -161,13 +159,6 @@ export const addGroupContacts = endpoint({
   summary: 'Adds contacts to a group.',
   description:
     'Adds contacts by id or number, up to 500 in all. Unknown numbers become contacts without a name; what is no number, or no contact of the account, is skipped and listed in `invalid`. A contact may be in 100 groups: where one would be in more, nobody is added.',
-  refusals: [
-    'group_unknown',
-    'members_missing',
-    'members_too_many',
-    'contact_groups_too_many',
-    'quota_reached',
-  ],
   params: z.strictObject({ id: pathId('gr') }),
   body: z
     .strictObject({
@@ -208,7 +199,6 @@ export const removeGroupContact = endpoint({
   summary: 'Takes a contact out of a group.',
   description: 'Takes a contact out of a group; the contact stays.',
   statusTexts: { 404: 'There is no such group, or the contact is not in it.' },
-  refusals: ['group_unknown', 'contact_not_in_group'],
   params: z.strictObject({
     id: pathId('gr'),
     contactId: documented(pathId('ct'), 'The id of the contact.', exampleId('ct')),

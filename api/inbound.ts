@@ -103,7 +103,6 @@ export const getInbound = endpoint({
   id: 'getInbound',
   summary: 'Shows one reply from a phone.',
   description: 'One reply.',
-  refusals: ['inbound_unknown'],
   params: z.strictObject({ id: pathId('in') }),
   responses: { 200: inboundSchema },
   async handle({ services, caller, params }) {

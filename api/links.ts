@@ -115,7 +115,6 @@ export const getLink = endpoint({
   id: 'getLink',
   summary: 'Shows one tracked link and its latest clicks.',
   description: 'One tracked link, with up to 50 of its latest clicks.',
-  refusals: ['link_unknown'],
   params: z.strictObject({
     token: documented(z.string().refine(isLinkToken).meta({ pattern: TOKEN_PATTERN }), ...TOKEN),
   }),

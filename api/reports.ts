@@ -213,7 +213,6 @@ export const getReport = endpoint({
   summary: 'Adds up messages, costs, deliveries and reactions over a period.',
   description:
     'Sums over a period of Polish calendar days, grouped as asked. With `Accept: text/csv` as a table, without the totals.',
-  refusals: ['period_reversed', 'period_too_long'],
   query: reportQuery,
   heavy: true,
   csv: true,

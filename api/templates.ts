@@ -85,7 +85,6 @@ export const createTemplate = endpoint({
   id: 'createTemplate',
   summary: 'Creates a message template.',
   description: 'Keeps a text with `{{key}}` placeholders. Keys are letters, digits and underscores.',
-  refusals: ['placeholder_malformed', 'link_malformed', 'template_subject', 'quota_reached'],
   body: z.strictObject({
     name: documented(name, ...NAME),
     body: documented(body, ...BODY),
@@ -109,7 +108,6 @@ export const getTemplate = endpoint({
   id: 'getTemplate',
   summary: 'Shows one message template.',
   description: 'One template.',
-  refusals: ['template_unknown'],
   params: byId,
   responses: { 200: templateSchema },
   async handle({ services, caller, params }) {
@@ -127,14 +125,6 @@ export const changeTemplate = endpoint({
   id: 'changeTemplate',
   summary: 'Changes a message template.',
   description: 'Changes the fields given, at least one.',
-  refusals: [
-    'template_unknown',
-    'template_empty',
-    'placeholder_malformed',
-    'link_malformed',
-    'template_subject',
-    'quota_reached',
-  ],
   params: z.strictObject({ id: documented(pathId('tpl'), ...ID) }),
   body: z
     .strictObject({
@@ -162,7 +152,6 @@ export const deleteTemplate = endpoint({
   id: 'deleteTemplate',
   summary: 'Deletes a message template; messages sent with it remain.',
   description: 'Removes a template; messages already sent remain.',
-  refusals: ['template_unknown'],
   params: byId,
   responses: { 200: deletedSchema },
   async handle(call) {

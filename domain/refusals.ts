@@ -145,6 +145,13 @@ export type ResendRefusal =
   | { reason: 'resends_used_up'; limit: number }
   | { reason: 'resends_at_once'; limit: number; seconds: number };
 
+/** The member of a union of refusals that has this reason. */
+export type OfReason<Of, R extends string> = Of extends { reason: infer Own }
+  ? R extends Own
+    ? Of
+    : never
+  : never;
+
 /** A refusal on its way to whoever asked: why, and which field is to blame. */
 export abstract class RefusalError<Why extends { reason: string }> extends Error {
   readonly refusal: Why;

@@ -10,10 +10,11 @@ import {
 import { omissible, plainText } from '../api/fields.ts';
 import { authorise } from '../api/http/authentication.ts';
 import { IDEMPOTENCY_KEY_MAX } from '../api/http/serve.ts';
-import { invoke, validate } from '../api/http/invoke.ts';
+import { beforeDeadline, invoke, validate } from '../api/http/invoke.ts';
 import { answerOfBefore } from '../api/messages/sending.ts';
 import { sendVoice } from '../api/messages/send.ts';
 import { estimateMessages, estimateVoice } from '../api/messages/estimate.ts';
+import { type Refusal, Refused } from '../domain/refusals.ts';
 import type { Caller } from '../operations/asked.ts';
 import { canonical } from '../operations/sending/accept.ts';
 import type { Arguments, Question, Tool } from './tool.ts';
@@ -35,14 +36,7 @@ export const SENDING_ARGUMENTS = z.strictObject({
   ),
 });
 
-/** How much a send may reach and cost before somebody has to agree to it. */
-export interface ConfirmAbove {
-  recipients: number;
-  /** Grosze net. */
-  costGrosze: number;
-}
-
-/** What a send would come to, as far as it matters for whether somebody has to agree. */
+/** What a send would come to, or may come to before somebody has to agree to it. */
 export interface Extent {
   recipients: number;
   /** Grosze net. */
@@ -67,25 +61,6 @@ function estimateInstead({ endpoint: sending, body }: Question): Question {
   return { endpoint, params: {}, query: {}, body };
 }
 
-/**
- * The same question, answered with what an earlier call with its key was answered: whatever has changed since, nobody is asked to
- * agree to it, or told that it cannot be sent. 204: there was none.
- */
-function earlierAnswerInstead(question: Question): Question {
-  const { path, responses, ...endpoint } = question.endpoint;
-  return {
-    ...question,
-    endpoint: {
-      ...{ ...endpoint, path, responses: { ...responses, 204: z.null() } },
-      async handle({ caller, ...call }) {
-        if (caller === null) throw new Error('a send has a caller');
-        const body = await answerOfBefore({ ...call, caller }, path);
-        return body === null ? { status: 204, body } : { status: 201, body };
-      },
-    },
-  };
-}
-
 const totals = z.object({ accepted: z.int(), total_cost_grosze: z.int() });
 
 /** @param estimate as it was answered */
@@ -94,50 +69,36 @@ function extentOf(estimate: unknown): Extent {
   return { recipients: accepted, costGrosze: total_cost_grosze };
 }
 
-const isAbove = (extent: Extent, limits: ConfirmAbove): boolean =>
+const isAbove = (extent: Extent, limits: Extent): boolean =>
   extent.recipients > limits.recipients || extent.costGrosze > limits.costGrosze;
 
 /**
  * The `Idempotency-Key` of a call that names none: the tool and what it is to send. A client that repeats a call whose answer
  * it has not seen gives it another id, and often another session: only the arguments are the same. They are taken as the endpoint
  * reads them, by which it tells requests apart as well: spelt in another way they are the same send.
- *
- * @returns and behind it the key that the call had up to 0.5.0, which took arguments as they were written, where that is another one
- * @throws Refused where the caller may not send, or a field is wrong
  */
-function keysOfCall(
-  { name }: Tool,
-  { endpoint, body }: Question,
-  caller: Caller,
-  fields: Arguments,
-): [string, ...string[]] {
-  authorise(endpoint, caller);
-  const key = keyOf([name, validate(endpoint.body!, body)]);
-  const former = keyOf([name, fields]);
-  return former === key ? [key] : [key, former];
+function keyOf({ name }: Tool, body: unknown): string {
+  return `mcp:${createHash('sha256')
+    .update(canonical([name, body]))
+    .digest('base64url')}`;
 }
-
-const keyOf = (sent: unknown): string =>
-  `mcp:${createHash('sha256').update(canonical(sent)).digest('base64url')}`;
 
 /** Whoever called, and what they can be asked. */
 export interface ToolCall {
   services: Services;
   requestId: string;
   caller: Caller;
-  /** Waits until the call is counted against the account's rate limit. @throws Refused, also for a suspended or closed account */
-  admit: () => Promise<void>;
+  /** Why its account may call nothing: it is above its rate limit, suspended or closed; null: it may. */
+  refusal: Refusal | null;
   /** Counts a call that takes long among the account's heavy requests. @throws Refused */
   becomesHeavy: () => void;
-  confirmAbove: ConfirmAbove;
+  confirmAbove: Extent;
   /** Aborted when nobody waits any more. */
   signal: AbortSignal;
   /** Whether the client can show a question to its user. */
   canAsk: boolean;
   /** What the user answered to questions of this call. */
   answers: Record<string, unknown> | undefined;
-  /** Says how far the call has come. */
-  progress: (step: number, of: number, message: string) => Promise<void>;
 }
 
 const NOT_SENT_AGAIN =
@@ -152,7 +113,7 @@ const NAMED_MAX = 64;
 export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
   const { services, requestId, caller } = call;
   try {
-    await call.admit();
+    if (call.refusal !== null) throw new Refused(call.refusal);
     if (tool.endpoint.heavy === true) call.becomesHeavy();
     const result = tool.sends === true ? await send(tool, given, call) : await ask(tool, given, call);
     services.log.info({ requestId, tool: tool.name, accountId: caller.accountId }, 'tool called');
@@ -193,22 +154,22 @@ async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Resul
   const { own, fields } = splitSending(given);
   const question = tool.ask(fields);
   if (own.dry_run === true) {
-    const { body } = await askEndpoint(estimateInstead(question), call, null);
-    return success(tool, body, `Nothing was sent. ${describe(extentOf(body))}`);
+    const { body: estimate } = await askEndpoint(estimateInstead(question), call, null);
+    return success(tool, estimate, `Nothing was sent. ${describe(extentOf(estimate))}`);
   }
-  const named = own.idempotency_key;
-  const keys = named === undefined ? keysOfCall(tool, question, call.caller, fields) : ([named] as const);
-  for (const key of keys) {
-    const before = await askEndpoint(earlierAnswerInstead(question), call, key);
-    if (before.status === 201) return success(tool, before.body, NOT_SENT_AGAIN);
-  }
+  const { services, caller } = call;
+  authorise(tool.endpoint, caller);
+  const body = validate(tool.endpoint.body!, question.body);
+  const key = own.idempotency_key ?? keyOf(tool, body);
+  // Whatever has changed since an earlier call with this key, nobody is asked to agree to it, or told that it cannot be sent.
+  const sent = answerOfBefore({ services, caller, body, idempotencyKey: key }, tool.endpoint.path);
+  const before = await beforeDeadline(Date.now(), sent);
+  if (before !== null) return success(tool, before, NOT_SENT_AGAIN);
   if (own.confirm !== true && !hasAgreed(call)) {
     const extent = extentOf((await askEndpoint(estimateInstead(question), call, null)).body);
     if (isAbove(extent, call.confirmAbove)) return askFirst(extent, call);
   }
-  await call.progress(1, 2, 'Checked; sending.');
-  const answer = await askEndpoint(question, call, keys[0]);
-  await call.progress(2, 2, 'Accepted.');
+  const answer = await askEndpoint(question, call, key);
   const replayed = answer.headers?.['Idempotent-Replayed'] === 'true';
   return success(tool, answer.body, replayed ? NOT_SENT_AGAIN : null);
 }

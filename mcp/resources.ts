@@ -12,6 +12,7 @@ import type { Endpoint } from '../api/http/endpoint.ts';
 import { errorAnswer } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import { listTemplates } from '../api/templates.ts';
+import { Refused } from '../domain/refusals.ts';
 import { askEndpoint, type ToolCall } from './call.ts';
 import { TEXT_MAX } from './result.ts';
 
@@ -75,7 +76,7 @@ export async function readResource(uri: string, call: ToolCall): Promise<ReadRes
   const { endpoint, fields, beside } = resource;
   try {
     const question = { endpoint, params: {}, query: {}, body: undefined };
-    await call.admit();
+    if (call.refusal !== null) throw new Refused(call.refusal);
     const { body } = await askEndpoint(question, call, null);
     const shown = Object.entries(body as object).filter(([name]) => fields?.includes(name) ?? true);
     const text = JSON.stringify({ ...Object.fromEntries(shown), ...beside?.(call) });

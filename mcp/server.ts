@@ -1,5 +1,4 @@
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
-import type { Caller } from '../operations/asked.ts';
 import { callTool, type ToolCall } from './call.ts';
 import { listedPrompts, listedResource, promptOf, readResource, resources } from './resources.ts';
 import type { Tool } from './tool.ts';
@@ -18,14 +17,13 @@ const INSTRUCTIONS = [
 
 /** What a request to the server is answered from. */
 export interface Session {
-  caller: Caller;
   tools: readonly Tool[];
   /** What is known of a call beside what the protocol says. */
-  call: Omit<ToolCall, 'signal' | 'canAsk' | 'answers' | 'progress'> & { over: AbortSignal };
+  call: Omit<ToolCall, 'signal' | 'canAsk' | 'answers'> & { over: AbortSignal };
 }
 
 /** A server for one request: nothing is kept between two (stateless, both generations of the protocol). */
-export function createToolServer({ caller, tools, call }: Session, modern: boolean): Server {
+export function createToolServer({ tools, call }: Session, modern: boolean): Server {
   const server = new Server(INFO, {
     capabilities: { tools: {}, resources: {}, prompts: {} },
     instructions: INSTRUCTIONS,
@@ -36,10 +34,9 @@ export function createToolServer({ caller, tools, call }: Session, modern: boole
     signal: AbortSignal.any([call.over, context.mcpReq.signal]),
     canAsk: modern && server.getClientCapabilities()?.elicitation !== undefined,
     answers: context.mcpReq.inputResponses,
-    progress: progressOf(context),
   });
   server.setRequestHandler('tools/list', () => ({
-    tools: tools.filter((tool) => mayUse(caller, tool)).map(listed),
+    tools: tools.filter((tool) => mayUse(call.caller, tool)).map(listed),
   }));
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: given = {} } }, context) => {
     const tool = tools.find((known) => known.name === name);
@@ -49,7 +46,7 @@ export function createToolServer({ caller, tools, call }: Session, modern: boole
     return await callTool(tool, given, callOf(context));
   });
   server.setRequestHandler('resources/list', () => ({
-    resources: resources.filter((resource) => mayUse(caller, resource)).map(listedResource),
+    resources: resources.filter((resource) => mayUse(call.caller, resource)).map(listedResource),
   }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
   server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
@@ -65,16 +62,5 @@ function listed({ name, title, description, inputSchema, outputSchema, annotatio
     ...{ name, title, description, annotations },
     inputSchema: inputSchema as { type: 'object' },
     outputSchema: outputSchema as { type: 'object' },
-  };
-}
-
-/** Nobody is notified who did not ask for it. */
-function progressOf({ mcpReq }: ServerContext): ToolCall['progress'] {
-  const token = mcpReq._meta?.progressToken;
-  return async (progress, total, message) => {
-    if (token === undefined) return;
-    const params = { progressToken: token, progress, total, message };
-    // Who has gone meanwhile is no reason to give up.
-    await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../api/http/endpoint.ts';
-import { type JsonSchema, schemaWriter } from '../api/openapi/schemas.ts';
+import { type JsonSchema, schemaWriter, TOOL_INPUT, TOOL_OUTPUT } from '../api/openapi/schemas.ts';
 import { Refused } from '../domain/refusals.ts';
-import { shortened } from './result.ts';
 import { documented, plainText } from '../api/fields.ts';
 import { splitIntoParts } from '../domain/sms.ts';
 
@@ -70,13 +69,6 @@ export interface Tool extends Declaration {
   ask: (given: Arguments) => Question;
 }
 
-/** An endpoint as tools ask it that cost money: their keys may be bound to a budget. */
-export function withBudget(endpoint: Endpoint): Endpoint {
-  return { ...endpoint, refusals: [...(endpoint.refusals ?? []), 'tool_budget_reached'] };
-}
-
-const COMPONENT = '#/components/schemas/';
-
 /** Declares a tool from the endpoint that it asks: names, schemas and scope stand there, and only there. */
 export function tool(declaration: Declaration): Tool {
   const { endpoint, title } = declaration;
@@ -86,7 +78,7 @@ export function tool(declaration: Declaration): Tool {
   return {
     ...declaration,
     inputSchema,
-    outputSchema: shortened(outputOf(declaration)),
+    outputSchema: outputOf(declaration),
     annotations: {
       title,
       readOnlyHint: declaration.reads === true,
@@ -140,7 +132,7 @@ function namesOf(schema: z.ZodType | undefined): ReadonlySet<string> {
 
 function inputOf({ endpoint, only, own, required = [], optional = [] }: Declaration): JsonSchema {
   const components: Record<string, JsonSchema> = {};
-  const write = schemaWriter(components);
+  const write = schemaWriter(components, TOOL_INPUT);
   const merged: JsonSchema = { type: 'object', properties: {}, required: [...required] };
   for (const part of [endpoint.params, endpoint.query, endpoint.body, own]) {
     if (!(part instanceof z.ZodObject)) continue;
@@ -158,7 +150,7 @@ function inputOf({ endpoint, only, own, required = [], optional = [] }: Declarat
 /** A tool's answer is always an object; where it may be one of several, the schema says which. */
 function outputOf({ endpoint, only, answers = Object.values(endpoint.responses) }: Declaration): JsonSchema {
   const components: Record<string, JsonSchema> = {};
-  const write = schemaWriter(components);
+  const write = schemaWriter(components, TOOL_OUTPUT);
   const schemas = answers.flatMap(alternatives).map((schema) => withOnly(write(schema, 'output'), only));
   const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
   const [first] = distinct;
@@ -178,25 +170,8 @@ function withOnly(schema: JsonSchema, only: Declaration['only']): JsonSchema {
 const alternatives = (schema: z.ZodType): z.ZodType[] =>
   schema instanceof z.ZodUnion ? [...(schema.options as z.ZodType[])] : [schema];
 
-// The formats of our own say nothing to a client's validator, which would warn of them.
-const OWN_FORMATS = /,?"format":"(?:recipient|phone-number|message-cursor|inbound-cursor)"/g;
-
-function withDefinitions(schema: JsonSchema, components: Record<string, JsonSchema>): JsonSchema {
-  const whole = Object.keys(components).length === 0 ? schema : { ...schema, $defs: components };
-  const text = JSON.stringify(whole)
-    .replaceAll(COMPONENT, '#/$defs/')
-    .replace(OWN_FORMATS, '')
-    .replaceAll('{,', '{');
-  return JSON.parse(text, (_key, value: unknown) => withoutDatePattern(value)) as JsonSchema;
-}
-
-/** The format says in one word what takes the pattern two hundred characters. */
-function withoutDatePattern(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('format' in value) || value.format !== 'date')
-    return value;
-  const plain = { ...value } as JsonSchema;
-  delete plain.pattern;
-  return plain;
+function withDefinitions(schema: JsonSchema, $defs: Record<string, JsonSchema>): JsonSchema {
+  return Object.keys($defs).length === 0 ? schema : { ...schema, $defs };
 }
 
 const TEXT_MAX = 10_000;

@@ -166,10 +166,10 @@ export type DomainRule<Settings, Credentials> =
   | {
       by: 'provider';
       /** Adds it, or finds it there. */
-      add(settings: Settings, credentials: Credentials, name: string): Promise<ProviderDomain>;
+      add: (settings: Settings, credentials: Credentials, name: string) => Promise<ProviderDomain>;
       /** Has the provider look at its DNS. Null: it does not have it any more. */
-      check(settings: Settings, credentials: Credentials, id: string): Promise<ProviderDomain | null>;
-      remove(settings: Settings, credentials: Credentials, id: string): Promise<void>;
+      check: (settings: Settings, credentials: Credentials, id: string) => Promise<ProviderDomain | null>;
+      remove: (settings: Settings, credentials: Credentials, id: string) => Promise<void>;
     };
 
 /** How a provider calls `/v1/email/callback`. */
@@ -190,7 +190,12 @@ interface ProviderSuppressions<Settings, Credentials> {
    * @param turn to be waited for before each request, as its e-mails share the rate
    * @returns what came in the way, in words for staff and without the address; null: nothing did
    */
-  remove(settings: Settings, credentials: Credentials, address: string, turn: Turn): Promise<string | null>;
+  remove: (
+    settings: Settings,
+    credentials: Credentials,
+    address: string,
+    turn: Turn,
+  ) => Promise<string | null>;
 }
 
 /** What a kind declares that hands e-mails over. */

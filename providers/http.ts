@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import { Readable } from 'node:stream';
 import { Agent } from 'undici';
+import { z } from 'zod';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -38,8 +39,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 // A connection that the provider closes just when we write on it loses an answer: rather a new one more often.
 const KEEP_ALIVE_MS = 2_000;
 
-/** Connections to a provider's HTTP interface, whose requests have time limits of their own. */
-export function createAgent(): Agent {
+function createAgent(): Agent {
   return new Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS },
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -50,17 +50,172 @@ export function createAgent(): Agent {
   });
 }
 
+const ANSWER_BYTES = 256 * 1024;
+
+/**
+ * What became of a request. `not_sent`: the provider cannot have all of it, and so nothing; `unreadable`: the same, as what was to be
+ * sent could not be read; `lost`: it may have arrived, and there is no answer.
+ */
+export type Exchange =
+  | { kind: 'answered'; status: number; json: unknown; headers: Readonly<Record<string, string>> }
+  | { kind: 'not_sent' | 'lost'; code: string }
+  | { kind: 'unreadable'; code: 'unreadable'; error: unknown };
+
+/** How long a request may take, in milliseconds. */
+export interface Limits {
+  /** From its beginning; what is not written by then is given up. */
+  writtenWithinMs: number;
+  /** From when it is written; of a request without a body from its beginning. */
+  answeredWithinMs: number;
+}
+
+/** What a request carries: its length is known before it is read, and it is read piece by piece. */
+export interface Body {
+  type: string;
+  bytes: number;
+  pieces(): AsyncIterable<Buffer> | Iterable<Buffer>;
+}
+
+export interface ProviderRequest {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Below the base address, with its query. */
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: Body;
+}
+
+/** Requests to a provider; they never throw for what the network or the provider does. */
+export interface ProviderHttp {
+  send(request: ProviderRequest, limits: Limits, signal?: AbortSignal): Promise<Exchange>;
+  /** Ends all connections; what is under way is lost. */
+  close(): Promise<void>;
+}
+
+/** A body that is in memory. */
+export function wholeBody(type: string, text: string): Body {
+  const bytes = Buffer.from(text);
+  return { type, bytes: bytes.length, pieces: () => [bytes] };
+}
+
+/**
+ * Speaks with a provider by HTTPS: no redirects, answers of at most 256 KiB. Where no connection to an address comes about, or nothing
+ * could be written on it, the next one is tried.
+ *
+ * @param urls base addresses without a slash at the end, the first preferred
+ * @param headers of every request
+ */
+export function createProviderHttp(
+  urls: readonly string[],
+  headers: Readonly<Record<string, string>>,
+): ProviderHttp {
+  const agent = createAgent();
+  const usual = { accept: 'application/json', ...headers };
+  return {
+    async send(request, limits, signal) {
+      const until = Date.now() + limits.writtenWithinMs;
+      const whole = { ...request, headers: { ...usual, ...request.headers } };
+      let exchange: Exchange = { kind: 'not_sent', code: 'no_address' };
+      for (const url of urls) {
+        const writtenWithinMs = until - Date.now();
+        if (writtenWithinMs <= 0) break;
+        exchange = await exchangeWith(agent, url, whole, { ...limits, writtenWithinMs }, signal);
+        if (exchange.kind !== 'not_sent') break;
+      }
+      return exchange;
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function exchangeWith(
+  agent: Agent,
+  base: string,
+  { method, path, headers, body }: ProviderRequest,
+  { writtenWithinMs, answeredWithinMs }: Limits,
+  signal?: AbortSignal,
+): Promise<Exchange> {
+  const url = new URL(base + path);
+  const ending = new AbortController();
+  const giveUp = () => ending.abort();
+  let timer = setTimeout(giveUp, body === undefined ? answeredWithinMs : writtenWithinMs);
+  let ended = false;
+  const watched = watch(body, () => {
+    if (ended) return;
+    clearTimeout(timer);
+    timer = setTimeout(giveUp, answeredWithinMs);
+  });
+  if (signal?.aborted === true) giveUp();
+  signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    const response = await agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers: { ...headers, ...ofBody(body) },
+      // Read only once there is a connection.
+      body: body === undefined ? null : Readable.from(watched.pieces(), { objectMode: false }),
+      signal: ending.signal,
+    });
+    const json = await readJson(response.body);
+    return { kind: 'answered', status: response.statusCode, json, headers: single(response.headers) };
+  } catch (error) {
+    if (watched.written()) return { kind: 'lost', code: failureCode(error) };
+    return watched.failure() ?? { kind: 'not_sent', code: failureCode(error) };
+  } finally {
+    ended = true;
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+function ofBody(body: Body | undefined): Record<string, string> {
+  return body === undefined ? {} : { 'content-type': body.type, 'content-length': String(body.bytes) };
+}
+
+/** A body, and what is known of its being read. One that lacks its last piece is not whole: nobody can have taken it. */
+interface WatchedBody {
+  pieces(): AsyncIterable<Buffer>;
+  /** Whether its last piece was handed out. */
+  written(): boolean;
+  /** Why it could not be read. */
+  failure(): Exchange | null;
+}
+
+function watch(body: Body | undefined, onWritten: () => void): WatchedBody {
+  let left = body?.bytes ?? Infinity;
+  let failure: Exchange | null = null;
+  return {
+    async *pieces() {
+      try {
+        for await (const piece of body?.pieces() ?? []) {
+          left -= piece.length;
+          if (left <= 0) onWritten();
+          yield piece;
+        }
+      } catch (error) {
+        failure = { kind: 'unreadable', code: 'unreadable', error };
+        throw error;
+      }
+    },
+    written: () => left <= 0,
+    failure: () => failure,
+  };
+}
+
+function single(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter((one): one is [string, string] => typeof one[1] === 'string'),
+  );
+}
+
 /** The JSON of an answer's body; undefined for what is none, and for what is longer than any answer there is. */
-export async function readJson(
-  body: AsyncIterable<Buffer> & { destroy(): unknown },
-  mostBytes: number,
-): Promise<unknown> {
+async function readJson(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<unknown> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > mostBytes) {
+    if (length > ANSWER_BYTES) {
       body.destroy();
       return undefined;
     }
@@ -82,7 +237,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** A short name of what went wrong with a request, without addresses or contents. */
-export function failureCode(error: unknown): string {
+function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'timed_out';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;

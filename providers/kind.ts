@@ -6,7 +6,7 @@ import type { SimulatorStore } from './simulator/provider.ts';
 import type { Channel } from '../domain/channelDeclaration.ts';
 import type { RouteTraffic, RouteTraits } from '../domain/routing.ts';
 import type { Callbacks } from './callbacks.ts';
-import type { DomainRule, EmailGate, EmailKind } from './email.ts';
+import type { EmailGate, EmailKind } from './email.ts';
 import type { Provider } from './provider.ts';
 
 /** How what is typed for an option is read; what does not fit is refused before anything is asked of the kind. */
@@ -88,6 +88,10 @@ export interface Surroundings {
   onError: (error: unknown) => void;
 }
 
+/** What a provider is made of. */
+export type ProviderOptions<Settings, Credentials> = RoutePlan<Settings, Credentials> &
+  Pick<Surroundings, 'onError'>;
+
 /**
  * All there is to know of a kind of provider. Settings and credentials are as its schemas make them. The provider's own code is
  * loaded when it is first wanted: what only reads settings or callbacks has no use for it.
@@ -119,9 +123,9 @@ interface KindDeclaration<Settings extends Record<string, unknown>, Credentials>
   /** Makes the provider of a route; it does nothing before its start. */
   open(plan: RoutePlan<Settings, Credentials>, around: Surroundings): Promise<Provider>;
   /** Asks for a sign of life now, from this process; sends nothing. */
-  test(settings: Settings, credentials: Credentials): Promise<RouteTest>;
+  test: (settings: Settings, credentials: Credentials) => Promise<RouteTest>;
   /** Asks what is left of our account at the provider; null where it does not say. Absent: it has no such thing. */
-  balance?(settings: Settings, credentials: Credentials): Promise<ProviderBalance | null>;
+  balance?: (settings: Settings, credentials: Credentials) => Promise<ProviderBalance | null>;
 }
 
 /** A kind of provider for whoever does not know which: settings and credentials are as stored. */
@@ -160,7 +164,7 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
     ...{ name, settings, options, credentials },
     traits: { carries, simulated },
     reportsFailuresAlone,
-    email: email === undefined ? null : storedEmail(email, settings, credentials),
+    email: email === undefined ? null : storedEmail(email),
     callingHours(stored) {
       const read = settings.safeParse(stored);
       return read.success ? (declared.callingHours?.(read.data) ?? null) : null;
@@ -181,59 +185,44 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
       };
       return declared.open({ name: plan.name, ...read }, around);
     },
-    async test(stored, secrets) {
-      return declared.test(settings.parse(stored), credentials.parse(secrets));
-    },
-    ...(declared.balance === undefined
-      ? {}
-      : {
-          balance: async (stored: unknown, secrets: unknown) =>
-            declared.balance!(settings.parse(stored), credentials.parse(secrets)),
-        }),
+    test: parsed(declared.test),
+    ...(declared.balance && { balance: parsed(declared.balance) }),
   };
-}
 
-/** The same for settings and credentials as they are stored. */
-function storedEmail<Settings, Credentials>(
-  { domains, suppressions, callback }: EmailKind<Settings, Credentials>,
-  settings: z.ZodType<Settings>,
-  credentials: z.ZodType<Credentials>,
-): EmailKind<unknown, unknown> {
-  return {
-    domains: storedDomains(domains, settings, credentials),
-    ...(suppressions === undefined
-      ? {}
-      : {
-          suppressions: {
-            remove: async (stored, secrets, address, turn) =>
-              suppressions.remove(settings.parse(stored), credentials.parse(secrets), address, turn),
-          },
-        }),
-    ...(callback === undefined
-      ? {}
-      : {
-          callback: {
-            signed: async (secrets, call) => callback.signed(credentials.parse(secrets), call),
-            read: (call) => callback.read(call),
-          },
-        }),
-  };
-}
+  /** The same for settings and credentials as they are stored. */
+  function parsed<Rest extends unknown[], Done>(
+    work: (settings: Settings, credentials: Credentials, ...rest: Rest) => Promise<Done>,
+  ) {
+    return async (stored: unknown, secrets: unknown, ...rest: Rest): Promise<Done> =>
+      work(settings.parse(stored), credentials.parse(secrets), ...rest);
+  }
 
-function storedDomains<Settings, Credentials>(
-  rule: DomainRule<Settings, Credentials>,
-  settings: z.ZodType<Settings>,
-  credentials: z.ZodType<Credentials>,
-): DomainRule<unknown, unknown> {
-  if (rule.by === 'us')
-    return { by: 'us', records: (stored, domain) => rule.records(settings.parse(stored), domain) };
-  return {
-    by: 'provider',
-    add: async (stored, secrets, name) => rule.add(settings.parse(stored), credentials.parse(secrets), name),
-    check: async (stored, secrets, id) => rule.check(settings.parse(stored), credentials.parse(secrets), id),
-    remove: async (stored, secrets, id) =>
-      rule.remove(settings.parse(stored), credentials.parse(secrets), id),
-  };
+  function storedEmail({
+    domains,
+    suppressions,
+    callback,
+  }: EmailKind<Settings, Credentials>): EmailKind<unknown, unknown> {
+    return {
+      domains:
+        domains.by === 'us'
+          ? { by: 'us', records: (stored, domain) => domains.records(settings.parse(stored), domain) }
+          : {
+              by: 'provider',
+              add: parsed(domains.add),
+              check: parsed(domains.check),
+              remove: parsed(domains.remove),
+            },
+      ...(suppressions && {
+        suppressions: { remove: parsed(suppressions.remove) },
+      }),
+      ...(callback && {
+        callback: {
+          signed: async (secrets, call) => callback.signed(credentials.parse(secrets), call),
+          read: (call) => callback.read(call),
+        },
+      }),
+    };
+  }
 }
 
 /** A provider that carries e-mail and nothing else. @param rest what it does beside handing over */

@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { RouteTraits, Routing, StoredRouting } from '../domain/routing.ts';
-import type { KindOptions, ProviderKind } from './kind.ts';
+import type { ProviderKind } from './kind.ts';
 
 /** The kinds of provider that there are. */
 export interface KindRegistry {
@@ -15,12 +14,9 @@ export interface KindRegistry {
 // A route of a later release's kind: nothing can go by it here.
 const UNKNOWN: RouteTraits = { carries: [], simulated: false };
 
-/** @throws Error for two kinds of one name, or an option that two kinds read in different ways */
+/** @param all each with a name of its own; options of one name are read in one way, as what is typed is read before the kind is known */
 export function createRegistry(all: readonly ProviderKind[]): KindRegistry {
   const byName = new Map(all.map((kind) => [kind.name, kind]));
-  if (byName.size < all.length) throw new Error('two kinds of provider have one name');
-  checkOptions(all.map(({ options }) => options));
-  checkOptions(all.map(({ secret }) => secret?.options ?? {}));
   return {
     all,
     named: (name) => byName.get(name),
@@ -33,14 +29,4 @@ export function createRegistry(all: readonly ProviderKind[]): KindRegistry {
       rules,
     }),
   };
-}
-
-// What is typed is read before it is known for which kind.
-function checkOptions(ofKinds: readonly KindOptions[]): void {
-  const first = new Map<string, unknown>();
-  for (const [name, { read }] of ofKinds.flatMap((options) => Object.entries(options))) {
-    if (!first.has(name)) first.set(name, read);
-    else if (!isDeepStrictEqual(first.get(name), read))
-      throw new Error(`kinds read ${name} in different ways`);
-  }
 }

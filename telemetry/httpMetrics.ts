@@ -19,7 +19,7 @@ const inFlight = new Gauge({
   registers: [registry],
 });
 
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT']);
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 // For what is no path of ours: whoever guesses paths must not make metrics of them.
 const NO_ROUTE = 'none';
 // Node knows some thirty more, and none of them is of use here.
@@ -44,9 +44,9 @@ export function measureRequest(
   });
 }
 
-/** Counts what was answered without being a request: no HTTP, headers too long or too slow, a tunnel. */
-export function countRefusal(method: string | null, status: number): void {
-  requests.inc({ method: methodLabel(method ?? OTHER_METHOD), route: NO_ROUTE, status: String(status) });
+/** Counts what was answered without being a request: no HTTP, headers too long or too slow. */
+export function countRefusal(status: number): void {
+  requests.inc({ method: OTHER_METHOD, route: NO_ROUTE, status: String(status) });
 }
 
 /** The method, where it is one of those in use here. */

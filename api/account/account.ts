@@ -149,17 +149,7 @@ export const changeAccount = endpoint({
     422: '`sender_name` is not an active sender of the account.',
     429: CHANGES_TEXT,
   },
-  refusals: [
-    'settings_empty',
-    'number_out_of_range',
-    'sender_inactive',
-    'prefix_reserved',
-    'prefix_everyday',
-    'prefix_resting',
-    'prefix_changes',
-    'prefix_taken',
-    'changes_too_many',
-  ],
+  errors: [409, 422],
   body: z
     .strictObject({
       sender_name: documented(askedSender.nullable().optional(), ...SENDER_NAME),

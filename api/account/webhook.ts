@@ -44,17 +44,6 @@ export const changeWebhook = endpoint({
   description:
     'Sets the address that events are posted to, or turns webhooks off with null, and answers the secret they are signed with.',
   statusTexts: { 429: CHANGES_TEXT },
-  refusals: [
-    ...([
-      'url_malformed',
-      'url_scheme',
-      'url_credentials',
-      'url_fragment',
-      'url_port',
-      'url_private',
-    ] as const),
-    'changes_too_many',
-  ],
   body: z.strictObject({
     url: documented(
       plainText.min(1).max(URL_MAX).meta({ format: 'uri' }).nullable(),
@@ -185,7 +174,7 @@ export const resendDelivery = endpoint({
     409: 'The event is being delivered, was delivered again ten times already, or the account has no webhook.',
     429: 'Too many requests, or twenty events are being delivered again. `Retry-After` says when to come back.',
   },
-  refusals: ['event_unknown', 'webhook_missing', 'event_pending', 'resends_used_up', 'resends_at_once'],
+  errors: [409],
   params: z.strictObject({ id: lenientPathId('evt') }),
   responses: { 202: webhookDeliverySchema },
   async handle(call) {

@@ -205,7 +205,7 @@ export const listContacts = endpoint({
   description:
     'Contacts sorted by id; `next_cursor` is the last id of the page. With `Accept: text/csv` all of them as a table.',
   statusTexts: { 404: 'The group is unknown.' },
-  refusals: ['group_unknown', 'csv_columns_too_many'],
+  errors: [404],
   query: z.strictObject({
     q: documented(
       search.optional(),
@@ -249,7 +249,6 @@ export const getContact = endpoint({
   id: 'getContact',
   summary: 'Shows one contact.',
   description: 'One contact.',
-  refusals: ['contact_unknown'],
   params: byId,
   responses: { 200: contactSchema },
   async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
@@ -272,7 +271,7 @@ export const changeContact = endpoint({
     404: 'There is no such contact, or a group id is unknown.',
     409: 'The number belongs to another contact.',
   },
-  refusals: ['contact_unknown', 'contact_number_taken', 'group_unknown', 'fields_too_many', 'quota_reached'],
+  errors: [409],
   params: byId,
   body: contactPatch,
   example: { last_name: 'Nowak', email: null },
@@ -292,7 +291,6 @@ export const deleteContact = endpoint({
   id: 'deleteContact',
   summary: 'Removes one contact.',
   description: 'Removes a contact and its memberships. Does not put the number on the blacklist.',
-  refusals: ['contact_unknown'],
   params: byId,
   responses: { 200: deletedSchema },
   async handle(call) {

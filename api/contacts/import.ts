@@ -183,17 +183,7 @@ export const saveContacts = endpoint({
   description:
     'Creates contacts or updates those whose number is known: given fields overwrite, omitted ones stay, `groups` replaces the memberships. One object is answered with the Contact; an array with counts, its bad elements listed in `invalid`. Takes `text/csv` as an array.',
   statusTexts: { 404: 'A group id is unknown.' },
-  refusals: [
-    'group_unknown',
-    'fields_too_many',
-    'quota_reached',
-    'contacts_too_many',
-    'csv_malformed',
-    'csv_header_too_wide',
-    'csv_column_repeated',
-    'field_key_malformed',
-    'field_key_reserved',
-  ],
+  errors: [404],
   body: oneOrMany,
   example: {
     msisdn: '+48500100200',

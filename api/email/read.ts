@@ -105,7 +105,6 @@ function listEmails(owner: Interface) {
     id: 'listEmails',
     summary: 'Lists e-mails, newest first.',
     description: 'E-mails of the account, newest first, by whichever interface they were sent.',
-    refusals: ['cursor_malformed', 'address_malformed'],
     query: z.strictObject({
       limit: pageSize,
       status: z.enum(EMAIL_STATUSES).optional().describe('Only e-mails in this status.'),
@@ -148,7 +147,6 @@ function getEmail(owner: Interface) {
     id: 'getEmail',
     summary: 'Shows one e-mail.',
     description: 'One e-mail, with what happened to it.',
-    refusals: ['email_unknown'],
     params: z.strictObject({ id: lenientPathId('em') }),
     responses: { 200: answered(emailWithEvents) },
     async handle({ services, caller, params }) {

@@ -120,30 +120,7 @@ export function sendEmail(owner: Interface) {
     summary: 'Sends an e-mail.',
     description:
       'Sends one e-mail, 1 grosz for each address in `to`, `cc` and `bcc`. Addresses on the suppression list are left out, free. It leaves from a domain of the account that is verified.',
-    refusals: [
-      ...([
-        'address_malformed',
-        'address_repeated',
-        'display_name_malformed',
-        'email_content_missing',
-      ] as const),
-      ...(['header_not_allowed', 'header_malformed', 'header_repeated', 'attachment_type'] as const),
-      ...(['attachment_not_base64', 'attachments_too_large', 'unsubscribe_needs_one'] as const),
-      ...([
-        'sender_domain_missing',
-        'sender_domain_unverified',
-        'address_not_own',
-        'email_no_route',
-      ] as const),
-      ...([
-        'statement_overdue',
-        'insufficient_funds',
-        'quota_reached',
-        'backlog_full',
-        'send_abandoned',
-      ] as const),
-      ...(['send_unresolved', 'idempotency_other_content', 'idempotency_in_progress'] as const),
-    ],
+    errors: owner === 'v1' ? [402, 502] : [402, 409, 422, 503],
     body,
     example: { to: 'jan@sklep.example', subject: 'Potwierdzenie zamówienia 1042', text: 'Dziękujemy!' },
     bodyLimit: BODY_LIMIT,

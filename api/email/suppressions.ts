@@ -43,7 +43,6 @@ export function listSuppressions(owner: Interface) {
     id: 'listSuppressions',
     summary: 'Lists the addresses that get no e-mail, sorted by address.',
     description: 'The suppression list. `next_cursor` is the last address of the page.',
-    refusals: ['cursor_malformed'],
     query: z.strictObject({
       limit: pageSize,
       reason: z.enum(REASONS).optional().describe('Only with this reason.'),
@@ -83,7 +82,6 @@ export function addSuppressions(owner: Interface) {
     id: 'addSuppressions',
     summary: 'Puts addresses on the suppression list.',
     description: 'Puts up to 1000 addresses on the suppression list. Those that are on it keep their reason.',
-    refusals: ['address_malformed', 'quota_reached'],
     body: z.strictObject({
       addresses: documented(z.array(address).min(1).max(ADDED_MAX), 'Up to 1000 addresses.', [
         'jan@sklep.example',
@@ -115,7 +113,6 @@ export function removeSuppression(owner: Interface) {
     description:
       'Takes an address off the suppression list: it gets e-mail again. The provider that reported it is asked to take it off its own.',
     statusTexts: { 404: 'The address is not on the list.' },
-    refusals: ['address_malformed', 'address_not_listed'],
     params: z.strictObject({ address: z.string().meta({ format: 'email', description: 'The address.' }) }),
     responses: {
       200: answered(z.strictObject({ removed: documented(z.string(), 'The address.', 'jan@sklep.example') })),

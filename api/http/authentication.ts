@@ -1,19 +1,12 @@
-import { timingSafeEqual } from 'node:crypto';
 import {
-  countRequest,
-  findKey,
   hashKey,
-  type HeldKeyRow,
-  type HolderRow,
   type KeyRow,
   type RateWindow,
-  type ToolKeyRow,
   type UsedRow,
   useKey,
   useToken,
 } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
-import { refuseInactive } from '../../operations/accounts/accounts.ts';
 import type { Caller } from '../../operations/asked.ts';
 import type { Interface } from '../../domain/ids.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -32,17 +25,20 @@ const KINDS: readonly [prefix: RegExp, Interface][] = [
 const ALL_SCOPES = ['send', 'read', 'manage'] as const;
 const WINDOW_SECONDS = 60;
 
-/** Who a request turned out to be of, before it is known whether it is let in. */
-export type Identity = Pick<UsedRow, 'keyId' | 'accountId'>;
-
 /** Who calls, and which interface the key is for. */
 export interface Authenticated {
   caller: Caller;
   asked: Interface;
+  /** The key, as far as tools have to know it; null for a token of the earlier interface, which has none. */
+  tools: Pick<KeyRow, 'hasToolBudget' | 'toolConfirmRecipients' | 'toolConfirmGrosze'> | null;
+  /** How its window stands (v2.3.0 and v1.2.0, Limits), whatever becomes of the request. */
+  headers: Record<string, string>;
+  /** Why it is not let in: it is above the limit, or its account is suspended or closed; null: it is. */
+  refusal: Refusal | null;
 }
 
 /** A request, as far as it matters for who calls. */
-export interface Presented {
+interface Presented {
   authorization: string | undefined;
   /** The client's address. */
   address: string;
@@ -64,85 +60,29 @@ export function windowName({ of }: RateWindow): string {
  * Authenticates a request and counts it against the rate limit of its account, or of its token (v2.3.0 and v1.2.0, Authentication
  * and Limits). Nothing is remembered between requests: a revoked key ends at once.
  *
- * @param setHeader receives the `RateLimit` headers, also when the request is refused afterwards
- * @param identified receives whose the key is, also when the request is refused afterwards
- * @throws HttpRefused without a key in force; Refused above the limit, and for a suspended or closed account
+ * @throws HttpRefused without a key in force
  */
 export async function authenticate(
   lookups: KeyLookups,
   { authorization, address, requestId }: Presented,
-  setHeader: (name: string, value: string) => void,
-  identified: (identity: Identity) => void,
 ): Promise<Authenticated> {
-  const { asked, row, ...may } = await find(lookups, authorization);
-  identified(row);
-  const window = windowOf(asked, row);
-  letIn(window, row, setHeader);
-  const { accountId, keyId, accountMode, accountStatus } = row;
-  refuseInactive(accountStatus);
-  const who = { accountId, keyId, address, requestId, accountMode, window };
-  return { caller: { ...who, ...may, toolBudget: false }, asked };
+  const { asked, row, tools, ...may } = await find(lookups, authorization);
+  const { accountId, keyId, accountMode, rateLimitPerMinute: limit, used, resetsIn } = row;
+  const window = { of: asked === 'v1' ? keyId : accountId, limit };
+  const name = windowName(window);
+  return {
+    ...{ asked, tools, refusal: refusalOf(row) },
+    caller: { accountId, keyId, address, requestId, accountMode, window, ...may, toolBudget: false },
+    headers: {
+      'RateLimit-Policy': `"${name}";q=${limit};w=${WINDOW_SECONDS}`,
+      RateLimit: `"${name}";r=${Math.max(limit - used, 0)};t=${resetsIn}`,
+    },
+  };
 }
 
-/** A key in force whose request has not been counted. */
-export interface KeyHolder extends Pick<
-  ToolKeyRow,
-  'accountStatus' | 'toolConfirmRecipients' | 'toolConfirmGrosze'
-> {
-  caller: Caller;
-}
-
-/**
- * Who presents a key of the current interface, without counting the request and whatever the account's state: for a door that
- * answers some requests without asking anything of the account.
- * @throws HttpRefused without such a key in force
- */
-export async function keyHolder(
-  lookups: KeyLookups,
-  { authorization, address, requestId }: Presented,
-): Promise<KeyHolder> {
-  const presented = bearerIn(authorization);
-  if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
-  const row = inForce(await lookups.findKey(hashKey(presented)), presented);
-  const { accountId, keyId, accountMode, hasToolBudget: toolBudget, ...rest } = row;
-  const { accountStatus, toolConfirmRecipients, toolConfirmGrosze } = rest;
-  const who = { accountId, keyId, address, requestId, accountMode, window: windowOf('v2', row), toolBudget };
-  const caller = { ...who, ...powersOf(row) };
-  return { caller, accountStatus, toolConfirmRecipients, toolConfirmGrosze };
-}
-
-/**
- * Counts a request of a key that was found before, and lets it in.
- * @throws Refused above the limit, and for a suspended or closed account
- */
-export async function countIn(
-  sql: Sql,
-  { caller: { window }, accountStatus }: KeyHolder,
-  setHeader: (name: string, value: string) => void,
-): Promise<void> {
-  letIn(window, await countRequest(sql, window), setHeader);
-  refuseInactive(accountStatus);
-}
-
-/** Counts a request in a window beside its account's own, and lets it in. @throws Refused above the limit */
-export async function countBeside(sql: Sql, of: string, limit: number): Promise<void> {
-  letIn({ of, limit }, await countRequest(sql, { of, limit }), () => undefined);
-}
-
-/** @throws Refused above the limit */
-function letIn(
-  window: RateWindow,
-  { used, resetsIn }: Pick<UsedRow, 'used' | 'resetsIn'>,
-  setHeader: (name: string, value: string) => void,
-): void {
-  const { limit } = window;
-  setHeader('RateLimit-Policy', `"${windowName(window)}";q=${limit};w=${WINDOW_SECONDS}`);
-  setHeader('RateLimit', `"${windowName(window)}";r=${Math.max(limit - used, 0)};t=${resetsIn}`);
-  if (used > limit) throw new Refused({ reason: 'rate_limited', seconds: resetsIn });
-}
-
-function windowOf(asked: Interface, row: HolderRow): RateWindow {
-  return { of: asked === 'v1' ? row.keyId : row.accountId, limit: row.rateLimitPerMinute };
+function refusalOf({ used, rateLimitPerMinute, resetsIn, accountStatus }: UsedRow): Refusal | null {
+  if (used > rateLimitPerMinute) return { reason: 'rate_limited', seconds: resetsIn };
+  return accountStatus === 'active' ? null : { reason: `account_${accountStatus}` };
 }
 
 /**
@@ -168,20 +108,22 @@ function isReading({ method, scope, readOnly }: Endpoint): boolean {
 }
 
 /** What is in force of what was presented, and what its holder may do. */
-type Found = Powers & { asked: Interface; row: UsedRow };
-
-type Powers = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'>;
+type Found = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'> &
+  Pick<Authenticated, 'asked' | 'tools'> & { row: UsedRow };
 
 async function find(lookups: KeyLookups, authorization: string | undefined): Promise<Found> {
   const presented = bearerIn(authorization);
   if (TOKEN.test(presented)) {
-    const row = inForce(await lookups.useToken(hashKey(presented)), presented);
+    const row = inForce(await lookups.useToken(hashKey(presented)));
     // Tokens have neither scopes nor a mode of their own (v1.2.0, Authentication).
-    return { asked: 'v1', row, keyMode: row.accountMode, readOnly: false, scopes: ALL_SCOPES };
+    const may = { keyMode: row.accountMode, readOnly: false, scopes: ALL_SCOPES };
+    return { asked: 'v1', row, tools: null, ...may };
   }
   if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
-  const row = inForce(await lookups.useKey(hashKey(presented)), presented);
-  return { asked: 'v2', row, ...powersOf(row) };
+  const row = inForce(await lookups.useKey(hashKey(presented)));
+  const { keyMode, accountMode, scopes } = row;
+  const readOnly = keyMode === 'test' && accountMode === 'live';
+  return { asked: 'v2', row, tools: row, keyMode, readOnly, scopes };
 }
 
 function bearerIn(authorization: string | undefined): string {
@@ -189,14 +131,8 @@ function bearerIn(authorization: string | undefined): string {
   return BEARER.exec(authorization)?.[1] ?? '';
 }
 
-/** What a key of the current interface lets its holder do. */
-function powersOf({ keyMode, accountMode, scopes }: HeldKeyRow): Powers {
-  return { keyMode, readOnly: keyMode === 'test' && accountMode === 'live', scopes };
-}
-
-function inForce<Row extends HolderRow>(row: Row | null, presented: string): Row {
-  if (row === null || !timingSafeEqual(row.hash, hashKey(presented)))
-    throw new HttpRefused({ reason: 'key_invalid' });
+function inForce<Row>(row: Row | null): Row {
+  if (row === null) throw new HttpRefused({ reason: 'key_invalid' });
   return row;
 }
 
@@ -206,8 +142,6 @@ export interface KeyLookups {
   useKey(hash: Buffer): Promise<KeyRow | null>;
   /** Finds a token of the earlier interface and counts the request. */
   useToken(hash: Buffer): Promise<UsedRow | null>;
-  /** Finds a key and counts nothing. */
-  findKey(hash: Buffer): Promise<ToolKeyRow | null>;
 }
 
 /**
@@ -215,13 +149,10 @@ export interface KeyLookups {
  * with one key, those of others do not wait for them; and each is looked up after it came.
  */
 export function createKeyLookups(sql: Sql): KeyLookups {
-  const used = byHash(async (hash, requests) => counted(await useKey(sql, hash, requests), requests));
-  const tokens = byHash(async (hash, requests) => counted(await useToken(sql, hash, requests), requests));
-  const found = byHash(async (hash, requests) => {
-    const row = await findKey(sql, hash);
-    return Array.from({ length: requests }, () => row);
-  });
-  return { useKey: used, useToken: tokens, findKey: found };
+  return {
+    useKey: byHash(async (hash, requests) => counted(await useKey(sql, hash, requests), requests)),
+    useToken: byHash(async (hash, requests) => counted(await useToken(sql, hash, requests), requests)),
+  };
 }
 
 function byHash<Row>(

@@ -3,7 +3,7 @@ import { type Interface, INTERFACE } from '../../domain/ids.ts';
 import type { Caller, Scope } from '../../operations/asked.ts';
 import type { Services } from '../services.ts';
 import type { BodyShape } from './jsonBounds.ts';
-import { HttpRefused, type Reason } from './refusals.ts';
+import { HttpRefused, type Status } from './refusals.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -61,10 +61,10 @@ interface Traits {
   /** What a status means here, where the general text says less. */
   statusTexts?: Readonly<Record<number, string>>;
   /**
-   * Why its handler, or its `parseCsv`, refuses. What follows from the rest of the declaration (a key, a body, the fields of its
-   * schemas …) is not repeated: see `refusalsOf`.
+   * The statuses as which its handler, or its `parseCsv`, refuses. What follows from the rest of the declaration (a key, a body, the
+   * fields of its schemas …) is not repeated: see `errorStatusesOf`.
    */
-  refusals?: readonly Reason[];
+  errors?: readonly Status[];
   /** As which status an outage behind it is answered, in the earlier interface, unless nobody knows what was done; 502 by default. */
   outageStatus?: 503;
   /**
@@ -146,6 +146,22 @@ export function endpoint<
   B extends z.ZodType = z.ZodType<undefined>,
 >(declaration: Declaration<P, Q, B, S, R>): Endpoint {
   return declaration;
+}
+
+/** Every status of an error that an endpoint may answer with: what it lists, and what follows from its declaration. */
+export function errorStatusesOf(endpoint: Endpoint): ReadonlySet<number> {
+  const { interface: owner = INTERFACE, scope, params, body, idempotent, errors = [] } = endpoint;
+  // The earlier interface has one status for either outage, and one of its own for what is wrong with a field (v1.2.0, Errors).
+  const outages = owner === 'v1' ? [endpoint.outageStatus ?? 502] : [502, 504];
+  return new Set([
+    ...[400, 405, 408, 417, 431, 500, outages.at(-1)!],
+    ...(owner === 'v1' ? [422] : []),
+    ...(scope === null ? [] : [401, 403, 429, ...outages]),
+    ...(params === undefined ? [] : [404]),
+    ...(body === undefined ? [] : [413, 415]),
+    ...(idempotent ? [409] : []),
+    ...errors,
+  ]);
 }
 
 /** A method of a path, which interfaces may own side by side. */

@@ -8,7 +8,6 @@ import {
 import type { Socket } from 'node:net';
 import { newId } from '../../db/ids.ts';
 import { countRefusal } from '../../telemetry/httpMetrics.ts';
-import { endpoints } from '../endpoints.ts';
 import { errorBody } from './middleware.ts';
 import { type ErrorAnswer, errorAnswer, HttpRefused } from './refusals.ts';
 
@@ -22,8 +21,6 @@ const REQUEST_TIMEOUT_MS = 180_000;
 const SILENCE_MS = 60_000;
 // Longer than the usual load balancer's, so that it is not us who close a connection it is about to use.
 const KEEP_ALIVE_MS = 75_000;
-// For the caller to take the refusal and close.
-const TUNNEL_CLOSE_MS = 2_000;
 
 /** An HTTP server of one handler. What Node would refuse by itself, without a word, is refused in the API's envelope. */
 export function createHttpServer(
@@ -32,7 +29,6 @@ export function createHttpServer(
   const answer = (request: IncomingMessage, response: ServerResponse) => void handler(request, response);
   const server = createServer({ connectionsCheckingInterval: CHECK_MS, requireHostHeader: false }, answer);
   server.on('checkExpectation', answer);
-  server.on('connect', (_request, socket) => refuseTunnel(socket as Socket));
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -77,21 +73,8 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const refusal = errorAnswer(malformed(error.code));
   // Who left in the middle of a request is counted with that.
-  if (error.code !== 'HPE_INVALID_EOF_STATE') countRefusal(null, refusal.status);
+  if (error.code !== 'HPE_INVALID_EOF_STATE') countRefusal(refusal.status);
   socket.end(refusalText(refusal));
-}
-
-/** Answers CONNECT: we are no proxy. Node has let go of the connection, so its errors and its end are ours. */
-function refuseTunnel(socket: Socket): void {
-  const cut = setTimeout(() => socket.destroy(), TUNNEL_CLOSE_MS);
-  socket.on('error', () => socket.destroy());
-  socket.on('close', () => clearTimeout(cut));
-  const allowed = [...new Set(endpoints.map(({ method }) => method))].sort();
-  const problem = { reason: 'method_not_allowed', method: 'CONNECT', allowed } as const;
-  countRefusal('CONNECT', 405);
-  // Read to its end: closing with bytes unread would reset the connection and lose the answer.
-  socket.resume();
-  socket.end(refusalText(errorAnswer(new HttpRefused(problem))));
 }
 
 /** A whole answer in the envelope, for a connection that has no request to answer. */

@@ -35,21 +35,10 @@ export interface FileText {
   to: number;
 }
 
-/** What is looked for: the greatest text, and where files stand. */
-interface Wanted {
-  textMax: number;
-  /** Collects the contents of files. */
-  files: FileText[];
-  isFile: (stack: readonly Container[]) => boolean;
-}
-
-const NO_SHAPE: Wanted = { textMax: TEXT_MAX, files: [], isFile: () => false };
-
-/** @param files receives where the contents of files stand */
-function wantedOf({ textMax, files: field }: BodyShape, files: FileText[]): Wanted {
-  const isFile = ([top, list, file, ...deeper]: readonly Container[]): boolean =>
-    top?.key === field && list?.isArray === true && file?.key === 'content' && deeper.length === 0;
-  return { textMax, files, isFile };
+/** Whether the text that begins is the content of a file. */
+function isFile({ files }: BodyShape, [top, list, file, ...deeper]: readonly Container[]): boolean {
+  if (deeper.length > 0 || file === undefined || file.expectsKey) return false;
+  return top?.key === files && list?.isArray === true && file.key === 'content';
 }
 
 interface Container {
@@ -76,7 +65,6 @@ const [OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [0x7b, 0x5b, 0x7d, 
  * @throws Refused naming the field
  */
 export function checkBounds(bytes: Buffer, shape?: BodyShape, files: FileText[] = []): void {
-  const wanted = shape === undefined ? NO_SHAPE : wantedOf(shape, files);
   const stack: Container[] = [];
   let values = 0;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -84,7 +72,9 @@ export function checkBounds(bytes: Buffer, shape?: BodyShape, files: FileText[] 
     // Most bytes outside of texts are blanks and digits.
     if (byte < OPEN_ARRAY && byte !== QUOTE && byte !== COMMA) continue;
     if (byte === QUOTE) {
-      const end = endOfText(bytes, at, stack, wanted);
+      const file = shape !== undefined && isFile(shape, stack);
+      const end = file ? endOfFile(bytes, at) : endOfText(bytes, at, stack, shape?.textMax ?? TEXT_MAX);
+      if (file) files.push({ index: stack[1]!.count, from: at + 1, to: end });
       const top = stack.at(-1);
       if (top?.expectsKey === true) enterKey(top, bytes.subarray(at, end + 1), stack);
       at = end;
@@ -105,10 +95,7 @@ function opened(isArray: boolean): Container {
   return { keys: null, isArray, expectsKey: !isArray, key: isArray ? '0' : '', count: 0 };
 }
 
-function endOfText(bytes: Buffer, start: number, stack: readonly Container[], wanted: Wanted): number {
-  const { textMax } = wanted;
-  if (stack.at(-1)?.expectsKey === false && wanted.isFile(stack))
-    return endOfFile(bytes, start, stack, wanted);
+function endOfText(bytes: Buffer, start: number, stack: readonly Container[], textMax: number): number {
   // A text of the greatest length with every character written as an escape.
   const last = Math.min(bytes.length, start + 2 + 6 * textMax);
   let at = start + 1;
@@ -119,11 +106,9 @@ function endOfText(bytes: Buffer, start: number, stack: readonly Container[], wa
 }
 
 // No quote is part of base64, written as an escape or not.
-function endOfFile(bytes: Buffer, start: number, stack: readonly Container[], { files }: Wanted): number {
+function endOfFile(bytes: Buffer, start: number): number {
   const end = bytes.indexOf(QUOTE, start + 1);
-  const to = end === -1 ? bytes.length : end;
-  files.push({ index: stack[1]!.count, from: start + 1, to });
-  return to;
+  return end === -1 ? bytes.length : end;
 }
 
 /** UTF-16 units of a text between its quotes. */

@@ -72,22 +72,16 @@ interface ErrorForm {
 }
 
 const errorForms: Readonly<Record<Interface, (error: ErrorAnswer, state: State) => ErrorForm>> = {
-  v1: (error, { outageStatus }) => earlierError(error, outageStatus),
+  v1: (error, { endpoint }) => earlierError(error, endpoint?.outageStatus),
   v2: (error, { requestId: id }) => ({ status: error.status, body: errorBody(error, id) }),
 };
-
-/** Knows the interface of whoever shows a key or a token, before anybody asks whether it is in force. */
-export function askedInterface(): Middleware<State> {
-  return async (context, next) => {
-    const asked = interfaceOf(context.headers.authorization);
-    if (asked !== null) context.state.asked = asked;
-    await next();
-  };
-}
 
 /** Turns whatever is thrown into the error envelope of the interface that was asked (v2.3.0 and v1.2.0, Errors). */
 export function errorEnvelope(log: Logger): Middleware<State> {
   return async (context, next) => {
+    // Known of whoever shows a key or a token, before anybody asks whether it is in force.
+    const asked = interfaceOf(context.headers.authorization);
+    if (asked !== null) context.state.asked = asked;
     try {
       await next();
     } catch (thrown) {

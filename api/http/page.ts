@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Services } from '../services.ts';
 import { outageOf, within } from '../../operations/outages.ts';
 import { clientAddress } from './admission.ts';
-import { kindOf } from './refusals.ts';
+import { statusOf } from './refusals.ts';
 import type { Context } from './serve.ts';
 
 /** A visit to a public page. */
@@ -72,6 +72,6 @@ async function answerTo(page: Page, visit: Visit): Promise<PageAnswer> {
     return await within(visit.receivedAt + ANSWER_MS, page.handle(visit));
   } catch (error) {
     visit.services.log.error({ err: error, requestId: visit.requestId }, 'page failed');
-    return page.failed(kindOf({ reason: outageOf(error) ?? 'internal' }).status, visit);
+    return page.failed(statusOf({ reason: outageOf(error) ?? 'internal' }), visit);
   }
 }

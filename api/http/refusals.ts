@@ -1,4 +1,4 @@
-import { type Outage, type Refusal, RefusalError, Refused } from '../../domain/refusals.ts';
+import { type Refusal, RefusalError, Refused } from '../../domain/refusals.ts';
 import { outageOf } from '../../operations/outages.ts';
 
 /** What is wrong with a request before anybody knows what it asks for: its key, its lines, its bytes. */
@@ -39,117 +39,61 @@ export class HttpRefused extends RefusalError<HttpRefusal> {
   override readonly name = 'HttpRefused';
 }
 
-/** Codes of the interface (v2.3.0, Errors) and ours beyond them: 405, 413, 415, 500. */
-export type ErrorCode =
-  | 'invalid_request'
-  | 'unauthorized'
-  | 'insufficient_funds'
-  | 'forbidden'
-  | 'not_found'
-  | 'idempotency_conflict'
-  | 'rate_limited'
-  | 'provider_error'
-  | 'method_not_allowed'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'internal_error';
+/** The codes of each status (v2.3.0, Errors; 405, 413, 415 and 500 are ours). Of 409 the second is that of idempotency keys. */
+export const CODES = {
+  400: ['invalid_request'],
+  401: ['unauthorized'],
+  402: ['insufficient_funds'],
+  403: ['forbidden'],
+  404: ['not_found'],
+  405: ['method_not_allowed'],
+  408: ['invalid_request'],
+  409: ['invalid_request', 'idempotency_conflict'],
+  413: ['payload_too_large'],
+  415: ['unsupported_media_type'],
+  417: ['invalid_request'],
+  422: ['invalid_request'],
+  429: ['rate_limited'],
+  431: ['invalid_request'],
+  500: ['internal_error'],
+  502: ['provider_error'],
+  503: ['provider_error'],
+  504: ['provider_error'],
+} as const satisfies Readonly<Record<number, readonly string[]>>;
 
-/** How a refusal is answered. */
-interface Kind {
-  status: number;
-  code: ErrorCode;
-}
+/** A status of errors. */
+export type Status = keyof typeof CODES;
+export type ErrorCode = (typeof CODES)[Status][number];
 
-const MALFORMED: Kind = { status: 400, code: 'invalid_request' };
-const UNPAID: Kind = { status: 402, code: 'insufficient_funds' };
-const FORBIDDEN: Kind = { status: 403, code: 'forbidden' };
-const UNKNOWN: Kind = { status: 404, code: 'not_found' };
-const CONTRADICTS: Kind = { status: 409, code: 'invalid_request' };
-const KEY_IN_USE: Kind = { status: 409, code: 'idempotency_conflict' };
-const TOO_OFTEN: Kind = { status: 429, code: 'rate_limited' };
-const UNAVAILABLE: Kind = { status: 502, code: 'provider_error' };
-const TIMED_OUT: Kind = { status: 504, code: 'provider_error' };
-const other = (status: number, code: ErrorCode = 'invalid_request'): Kind => ({ status, code });
-
-/** Every refusal that is no 400 (v2.3.0, Errors), by its reason. */
-export const KINDS: Readonly<Partial<Record<Reason, Kind>>> = {
-  key_missing: other(401, 'unauthorized'),
-  key_invalid: other(401, 'unauthorized'),
-  insufficient_funds: UNPAID,
-  statement_overdue: UNPAID,
-  lookup_unpaid: UNPAID,
-  account_suspended: FORBIDDEN,
-  account_closed: FORBIDDEN,
-  account_not_migrated: FORBIDDEN,
-  test_key_on_live_account: FORBIDDEN,
-  scope_missing: FORBIDDEN,
-  recipient_unverified: FORBIDDEN,
-  lookup_unverified: FORBIDDEN,
-  address_not_own: FORBIDDEN,
-  tool_budget_reached: FORBIDDEN,
-  route_unknown: UNKNOWN,
-  resource_unknown: UNKNOWN,
-  message_unknown: UNKNOWN,
-  group_unknown: UNKNOWN,
-  template_unknown: UNKNOWN,
-  contact_unknown: UNKNOWN,
-  contact_not_in_group: UNKNOWN,
-  number_not_listed: UNKNOWN,
-  link_unknown: UNKNOWN,
-  inbound_unknown: UNKNOWN,
-  event_unknown: UNKNOWN,
-  email_unknown: UNKNOWN,
-  address_not_listed: UNKNOWN,
-  method_not_allowed: other(405, 'method_not_allowed'),
-  request_too_slow: other(408),
-  not_cancellable: CONTRADICTS,
-  contact_number_taken: CONTRADICTS,
-  group_exists: CONTRADICTS,
-  prefix_reserved: CONTRADICTS,
-  prefix_everyday: CONTRADICTS,
-  prefix_resting: CONTRADICTS,
-  prefix_changes: CONTRADICTS,
-  prefix_taken: CONTRADICTS,
-  webhook_missing: CONTRADICTS,
-  event_pending: CONTRADICTS,
-  resends_used_up: CONTRADICTS,
-  idempotency_other_content: KEY_IN_USE,
-  idempotency_in_progress: KEY_IN_USE,
-  too_large: other(413, 'payload_too_large'),
-  content_type_unsupported: other(415, 'unsupported_media_type'),
-  charset_unsupported: other(415, 'unsupported_media_type'),
-  content_encoding_unsupported: other(415, 'unsupported_media_type'),
-  expectation_unsupported: other(417),
-  sender_inactive: other(422),
-  sender_not_number: other(422),
-  no_route: other(422),
-  foreign_price_missing: other(422),
-  calling_hours_missed: other(422),
-  sender_domain_missing: other(422),
-  sender_domain_unverified: other(422),
-  rate_limited: TOO_OFTEN,
-  too_many_at_once: TOO_OFTEN,
-  too_many_heavy_at_once: TOO_OFTEN,
-  resends_at_once: TOO_OFTEN,
-  changes_too_many: TOO_OFTEN,
-  headers_too_large: other(431),
-  internal: other(500, 'internal_error'),
-  unavailable: UNAVAILABLE,
-  lookup_failed: UNAVAILABLE,
-  lookup_no_route: UNAVAILABLE,
-  email_no_route: other(503, 'provider_error'),
-  backlog_full: other(503, 'provider_error'),
-  timed_out: TIMED_OUT,
-  lookup_timed_out: TIMED_OUT,
-};
-
-// These are answered by what went wrong behind the API.
-const BY_OUTAGE: Readonly<Record<Outage, Kind>> = { unavailable: UNAVAILABLE, timed_out: TIMED_OUT };
-const WITH_OUTAGE: Readonly<Record<Extract<Problem, { outage: Outage }>['reason'], true>> = {
-  send_abandoned: true,
-  send_unresolved: true,
-  lookup_abandoned: true,
-  lookup_unresolved: true,
+/** The status of every refusal that is no 400 (v2.3.0, Errors), by its reason. */
+export const STATUSES: Readonly<Partial<Record<Reason, Status>>> = {
+  ...{ key_missing: 401, key_invalid: 401 },
+  ...{ insufficient_funds: 402, statement_overdue: 402, lookup_unpaid: 402 },
+  ...{ account_suspended: 403, account_closed: 403, account_not_migrated: 403, address_not_own: 403 },
+  ...{ test_key_on_live_account: 403, scope_missing: 403, recipient_unverified: 403 },
+  ...{ lookup_unverified: 403, tool_budget_reached: 403 },
+  ...{ route_unknown: 404, resource_unknown: 404, message_unknown: 404, group_unknown: 404 },
+  ...{ template_unknown: 404, contact_unknown: 404, contact_not_in_group: 404, number_not_listed: 404 },
+  ...{ link_unknown: 404, inbound_unknown: 404, event_unknown: 404, email_unknown: 404 },
+  address_not_listed: 404,
+  method_not_allowed: 405,
+  request_too_slow: 408,
+  ...{ not_cancellable: 409, contact_number_taken: 409, group_exists: 409, prefix_reserved: 409 },
+  ...{ prefix_everyday: 409, prefix_resting: 409, prefix_changes: 409, prefix_taken: 409 },
+  ...{ webhook_missing: 409, event_pending: 409, resends_used_up: 409 },
+  ...{ idempotency_other_content: 409, idempotency_in_progress: 409 },
+  too_large: 413,
+  ...{ content_type_unsupported: 415, charset_unsupported: 415, content_encoding_unsupported: 415 },
+  expectation_unsupported: 417,
+  ...{ sender_inactive: 422, sender_not_number: 422, no_route: 422, foreign_price_missing: 422 },
+  ...{ calling_hours_missed: 422, sender_domain_missing: 422, sender_domain_unverified: 422 },
+  ...{ rate_limited: 429, too_many_at_once: 429, too_many_heavy_at_once: 429 },
+  ...{ resends_at_once: 429, changes_too_many: 429 },
+  headers_too_large: 431,
+  internal: 500,
+  ...{ unavailable: 502, lookup_failed: 502, lookup_no_route: 502 },
+  ...{ email_no_route: 503, backlog_full: 503 },
+  ...{ timed_out: 504, lookup_timed_out: 504 },
 };
 
 // No request has met a fault: staff decide on routes, and an alert tells of a backlog.
@@ -157,23 +101,25 @@ const NO_FAULT: ReadonlySet<Reason> = new Set(['email_no_route', 'lookup_no_rout
 
 /** Whether a problem is a fault of the service or of what stands behind it, which somebody has to look at. */
 export function isFault(problem: Problem): boolean {
-  return kindOf(problem).status >= 500 && !NO_FAULT.has(problem.reason);
+  return statusOf(problem) >= 500 && !NO_FAULT.has(problem.reason);
 }
 
-/** The status and code of a problem (v2.3.0, Errors). */
-export function kindOf(problem: Problem): Kind {
-  if ('outage' in problem) return BY_OUTAGE[problem.outage];
-  return KINDS[problem.reason] ?? MALFORMED;
+/** The status of a problem (v2.3.0, Errors). */
+export function statusOf(problem: Problem): Status {
+  return STATUSES['outage' in problem ? problem.outage : problem.reason] ?? 400;
 }
 
-/** Every status that a refusal for this reason may be answered with. */
-export function statusesOf(reason: Reason): number[] {
-  const kinds = reason in WITH_OUTAGE ? Object.values(BY_OUTAGE) : [KINDS[reason] ?? MALFORMED];
-  return kinds.map(({ status }) => status);
+function codeOf(problem: Problem): ErrorCode {
+  const { reason } = problem;
+  if (reason === 'idempotency_other_content' || reason === 'idempotency_in_progress')
+    return 'idempotency_conflict';
+  return CODES[statusOf(problem)][0];
 }
 
 /** An answer that is not a success, as it is written into the envelope. */
-export interface ErrorAnswer extends Kind {
+export interface ErrorAnswer {
+  status: number;
+  code: ErrorCode;
   problem: Problem;
   param: string | null;
   headers: Readonly<Record<string, string>>;
@@ -187,22 +133,20 @@ const PARAM_MAX = 256;
 export function errorAnswer(thrown: unknown): ErrorAnswer {
   if (thrown instanceof Refused || thrown instanceof HttpRefused) {
     const { refusal: problem, param, cause } = thrown;
-    return {
-      ...kindOf(problem),
-      problem,
-      param: param?.slice(0, PARAM_MAX) ?? null,
-      headers: headersOf(problem),
-      cause: cause ?? thrown,
-    };
+    return answerOf(problem, param, cause ?? thrown);
   }
-  const problem: Problem = { reason: outageOf(thrown) ?? 'internal' };
-  return { ...kindOf(problem), problem, param: null, headers: {}, cause: thrown };
+  return answerOf({ reason: outageOf(thrown) ?? 'internal' }, null, thrown);
+}
+
+function answerOf(problem: Problem, param: string | null, cause: unknown): ErrorAnswer {
+  const answer = { status: statusOf(problem), code: codeOf(problem), headers: headersOf(problem) };
+  return { ...answer, problem, param: param?.slice(0, PARAM_MAX) ?? null, cause };
 }
 
 function headersOf(problem: Problem): Record<string, string> {
   if (problem.reason === 'method_not_allowed') return { Allow: problem.allowed.join(', ') };
   // What is left of the body is not read.
   if (problem.reason === 'too_large') return { Connection: 'close' };
-  if (kindOf(problem).status === 401) return { 'WWW-Authenticate': 'Bearer' };
+  if (statusOf(problem) === 401) return { 'WWW-Authenticate': 'Bearer' };
   return 'seconds' in problem ? { 'Retry-After': String(problem.seconds) } : {};
 }

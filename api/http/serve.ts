@@ -1,12 +1,6 @@
 import type { ParameterizedContext } from 'koa';
 import { type Admitted, clientAddress } from './admission.ts';
-import {
-  authenticate,
-  type Authenticated,
-  authorise,
-  type Identity,
-  type Presented,
-} from './authentication.ts';
+import { authenticate, type Authenticated, authorise } from './authentication.ts';
 import { BYTES_OF_A_REQUEST, countBody, readBody, type SizeWatch } from './body.ts';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../operations/asked.ts';
@@ -20,9 +14,10 @@ import {
   publicOwner,
   type Route,
 } from './endpoint.ts';
-import { beforeDeadline, invoke, readQuery, watchRefusals } from './invoke.ts';
+import { beforeDeadline, invoke, readQuery } from './invoke.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { HttpRefused } from './refusals.ts';
+import { Refused } from '../../domain/refusals.ts';
 import { areHeavy } from '../../domain/sms.ts';
 import type { Interface } from '../../domain/ids.ts';
 import type { Services } from '../services.ts';
@@ -45,8 +40,8 @@ export interface State {
   changes?: boolean;
   /** The interface in whose form an error is answered; the current one unless known. */
   asked?: Interface;
-  /** As which status an outage is answered by the endpoint, where that is not the usual one. */
-  outageStatus?: number;
+  /** What is asked of that interface; undefined where it has nothing there. */
+  endpoint?: Endpoint | undefined;
   /** True for a page that anybody opens: its visitors are not traced. */
   visitor?: boolean;
 }
@@ -66,9 +61,8 @@ export async function serve(
   context.state.route = route.path;
   if (changesSomething(route)) context.state.changes = true;
   context.state.asked ??= ownerForStrangers(route);
-  // Known before the key is looked for, as that can meet the outage too.
-  const outageStatus = route.owners.get(context.state.asked)?.outageStatus;
-  if (outageStatus !== undefined) context.state.outageStatus = outageStatus;
+  // Known before the key is looked for, as that can be refused too.
+  context.state.endpoint = route.owners.get(context.state.asked);
   const { endpoint, caller } = await choose(route, services, context, receivedAt);
   const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
   const admitted = caller === null ? null : services.admission.enter(caller.accountId, context.res);
@@ -79,7 +73,7 @@ export async function serve(
       ? undefined
       : await readBody(context.req, {
           limitBytes: endpoint.bodyLimit ?? BODY_LIMIT,
-          parseCsv: csvReader(endpoint, services),
+          parseCsv: endpoint.parseCsv,
           shape: endpoint.bodyShape,
           watch: watchSize(services, context, caller, admitted, endpoint.bytesOfARequest),
         });
@@ -92,11 +86,6 @@ export async function serve(
     becomesHeavy: () => admitted?.becomesHeavy(),
   });
   write(context, endpoint, answer, admitted);
-}
-
-function csvReader(endpoint: Endpoint, { log }: Services): Endpoint['parseCsv'] {
-  const { parseCsv } = endpoint;
-  return parseCsv && ((utf8) => watchRefusals(endpoint, log, parseCsv(utf8)));
 }
 
 /** A large body is one of the account's heavy requests, and more than one of its window. */
@@ -126,38 +115,34 @@ async function choose(
 ): Promise<{ endpoint: Endpoint; caller: Caller | null }> {
   const open = publicOwner(route);
   if (open !== null) return { endpoint: open, caller: null };
-  const { caller, asked } = await identify(services, context, receivedAt);
+  const { caller, asked, refusal } = await identify(services, context, receivedAt);
+  if (refusal !== null) throw new Refused(refusal);
   const endpoint = ownerOf(route, asked);
   authorise(endpoint, caller);
   return { endpoint, caller };
 }
 
-async function identify(
+/**
+ * Whose request it is; noted in its log line and its trace.
+ * @param receivedAt epoch milliseconds
+ * @throws HttpRefused without a key in force
+ */
+export async function identify(
   { keyLookups }: Services,
   context: Context,
   receivedAt: number,
 ): Promise<Authenticated> {
-  const setHeader = (name: string, value: string) => context.set(name, value);
-  const identified = (identity: Identity) => noteIdentity(context, identity);
-  return await beforeDeadline(
-    receivedAt,
-    authenticate(keyLookups, presentedIn(context), setHeader, identified),
-  );
-}
-
-/** What a request presents of who asks. */
-export function presentedIn(context: Context): Presented {
-  return {
+  const presented = {
     authorization: context.headers.authorization,
     address: clientAddress(context),
     requestId: context.state.requestId,
   };
-}
-
-/** Puts whose request it is into its log line and its trace. */
-export function noteIdentity(context: Context, { accountId, keyId }: Identity): void {
+  const found = await beforeDeadline(receivedAt, authenticate(keyLookups, presented));
+  context.set(found.headers);
+  const { accountId, keyId } = found.caller;
   Object.assign(context.state, { accountId, keyId });
   addIds({ accountId });
+  return found;
 }
 
 /** The header `Idempotency-Key`: 1 to 128 characters (v2.3.0, Limits), in UTF-8 or else Latin-1. */

@@ -1,7 +1,7 @@
 import { HEADER_VALUE_MAX } from '../../domain/email/content.ts';
 import type { QuotaName } from '../../domain/money.ts';
-import type { SmilFault } from '../../domain/refusals.ts';
-import type { Problem } from './refusals.ts';
+import type { OfReason, SmilFault } from '../../domain/refusals.ts';
+import type { Problem, Reason } from './refusals.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'tekstem',
@@ -79,395 +79,259 @@ const SMIL_TEXTS: Readonly<Record<SmilFault, (name: string | null) => string>> =
   media_missing: () => 'brak obrazu, dźwięku, filmu lub tekstu',
 };
 
+type Sentences = {
+  readonly [R in Reason]: string | ((problem: OfReason<Problem, R>) => string);
+};
+
+const SENTENCES: Sentences = {
+  key_missing: 'Brak klucza API. Podaj go w nagłówku „Authorization: Bearer <klucz>”.',
+  key_invalid: 'Klucz API jest nieprawidłowy albo został unieważniony.',
+  account_suspended: 'Konto jest zawieszone.',
+  account_closed: 'Konto jest zamknięte.',
+  account_not_migrated: 'Konto nie zostało jeszcze przeniesione do panelu.',
+  test_key_on_live_account:
+    'Klucz testowy na aktywnym koncie może tylko odczytywać dane. Użyj klucza produkcyjnego.',
+  scope_missing: ({ scope }) => `Klucz API nie ma wymaganego uprawnienia „${scope}”.`,
+  rate_limited: ({ seconds }) => `Przekroczono limit żądań na minutę. Spróbuj ponownie za ${seconds} s.`,
+  too_many_at_once: ({ limit }) =>
+    `Konto ma już tyle żądań w toku, ile może mieć jednocześnie: ${limit}. Spróbuj ponownie za chwilę.`,
+  too_many_heavy_at_once: ({ limit }) =>
+    `Konto ma już w toku tyle dużych żądań (duże treści, raporty, eksporty), ile może mieć jednocześnie: ${limit}. ` +
+    'Spróbuj ponownie za chwilę.',
+  route_unknown: 'Nie ma takiego adresu.',
+  resource_unknown: 'Nie znaleziono zasobu.',
+  message_unknown: 'Nie znaleziono wiadomości o podanym identyfikatorze.',
+  group_unknown: ({ group }) => `Nie znaleziono grupy ${quoted(group)}.`,
+  method_not_allowed: ({ method, allowed }) =>
+    `Metoda ${method} nie jest tu obsługiwana. Dozwolone: ${allowed.join(', ')}.`,
+  too_large: ({ limitBytes }) => `Treść żądania jest za duża (limit: ${Math.floor(limitBytes / 1024)} kB).`,
+  content_type_unsupported: 'Treść żądania musi mieć typ application/json.',
+  charset_unsupported: 'Treść żądania musi być zapisana w kodowaniu UTF-8.',
+  content_encoding_unsupported: 'Skompresowana treść żądania nie jest obsługiwana.',
+  request_malformed: 'Żądanie nie jest poprawnym żądaniem HTTP.',
+  host_missing: 'Brak nagłówka Host.',
+  expectation_unsupported: 'Nagłówek Expect może mieć tylko wartość 100-continue.',
+  headers_too_large: 'Nagłówki żądania są za duże.',
+  request_too_slow: 'Żądanie nie dotarło w całości na czas.',
+  body_aborted: 'Treść żądania nie dotarła w całości.',
+  body_missing: 'Brak treści żądania.',
+  body_not_utf8: 'Treść żądania nie jest poprawnym tekstem UTF-8.',
+  body_not_json: 'Treść żądania nie jest poprawnym dokumentem JSON.',
+  body_too_deep: ({ limit }) => `Treść żądania jest zagnieżdżona za głęboko (najwyżej poziomów: ${limit}).`,
+  body_too_many_keys: ({ limit }) => `Obiekt w treści żądania ma za dużo pól (najwyżej ${limit}).`,
+  body_too_many_items: ({ limit }) => `Tablica w treści żądania ma za dużo elementów (najwyżej ${limit}).`,
+  body_too_many_values: ({ limit }) => `Treść żądania ma za dużo wartości (najwyżej ${limit}).`,
+  key_too_long: ({ limit }) => `Nazwa pola w treści żądania jest za długa (maksimum znaków: ${limit}).`,
+  field_repeated: ({ field }) => `Pole ${quoted(field)} podano więcej niż raz.`,
+  body_not_object: 'Treść żądania musi być obiektem JSON.',
+  field_missing: ({ field }) => `Brak wymaganego pola ${quoted(field)}.`,
+  field_unknown: ({ field }) => `Nieznane pole ${quoted(field)}.`,
+  field_malformed: ({ field }) => `Pole ${quoted(field)} ma nieprawidłową wartość.`,
+  parameter_unknown: ({ field }) => `Nieznany parametr ${quoted(field)}.`,
+  plus_not_encoded: ({ field }) =>
+    `Parametr ${quoted(field)} zaczyna się od spacji: znak plus zapisuje się w adresie jako %2B.`,
+  query_repeated: ({ field }) => `Parametr ${quoted(field)} podano więcej niż raz.`,
+  field_type: ({ field, expected }) => `Pole ${quoted(field)} musi być ${TYPES[expected] ?? 'innego typu'}.`,
+  field_too_short: ({ field, unit, limit }) => `Pole ${quoted(field)} ${TOO_SHORT[unit](limit)}.`,
+  field_too_long: ({ field, unit, limit }) => `Pole ${quoted(field)} ${TOO_LONG[unit](limit)}.`,
+  number_out_of_range: ({ field, min, max }) =>
+    `Pole ${quoted(field)} musi być liczbą całkowitą od ${min} do ${max}.`,
+  one_of: ({ field, values }) => `Pole ${quoted(field)} musi mieć jedną z wartości: ${values.join(', ')}.`,
+  characters_forbidden: ({ field }) => `Pole ${quoted(field)} zawiera niedozwolone znaki.`,
+  idempotency_key_length: 'Nagłówek Idempotency-Key musi mieć od 1 do 128 znaków.',
+  idempotency_key_repeated: 'Nagłówek Idempotency-Key podano więcej niż raz.',
+  idempotency_other_content: 'Ten sam Idempotency-Key został już użyty z inną treścią żądania.',
+  idempotency_in_progress: 'Żądanie z tym samym Idempotency-Key jest jeszcze w toku. Ponów je za chwilę.',
+  recipient_malformed: ({ index }) => `Nieprawidłowy numer odbiorcy${place(index)}.`,
+  recipient_too_long: ({ index }) => `Numer odbiorcy${place(index)} ${TOO_LONG_FOR_POLAND}`,
+  number_malformed: ({ field }) =>
+    `Pole „${field}” musi być numerem telefonu: +48500100200, 48500100200 albo 500100200, bez spacji.`,
+  polish_number_too_long: ({ field }) => `Numer w polu „${field}” ${TOO_LONG_FOR_POLAND}`,
+  recipients_empty: 'Podaj co najmniej jednego odbiorcę.',
+  recipients_malformed: ({ positions }) =>
+    `Nieprawidłowe numery odbiorców: ${positions.length}. Pierwszy stoi na liście na pozycji ${positions[0]}.`,
+  recipients_too_many: ({ limit }) => `Za dużo odbiorców w jednym żądaniu (najwyżej ${limit}).`,
+  recipient_unverified: ({ index }) =>
+    `Konto testowe wysyła tylko na zweryfikowane numery; ten numer nie jest zweryfikowany${place(index)}.`,
+  no_route: ({ index }) => `Wysyłka na ten numer nie jest dostępna${place(index)}.`,
+  sender_inactive: ({ sender }) => `Nadawca ${quoted(sender)} nie jest aktywny na liście nadawców konta.`,
+  sender_malformed: ({ field }) =>
+    `Pole ${quoted(field)} musi być nazwą nadawcy (od 1 do 11 znaków: litery bez polskich znaków, cyfry, ` +
+    'spacja, kropka, &, _ lub -) albo numerem od 3 do 15 cyfr.',
+  group_empty: ({ group }) => `Grupa ${quoted(group)} jest pusta.`,
+  groups_too_many: ({ limit }) => `Za dużo grup w jednym żądaniu (najwyżej ${limit}).`,
+  text_too_long: ({ index, isMore, parts, limit }) =>
+    `Treść wiadomości jest za długa${place(index)}: części ${isMore === true ? 'co najmniej ' : ''}${parts}, najwyżej ${limit}.`,
+  text_not_gsm7: ({ position, index }) =>
+    `Treść zawiera znak spoza alfabetu GSM-7 (znak ${position} treści)${place(index)}.`,
+  text_blank: 'Treść wiadomości nie może składać się z samych odstępów.',
+  text_empty: ({ index }) => `Treść wiadomości jest pusta po podstawieniu danych${place(index)}.`,
+  link_malformed: ({ source, position }) =>
+    `Nieprawidłowy link śledzony ${braced(source)} (znak ${position} treści): po „link:” podaj pełny ` +
+    'adres http albo https, bez spacji i najwyżej 2000 bajtów, a po nim „}}”.',
+  placeholder_malformed: ({ source, position }) =>
+    `Nieprawidłowe pole ${braced(source)} (znak ${position} treści): między „{{” i „}}” może stać ` +
+    'tylko nazwa z liter, cyfr i znaków podkreślenia albo „link:” z adresem.',
+  links_too_many: ({ limit }) => `Wiadomość może zawierać najwyżej ${limit} różne adresy śledzone.`,
+  placeholders_too_many: ({ limit }) =>
+    `Wiadomość może zawierać łącznie najwyżej ${limit} pola z kontaktów, linki śledzone i link rezygnacji.`,
+  template_unknown: 'Nie znaleziono szablonu o podanym identyfikatorze.',
+  template_type: ({ channel }) => `Szablon nie jest typu „${channel}”.`,
+  smil_malformed: ({ line, what, name }) =>
+    `Dokument SMIL jest nieprawidłowy (wiersz ${line}): ${SMIL_TEXTS[what](name)}.`,
+  links_unheard: 'Treść czytana na głos nie może zawierać linku śledzonego ani linku rezygnacji.',
+  foreign_price_missing: ({ index }) =>
+    `Wysyłka na numer zagraniczny wymaga osobnej ceny, której konto nie ma${place(index)}.`,
+  sender_not_number: ({ sender }) =>
+    `Rozmowa może wychodzić tylko z numeru, a nadawca ${quoted(sender)} jest nazwą.`,
+  calling_hours_missed:
+    'W podanych godzinach i z tyloma próbami nie da się zadzwonić: połączenia są możliwe tylko w godzinach dzwonienia.',
+  params_without_template: 'Pole „params” można podać tylko razem z „template_id”.',
+  params_repeated: ({ key }) =>
+    `Klucz ${quoted(key)} w polu „params” jest podany więcej niż raz (wielkość liter nie ma znaczenia).`,
+  instant_malformed: ({ field }) =>
+    `Pole ${quoted(field)} musi być datą i godziną ISO 8601 ze strefą, np. 2026-11-21T10:00:00Z.`,
+  window_malformed: ({ field }) =>
+    `Pole ${quoted(field)} musi mieć postać HH:MM-HH:MM i obejmować co najmniej 15 minut.`,
+  send_at_too_far: ({ days }) => `Wysyłkę można zaplanować najwyżej ${days} dni naprzód.`,
+  expires_at_out_of_range: 'Termin ważności musi przypadać od 15 minut do 72 godzin po czasie wysyłki.',
+  settings_empty: 'Podaj co najmniej jedno ustawienie do zmiany.',
+  prefix_malformed: 'Słowo kluczowe musi mieć od 2 do 10 liter (bez polskich znaków) lub cyfr.',
+  prefix_reserved:
+    'Słowa STOP, WYPISZ i NIE służą do rezygnacji z wiadomości i nie mogą być słowem kluczowym.',
+  prefix_everyday:
+    'Od tego słowa lub liczby zaczynają się zwykłe odpowiedzi do różnych nadawców. ' +
+    'Może być słowem kluczowym tylko za zgodą operatora serwisu.',
+  prefix_resting:
+    'Z tego słowa kluczowego niedawno zrezygnowało inne konto. Będzie wolne po 30 dniach od rezygnacji.',
+  prefix_changes:
+    'Słowo kluczowe zmieniano zbyt często. Kolejne można wybrać po 30 dniach od jednej z ostatnich zmian.',
+  prefix_taken: 'To słowo kluczowe jest już zajęte.',
+  changes_too_many: ({ limit }) =>
+    `W ciągu 24 godzin ustawienia i webhook konta można zmienić łącznie najwyżej tyle razy: ${limit}. ` +
+    'Nic nie zostało zmienione, spróbuj później.',
+  insufficient_funds: 'Za mało środków na koncie. Nic nie zostało wysłane.',
+  tool_budget_reached: ({ limitGrosze, costGrosze }) =>
+    `Dzienny budżet klucza na wysyłki przez narzędzia (${pln(limitGrosze)} netto) nie wystarcza ` +
+    `na koszt ${pln(costGrosze)} netto. Nic nie zostało wysłane ani pobrane.`,
+  statement_overdue:
+    'Rozliczenie miesięczne jest po terminie płatności. Wysyłki są wstrzymane do zaksięgowania wpłaty.',
+  not_cancellable: 'Anulować można tylko zaplanowaną wiadomość, najpóźniej 30 sekund przed wysyłką.',
+  inbound_unknown: 'Nie znaleziono odpowiedzi o podanym identyfikatorze.',
+  event_unknown: 'Nie znaleziono zdarzenia o podanym identyfikatorze.',
+  event_pending: 'To zdarzenie jest właśnie dostarczane.',
+  webhook_missing: 'Konto nie ma ustawionego adresu webhooka.',
+  resends_used_up: ({ limit }) => `To zdarzenie wysłano ponownie już tyle razy, ile można: ${limit}.`,
+  resends_at_once: ({ limit }) =>
+    `Za dużo zdarzeń jest właśnie wysyłanych ponownie (najwyżej ${limit}). Spróbuj za chwilę.`,
+  link_unknown: 'Nie znaleziono linku o podanym tokenie.',
+  field_exclusive: ({ other, field }) => `Podaj jedno z pól „${other}” i ${quoted(field)}, nie oba.`,
+  instant_past: ({ field }) => `Pole ${quoted(field)} musi być chwilą w przyszłości.`,
+  number_not_listed: 'Tego numeru nie ma na czarnej liście.',
+  day_malformed: ({ field }) => `Pole ${quoted(field)} musi być dniem w postaci RRRR-MM-DD, np. 2026-11-21.`,
+  period_reversed: 'Pierwszy dzień raportu nie może być późniejszy niż ostatni.',
+  period_too_long: ({ limit }) => `Raport może obejmować najwyżej tyle dni: ${limit}.`,
+  contact_unknown: 'Nie znaleziono kontaktu o podanym identyfikatorze.',
+  contact_not_in_group: 'Tego kontaktu nie ma w tej grupie.',
+  contact_number_taken: 'Ten numer należy do innego kontaktu.',
+  contact_not_object: 'Kontakt musi być obiektem.',
+  contacts_too_many: ({ limit }) => `Za dużo kontaktów w jednym żądaniu (najwyżej ${limit}).`,
+  members_too_many: ({ limit }) => `Do grupy można dodać w jednym żądaniu najwyżej tyle kontaktów: ${limit}.`,
+  contact_groups_too_many: ({ limit, contacts, first }) =>
+    `Kontakt może być najwyżej w tylu grupach: ${limit}. Podanych kontaktów, które są już w tylu: ${contacts}, ` +
+    `pierwszy to ${quoted(first)}. Nikogo nie dodano: pomiń je albo usuń z innych grup.`,
+  members_missing: 'Podaj kontakty w polu „contact_ids” albo „msisdns”.',
+  fields_too_many: ({ limit }) => `Kontakt może mieć najwyżej tyle pól własnych: ${limit}.`,
+  quota_reached: ({ quota, limit }) => `${QUOTA_TEXTS[quota](limit)} albo poproś o wyższy limit.`,
+  field_key_malformed: ({ key }) =>
+    `Nazwa pola własnego ${quoted(key)} jest nieprawidłowa: najpierw litera albo podkreślenie, ` +
+    'potem najwyżej 30 liter, cyfr lub podkreśleń.',
+  field_key_reserved: ({ key }) =>
+    `Nazwa ${quoted(key)} jest zastrzeżona i nie może być nazwą pola własnego.`,
+  field_key_repeated: ({ key }) =>
+    `Pole własne ${quoted(key)} podano więcej niż raz (wielkość liter nie ma znaczenia).`,
+  field_value_malformed: ({ key, limit }) =>
+    `Wartość pola własnego ${quoted(key)} musi być tekstem (najwyżej ${limit} znaków) albo liczbą.`,
+  domain_malformed:
+    'To nie jest nazwa domeny. Podaj samą nazwę, bez „https://” i kropki na końcu, na przykład sklep.example.',
+  domain_exists: 'Ta domena jest już dodana do konta.',
+  domain_taken: 'Tej domeny używa już inne konto.',
+  domain_unknown: 'Na koncie nie ma takiej domeny.',
+  domain_not_verified: 'Ta domena nie jest zweryfikowana. Ustaw jej rekordy DNS i sprawdź ją ponownie.',
+  domains_too_many: ({ limit }) =>
+    `Konto może mieć najwyżej tyle domen nadawcy: ${limit}. Usuń którąś z nich.`,
+  group_exists: ({ group }) => `Grupa o nazwie ${quoted(group)} już istnieje.`,
+  group_name_like_id: 'Nazwa grupy nie może zaczynać się jak identyfikator („gr_”).',
+  csv_malformed: ({ line }) =>
+    `Treść żądania nie jest poprawnym plikiem CSV${line === null ? '' : ` (wiersz ${line})`}.`,
+  csv_column_repeated: ({ column }) => `Kolumna ${quoted(column)} występuje w pliku CSV więcej niż raz.`,
+  csv_columns_too_many: ({ limit }) =>
+    `Kontakty mają razem za dużo różnych pól własnych na jeden plik CSV (najwyżej ${limit}). Zawęź listę.`,
+  csv_header_too_wide: ({ limit }) => `Plik CSV ma za dużo kolumn (najwyżej ${limit}).`,
+  cursor_malformed: 'Nieprawidłowy kursor. Podaj wartość next_cursor z poprzedniej strony.',
+  search_too_long: ({ limit }) => `Szukać można najwyżej tylu słów naraz: ${limit}.`,
+  lookup_unverified: 'Konto testowe sprawdza tylko zweryfikowane numery; ten numer nie jest zweryfikowany.',
+  lookup_unpaid: 'Za mało środków na koncie. Numer nie został sprawdzony.',
+  email_unknown: 'Nie znaleziono e-maila o podanym identyfikatorze.',
+  email_no_route: 'Wysyłka e-maili jest chwilowo niedostępna. Nic nie pobrano; spróbuj ponownie za chwilę.',
+  email_content_missing: 'Podaj treść e-maila: „html”, „text” albo obie.',
+  address_malformed: ({ field }) =>
+    `Pole ${quoted(field)} musi być adresem e-mail: sam adres, bez nazwy i nawiasów.`,
+  address_repeated: ({ field }) =>
+    `Adres w polu ${quoted(field)} powtarza się. Każdy adres może wystąpić tylko raz.`,
+  display_name_malformed: ({ field }) =>
+    `Pole ${quoted(field)} nie może wyglądać jak adres ani zawierać znaków niewidocznych.`,
+  address_not_own: 'Konto testowe może wysyłać e-maile tylko na adresy we własnych domenach.',
+  address_not_listed: 'Tego adresu nie ma na liście wykluczeń.',
+  sender_domain_missing:
+    'Konto nie ma domyślnej domeny nadawcy. Podaj „from” z adresem w zweryfikowanej domenie.',
+  sender_domain_unverified: ({ domain }) =>
+    `Domena nadawcy ${quoted(domain)} nie jest zweryfikowana na tym koncie.`,
+  unsubscribe_needs_one: 'Link rezygnacji jednym kliknięciem może mieć tylko e-mail do jednego adresu.',
+  header_not_allowed: ({ header }) => `Nagłówek ${quoted(header)} nie jest dozwolony.`,
+  header_malformed: ({ header }) =>
+    `Nagłówek ${quoted(header)} musi mieć jedną linię znaków ASCII, najwyżej ${HEADER_VALUE_MAX}.`,
+  header_repeated: ({ header }) => `Nagłówek ${quoted(header)} podano więcej niż raz.`,
+  attachment_type: ({ index }) => `Załącznik${place(index)} ma niedozwoloną nazwę lub typ.`,
+  attachment_not_base64: ({ index }) => `Treść załącznika${place(index)} nie jest poprawnym base64.`,
+  attachments_too_large: ({ limitBytes }) =>
+    `Załączniki mogą mieć łącznie najwyżej ${megabytes(limitBytes)} MB.`,
+  lookup_failed: 'Operator nie sprawdził numeru. Opłata nie została pobrana; spróbuj ponownie za chwilę.',
+  lookup_no_route: 'Sprawdzanie tego numeru nie jest dostępne. Opłata nie została pobrana.',
+  lookup_timed_out:
+    'Operator nie odpowiedział na czas. Opłata nie została pobrana; spróbuj ponownie za chwilę.',
+  lookup_abandoned: 'Nie udało się sprawdzić numeru. Opłata nie została pobrana; spróbuj ponownie.',
+  lookup_unresolved:
+    'Wynik nie nadszedł na czas. Ponów zapytanie: jeśli wynik już jest, nie zostanie naliczony drugi raz.',
+  template_subject: 'Temat może mieć tylko szablon typu mms. Temat, który szablon ma, usuwa wartość null.',
+  template_empty: 'Podaj co najmniej jedno pole szablonu do zmiany.',
+  url_malformed: 'Pole „url” nie jest poprawnym adresem.',
+  url_scheme: 'Adres webhooka musi zaczynać się od https://.',
+  url_credentials: 'Adres webhooka nie może zawierać nazwy użytkownika ani hasła.',
+  url_fragment: 'Adres webhooka nie może zawierać części po znaku „#”.',
+  url_port:
+    'Adres webhooka musi mieć port 443 albo port od 1024 wzwyż, na którym zwykle nie działa inna usługa niż serwer WWW.',
+  url_private: 'Adres webhooka musi być dostępny publicznie.',
+  unavailable: 'Usługa jest chwilowo niedostępna. Spróbuj ponownie za chwilę.',
+  timed_out: 'Usługa nie odpowiedziała na czas. Spróbuj ponownie za chwilę.',
+  send_abandoned:
+    'Nie udało się przyjąć wiadomości. Nic nie zostało wysłane ani naliczone; spróbuj ponownie.',
+  send_unresolved:
+    'Nie wiadomo, czy wiadomość została przyjęta. Sprawdź historię albo ponów żądanie ' +
+    'z tym samym Idempotency-Key.',
+  backlog_full:
+    'Zbyt wiele przyjętych wiadomości czeka na wysłanie. Nic nie zostało wysłane ani naliczone; spróbuj ponownie później.',
+  internal: 'Wystąpił błąd po naszej stronie. Podaj identyfikator żądania w zgłoszeniu do pomocy.',
+};
+
 /** The Polish sentence of the error envelope's `message` (v2.3.0, Errors). */
 export function problemText(problem: Problem): string {
-  switch (problem.reason) {
-    case 'key_missing':
-      return 'Brak klucza API. Podaj go w nagłówku „Authorization: Bearer <klucz>”.';
-    case 'key_invalid':
-      return 'Klucz API jest nieprawidłowy albo został unieważniony.';
-    case 'account_suspended':
-      return 'Konto jest zawieszone.';
-    case 'account_closed':
-      return 'Konto jest zamknięte.';
-    case 'account_not_migrated':
-      return 'Konto nie zostało jeszcze przeniesione do panelu.';
-    case 'test_key_on_live_account':
-      return 'Klucz testowy na aktywnym koncie może tylko odczytywać dane. Użyj klucza produkcyjnego.';
-    case 'scope_missing':
-      return `Klucz API nie ma wymaganego uprawnienia „${problem.scope}”.`;
-    case 'rate_limited':
-      return `Przekroczono limit żądań na minutę. Spróbuj ponownie za ${problem.seconds} s.`;
-    case 'too_many_at_once':
-      return `Konto ma już tyle żądań w toku, ile może mieć jednocześnie: ${problem.limit}. Spróbuj ponownie za chwilę.`;
-    case 'too_many_heavy_at_once':
-      return (
-        `Konto ma już w toku tyle dużych żądań (duże treści, raporty, eksporty), ile może mieć jednocześnie: ${problem.limit}. ` +
-        'Spróbuj ponownie za chwilę.'
-      );
-    case 'route_unknown':
-      return 'Nie ma takiego adresu.';
-    case 'resource_unknown':
-      return 'Nie znaleziono zasobu.';
-    case 'message_unknown':
-      return 'Nie znaleziono wiadomości o podanym identyfikatorze.';
-    case 'group_unknown':
-      return `Nie znaleziono grupy ${quoted(problem.group)}.`;
-    case 'method_not_allowed':
-      return `Metoda ${problem.method} nie jest tu obsługiwana. Dozwolone: ${problem.allowed.join(', ')}.`;
-    case 'too_large':
-      return `Treść żądania jest za duża (limit: ${Math.floor(problem.limitBytes / 1024)} kB).`;
-    case 'content_type_unsupported':
-      return 'Treść żądania musi mieć typ application/json.';
-    case 'charset_unsupported':
-      return 'Treść żądania musi być zapisana w kodowaniu UTF-8.';
-    case 'content_encoding_unsupported':
-      return 'Skompresowana treść żądania nie jest obsługiwana.';
-    case 'request_malformed':
-      return 'Żądanie nie jest poprawnym żądaniem HTTP.';
-    case 'host_missing':
-      return 'Brak nagłówka Host.';
-    case 'expectation_unsupported':
-      return 'Nagłówek Expect może mieć tylko wartość 100-continue.';
-    case 'headers_too_large':
-      return 'Nagłówki żądania są za duże.';
-    case 'request_too_slow':
-      return 'Żądanie nie dotarło w całości na czas.';
-    case 'body_aborted':
-      return 'Treść żądania nie dotarła w całości.';
-    case 'body_missing':
-      return 'Brak treści żądania.';
-    case 'body_not_utf8':
-      return 'Treść żądania nie jest poprawnym tekstem UTF-8.';
-    case 'body_not_json':
-      return 'Treść żądania nie jest poprawnym dokumentem JSON.';
-    case 'body_too_deep':
-      return `Treść żądania jest zagnieżdżona za głęboko (najwyżej poziomów: ${problem.limit}).`;
-    case 'body_too_many_keys':
-      return `Obiekt w treści żądania ma za dużo pól (najwyżej ${problem.limit}).`;
-    case 'body_too_many_items':
-      return `Tablica w treści żądania ma za dużo elementów (najwyżej ${problem.limit}).`;
-    case 'body_too_many_values':
-      return `Treść żądania ma za dużo wartości (najwyżej ${problem.limit}).`;
-    case 'key_too_long':
-      return `Nazwa pola w treści żądania jest za długa (maksimum znaków: ${problem.limit}).`;
-    case 'field_repeated':
-      return `Pole ${quoted(problem.field)} podano więcej niż raz.`;
-    case 'body_not_object':
-      return 'Treść żądania musi być obiektem JSON.';
-    case 'field_missing':
-      return `Brak wymaganego pola ${quoted(problem.field)}.`;
-    case 'field_unknown':
-      return `Nieznane pole ${quoted(problem.field)}.`;
-    case 'field_malformed':
-      return `Pole ${quoted(problem.field)} ma nieprawidłową wartość.`;
-    case 'parameter_unknown':
-      return `Nieznany parametr ${quoted(problem.field)}.`;
-    case 'plus_not_encoded':
-      return `Parametr ${quoted(problem.field)} zaczyna się od spacji: znak plus zapisuje się w adresie jako %2B.`;
-    case 'query_repeated':
-      return `Parametr ${quoted(problem.field)} podano więcej niż raz.`;
-    case 'field_type':
-      return `Pole ${quoted(problem.field)} musi być ${TYPES[problem.expected] ?? 'innego typu'}.`;
-    case 'field_too_short':
-      return `Pole ${quoted(problem.field)} ${TOO_SHORT[problem.unit](problem.limit)}.`;
-    case 'field_too_long':
-      return `Pole ${quoted(problem.field)} ${TOO_LONG[problem.unit](problem.limit)}.`;
-    case 'number_out_of_range':
-      return `Pole ${quoted(problem.field)} musi być liczbą całkowitą od ${problem.min} do ${problem.max}.`;
-    case 'one_of':
-      return `Pole ${quoted(problem.field)} musi mieć jedną z wartości: ${problem.values.join(', ')}.`;
-    case 'characters_forbidden':
-      return `Pole ${quoted(problem.field)} zawiera niedozwolone znaki.`;
-    case 'idempotency_key_length':
-      return 'Nagłówek Idempotency-Key musi mieć od 1 do 128 znaków.';
-    case 'idempotency_key_repeated':
-      return 'Nagłówek Idempotency-Key podano więcej niż raz.';
-    case 'idempotency_other_content':
-      return 'Ten sam Idempotency-Key został już użyty z inną treścią żądania.';
-    case 'idempotency_in_progress':
-      return 'Żądanie z tym samym Idempotency-Key jest jeszcze w toku. Ponów je za chwilę.';
-    case 'recipient_malformed':
-      return `Nieprawidłowy numer odbiorcy${position(problem.index)}.`;
-    case 'recipient_too_long':
-      return `Numer odbiorcy${position(problem.index)} ${TOO_LONG_FOR_POLAND}`;
-    case 'number_malformed':
-      return `Pole „${problem.field}” musi być numerem telefonu: +48500100200, 48500100200 albo 500100200, bez spacji.`;
-    case 'polish_number_too_long':
-      return `Numer w polu „${problem.field}” ${TOO_LONG_FOR_POLAND}`;
-    case 'recipients_empty':
-      return 'Podaj co najmniej jednego odbiorcę.';
-    case 'recipients_malformed':
-      return `Nieprawidłowe numery odbiorców: ${problem.positions.length}. Pierwszy stoi na liście na pozycji ${problem.positions[0]}.`;
-    case 'recipients_too_many':
-      return `Za dużo odbiorców w jednym żądaniu (najwyżej ${problem.limit}).`;
-    case 'recipient_unverified':
-      return `Konto testowe wysyła tylko na zweryfikowane numery; ten numer nie jest zweryfikowany${position(problem.index)}.`;
-    case 'no_route':
-      return `Wysyłka na ten numer nie jest dostępna${position(problem.index)}.`;
-    case 'sender_inactive':
-      return `Nadawca ${quoted(problem.sender)} nie jest aktywny na liście nadawców konta.`;
-    case 'sender_malformed':
-      return (
-        `Pole ${quoted(problem.field)} musi być nazwą nadawcy (od 1 do 11 znaków: litery bez polskich znaków, cyfry, ` +
-        'spacja, kropka, &, _ lub -) albo numerem od 3 do 15 cyfr.'
-      );
-    case 'group_empty':
-      return `Grupa ${quoted(problem.group)} jest pusta.`;
-    case 'groups_too_many':
-      return `Za dużo grup w jednym żądaniu (najwyżej ${problem.limit}).`;
-    case 'text_too_long':
-      return `Treść wiadomości jest za długa${position(problem.index)}: części ${problem.isMore === true ? 'co najmniej ' : ''}${problem.parts}, najwyżej ${problem.limit}.`;
-    case 'text_not_gsm7':
-      return `Treść zawiera znak spoza alfabetu GSM-7 (znak ${problem.position} treści)${position(problem.index)}.`;
-    case 'text_blank':
-      return 'Treść wiadomości nie może składać się z samych odstępów.';
-    case 'text_empty':
-      return `Treść wiadomości jest pusta po podstawieniu danych${position(problem.index)}.`;
-    case 'link_malformed':
-      return (
-        `Nieprawidłowy link śledzony ${braced(problem.source)} (znak ${problem.position} treści): po „link:” podaj pełny ` +
-        'adres http albo https, bez spacji i najwyżej 2000 bajtów, a po nim „}}”.'
-      );
-    case 'placeholder_malformed':
-      return (
-        `Nieprawidłowe pole ${braced(problem.source)} (znak ${problem.position} treści): między „{{” i „}}” może stać ` +
-        'tylko nazwa z liter, cyfr i znaków podkreślenia albo „link:” z adresem.'
-      );
-    case 'links_too_many':
-      return `Wiadomość może zawierać najwyżej ${problem.limit} różne adresy śledzone.`;
-    case 'placeholders_too_many':
-      return `Wiadomość może zawierać łącznie najwyżej ${problem.limit} pola z kontaktów, linki śledzone i link rezygnacji.`;
-    case 'template_unknown':
-      return 'Nie znaleziono szablonu o podanym identyfikatorze.';
-    case 'template_type':
-      return `Szablon nie jest typu „${problem.channel}”.`;
-    case 'smil_malformed':
-      return `Dokument SMIL jest nieprawidłowy (wiersz ${problem.line}): ${SMIL_TEXTS[problem.what](problem.name)}.`;
-    case 'links_unheard':
-      return 'Treść czytana na głos nie może zawierać linku śledzonego ani linku rezygnacji.';
-    case 'foreign_price_missing':
-      return `Wysyłka na numer zagraniczny wymaga osobnej ceny, której konto nie ma${position(problem.index)}.`;
-    case 'sender_not_number':
-      return `Rozmowa może wychodzić tylko z numeru, a nadawca ${quoted(problem.sender)} jest nazwą.`;
-    case 'calling_hours_missed':
-      return 'W podanych godzinach i z tyloma próbami nie da się zadzwonić: połączenia są możliwe tylko w godzinach dzwonienia.';
-    case 'params_without_template':
-      return 'Pole „params” można podać tylko razem z „template_id”.';
-    case 'params_repeated':
-      return `Klucz ${quoted(problem.key)} w polu „params” jest podany więcej niż raz (wielkość liter nie ma znaczenia).`;
-    case 'instant_malformed':
-      return `Pole ${quoted(problem.field)} musi być datą i godziną ISO 8601 ze strefą, np. 2026-11-21T10:00:00Z.`;
-    case 'window_malformed':
-      return `Pole ${quoted(problem.field)} musi mieć postać HH:MM-HH:MM i obejmować co najmniej 15 minut.`;
-    case 'send_at_too_far':
-      return `Wysyłkę można zaplanować najwyżej ${problem.days} dni naprzód.`;
-    case 'expires_at_out_of_range':
-      return 'Termin ważności musi przypadać od 15 minut do 72 godzin po czasie wysyłki.';
-    case 'settings_empty':
-      return 'Podaj co najmniej jedno ustawienie do zmiany.';
-    case 'prefix_malformed':
-      return 'Słowo kluczowe musi mieć od 2 do 10 liter (bez polskich znaków) lub cyfr.';
-    case 'prefix_reserved':
-      return 'Słowa STOP, WYPISZ i NIE służą do rezygnacji z wiadomości i nie mogą być słowem kluczowym.';
-    case 'prefix_everyday':
-      return (
-        'Od tego słowa lub liczby zaczynają się zwykłe odpowiedzi do różnych nadawców. ' +
-        'Może być słowem kluczowym tylko za zgodą operatora serwisu.'
-      );
-    case 'prefix_resting':
-      return 'Z tego słowa kluczowego niedawno zrezygnowało inne konto. Będzie wolne po 30 dniach od rezygnacji.';
-    case 'prefix_changes':
-      return 'Słowo kluczowe zmieniano zbyt często. Kolejne można wybrać po 30 dniach od jednej z ostatnich zmian.';
-    case 'prefix_taken':
-      return 'To słowo kluczowe jest już zajęte.';
-    case 'changes_too_many':
-      return (
-        `W ciągu 24 godzin ustawienia i webhook konta można zmienić łącznie najwyżej tyle razy: ${problem.limit}. ` +
-        'Nic nie zostało zmienione, spróbuj później.'
-      );
-    case 'insufficient_funds':
-      return 'Za mało środków na koncie. Nic nie zostało wysłane.';
-    case 'tool_budget_reached':
-      return (
-        `Dzienny budżet klucza na wysyłki przez narzędzia (${pln(problem.limitGrosze)} netto) nie wystarcza ` +
-        `na koszt ${pln(problem.costGrosze)} netto. Nic nie zostało wysłane ani pobrane.`
-      );
-    case 'statement_overdue':
-      return 'Rozliczenie miesięczne jest po terminie płatności. Wysyłki są wstrzymane do zaksięgowania wpłaty.';
-    case 'not_cancellable':
-      return 'Anulować można tylko zaplanowaną wiadomość, najpóźniej 30 sekund przed wysyłką.';
-    case 'inbound_unknown':
-      return 'Nie znaleziono odpowiedzi o podanym identyfikatorze.';
-    case 'event_unknown':
-      return 'Nie znaleziono zdarzenia o podanym identyfikatorze.';
-    case 'event_pending':
-      return 'To zdarzenie jest właśnie dostarczane.';
-    case 'webhook_missing':
-      return 'Konto nie ma ustawionego adresu webhooka.';
-    case 'resends_used_up':
-      return `To zdarzenie wysłano ponownie już tyle razy, ile można: ${problem.limit}.`;
-    case 'resends_at_once':
-      return `Za dużo zdarzeń jest właśnie wysyłanych ponownie (najwyżej ${problem.limit}). Spróbuj za chwilę.`;
-    case 'link_unknown':
-      return 'Nie znaleziono linku o podanym tokenie.';
-    case 'field_exclusive':
-      return `Podaj jedno z pól „${problem.other}” i ${quoted(problem.field)}, nie oba.`;
-    case 'instant_past':
-      return `Pole ${quoted(problem.field)} musi być chwilą w przyszłości.`;
-    case 'number_not_listed':
-      return 'Tego numeru nie ma na czarnej liście.';
-    case 'day_malformed':
-      return `Pole ${quoted(problem.field)} musi być dniem w postaci RRRR-MM-DD, np. 2026-11-21.`;
-    case 'period_reversed':
-      return 'Pierwszy dzień raportu nie może być późniejszy niż ostatni.';
-    case 'period_too_long':
-      return `Raport może obejmować najwyżej tyle dni: ${problem.limit}.`;
-    case 'contact_unknown':
-      return 'Nie znaleziono kontaktu o podanym identyfikatorze.';
-    case 'contact_not_in_group':
-      return 'Tego kontaktu nie ma w tej grupie.';
-    case 'contact_number_taken':
-      return 'Ten numer należy do innego kontaktu.';
-    case 'contact_not_object':
-      return 'Kontakt musi być obiektem.';
-    case 'contacts_too_many':
-      return `Za dużo kontaktów w jednym żądaniu (najwyżej ${problem.limit}).`;
-    case 'members_too_many':
-      return `Do grupy można dodać w jednym żądaniu najwyżej tyle kontaktów: ${problem.limit}.`;
-    case 'contact_groups_too_many':
-      return (
-        `Kontakt może być najwyżej w tylu grupach: ${problem.limit}. Podanych kontaktów, które są już w tylu: ${problem.contacts}, ` +
-        `pierwszy to ${quoted(problem.first)}. Nikogo nie dodano: pomiń je albo usuń z innych grup.`
-      );
-    case 'members_missing':
-      return 'Podaj kontakty w polu „contact_ids” albo „msisdns”.';
-    case 'fields_too_many':
-      return `Kontakt może mieć najwyżej tyle pól własnych: ${problem.limit}.`;
-    case 'quota_reached':
-      return `${QUOTA_TEXTS[problem.quota](problem.limit)} albo poproś o wyższy limit.`;
-    case 'field_key_malformed':
-      return (
-        `Nazwa pola własnego ${quoted(problem.key)} jest nieprawidłowa: najpierw litera albo podkreślenie, ` +
-        'potem najwyżej 30 liter, cyfr lub podkreśleń.'
-      );
-    case 'field_key_reserved':
-      return `Nazwa ${quoted(problem.key)} jest zastrzeżona i nie może być nazwą pola własnego.`;
-    case 'field_key_repeated':
-      return `Pole własne ${quoted(problem.key)} podano więcej niż raz (wielkość liter nie ma znaczenia).`;
-    case 'field_value_malformed':
-      return `Wartość pola własnego ${quoted(problem.key)} musi być tekstem (najwyżej ${problem.limit} znaków) albo liczbą.`;
-    case 'domain_malformed':
-      return 'To nie jest nazwa domeny. Podaj samą nazwę, bez „https://” i kropki na końcu, na przykład sklep.example.';
-    case 'domain_exists':
-      return 'Ta domena jest już dodana do konta.';
-    case 'domain_taken':
-      return 'Tej domeny używa już inne konto.';
-    case 'domain_unknown':
-      return 'Na koncie nie ma takiej domeny.';
-    case 'domain_not_verified':
-      return 'Ta domena nie jest zweryfikowana. Ustaw jej rekordy DNS i sprawdź ją ponownie.';
-    case 'domains_too_many':
-      return `Konto może mieć najwyżej tyle domen nadawcy: ${problem.limit}. Usuń którąś z nich.`;
-    case 'group_exists':
-      return `Grupa o nazwie ${quoted(problem.group)} już istnieje.`;
-    case 'group_name_like_id':
-      return 'Nazwa grupy nie może zaczynać się jak identyfikator („gr_”).';
-    case 'csv_malformed':
-      return `Treść żądania nie jest poprawnym plikiem CSV${problem.line === null ? '' : ` (wiersz ${problem.line})`}.`;
-    case 'csv_column_repeated':
-      return `Kolumna ${quoted(problem.column)} występuje w pliku CSV więcej niż raz.`;
-    case 'csv_columns_too_many':
-      return `Kontakty mają razem za dużo różnych pól własnych na jeden plik CSV (najwyżej ${problem.limit}). Zawęź listę.`;
-    case 'csv_header_too_wide':
-      return `Plik CSV ma za dużo kolumn (najwyżej ${problem.limit}).`;
-    case 'cursor_malformed':
-      return 'Nieprawidłowy kursor. Podaj wartość next_cursor z poprzedniej strony.';
-    case 'search_too_long':
-      return `Szukać można najwyżej tylu słów naraz: ${problem.limit}.`;
-    case 'lookup_unverified':
-      return 'Konto testowe sprawdza tylko zweryfikowane numery; ten numer nie jest zweryfikowany.';
-    case 'lookup_unpaid':
-      return 'Za mało środków na koncie. Numer nie został sprawdzony.';
-    case 'email_unknown':
-      return 'Nie znaleziono e-maila o podanym identyfikatorze.';
-    case 'email_no_route':
-      return 'Wysyłka e-maili jest chwilowo niedostępna. Nic nie pobrano; spróbuj ponownie za chwilę.';
-    case 'email_content_missing':
-      return 'Podaj treść e-maila: „html”, „text” albo obie.';
-    case 'address_malformed':
-      return `Pole ${quoted(problem.field)} musi być adresem e-mail: sam adres, bez nazwy i nawiasów.`;
-    case 'address_repeated':
-      return `Adres w polu ${quoted(problem.field)} powtarza się. Każdy adres może wystąpić tylko raz.`;
-    case 'display_name_malformed':
-      return `Pole ${quoted(problem.field)} nie może wyglądać jak adres ani zawierać znaków niewidocznych.`;
-    case 'address_not_own':
-      return 'Konto testowe może wysyłać e-maile tylko na adresy we własnych domenach.';
-    case 'address_not_listed':
-      return 'Tego adresu nie ma na liście wykluczeń.';
-    case 'sender_domain_missing':
-      return 'Konto nie ma domyślnej domeny nadawcy. Podaj „from” z adresem w zweryfikowanej domenie.';
-    case 'sender_domain_unverified':
-      return `Domena nadawcy ${quoted(problem.domain)} nie jest zweryfikowana na tym koncie.`;
-    case 'unsubscribe_needs_one':
-      return 'Link rezygnacji jednym kliknięciem może mieć tylko e-mail do jednego adresu.';
-    case 'header_not_allowed':
-      return `Nagłówek ${quoted(problem.header)} nie jest dozwolony.`;
-    case 'header_malformed':
-      return `Nagłówek ${quoted(problem.header)} musi mieć jedną linię znaków ASCII, najwyżej ${HEADER_VALUE_MAX}.`;
-    case 'header_repeated':
-      return `Nagłówek ${quoted(problem.header)} podano więcej niż raz.`;
-    case 'attachment_type':
-      return `Załącznik${position(problem.index)} ma niedozwoloną nazwę lub typ.`;
-    case 'attachment_not_base64':
-      return `Treść załącznika${position(problem.index)} nie jest poprawnym base64.`;
-    case 'attachments_too_large':
-      return `Załączniki mogą mieć łącznie najwyżej ${megabytes(problem.limitBytes)} MB.`;
-    case 'lookup_failed':
-      return 'Operator nie sprawdził numeru. Opłata nie została pobrana; spróbuj ponownie za chwilę.';
-    case 'lookup_no_route':
-      return 'Sprawdzanie tego numeru nie jest dostępne. Opłata nie została pobrana.';
-    case 'lookup_timed_out':
-      return 'Operator nie odpowiedział na czas. Opłata nie została pobrana; spróbuj ponownie za chwilę.';
-    case 'lookup_abandoned':
-      return 'Nie udało się sprawdzić numeru. Opłata nie została pobrana; spróbuj ponownie.';
-    case 'lookup_unresolved':
-      return 'Wynik nie nadszedł na czas. Ponów zapytanie: jeśli wynik już jest, nie zostanie naliczony drugi raz.';
-    case 'template_subject':
-      return 'Temat może mieć tylko szablon typu mms. Temat, który szablon ma, usuwa wartość null.';
-    case 'template_empty':
-      return 'Podaj co najmniej jedno pole szablonu do zmiany.';
-    case 'url_malformed':
-      return 'Pole „url” nie jest poprawnym adresem.';
-    case 'url_scheme':
-      return 'Adres webhooka musi zaczynać się od https://.';
-    case 'url_credentials':
-      return 'Adres webhooka nie może zawierać nazwy użytkownika ani hasła.';
-    case 'url_fragment':
-      return 'Adres webhooka nie może zawierać części po znaku „#”.';
-    case 'url_port':
-      return 'Adres webhooka musi mieć port 443 albo port od 1024 wzwyż, na którym zwykle nie działa inna usługa niż serwer WWW.';
-    case 'url_private':
-      return 'Adres webhooka musi być dostępny publicznie.';
-    case 'unavailable':
-      return 'Usługa jest chwilowo niedostępna. Spróbuj ponownie za chwilę.';
-    case 'timed_out':
-      return 'Usługa nie odpowiedziała na czas. Spróbuj ponownie za chwilę.';
-    case 'send_abandoned':
-      return 'Nie udało się przyjąć wiadomości. Nic nie zostało wysłane ani naliczone; spróbuj ponownie.';
-    case 'send_unresolved':
-      return (
-        'Nie wiadomo, czy wiadomość została przyjęta. Sprawdź historię albo ponów żądanie ' +
-        'z tym samym Idempotency-Key.'
-      );
-    case 'backlog_full':
-      return 'Zbyt wiele przyjętych wiadomości czeka na wysłanie. Nic nie zostało wysłane ani naliczone; spróbuj ponownie później.';
-    case 'internal':
-      return 'Wystąpił błąd po naszej stronie. Podaj identyfikator żądania w zgłoszeniu do pomocy.';
-  }
+  const sentence = SENTENCES[problem.reason];
+  // Each takes the problem of its own reason, which the compiler cannot follow through the index.
+  return typeof sentence === 'string' ? sentence : (sentence as (problem: Problem) => string)(problem);
 }
 
-function position(index: number | null): string {
+function place(index: number | null): string {
   return index === null ? '' : ` (pozycja ${index + 1} na liście)`;
 }
 

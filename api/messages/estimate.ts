@@ -11,16 +11,14 @@ import {
 } from '../../operations/sending/plan.ts';
 import {
   MMS_EXAMPLE,
-  MMS_REFUSALS,
   MMS_STATUS_TEXTS,
   mmsRequest,
-  PLAN_REFUSALS,
+  PLAN_ERRORS,
   PLAN_STATUS_TEXTS,
   SEND_BODY_LIMIT,
   SEND_EXAMPLE,
   sendRequest,
   VOICE_EXAMPLE,
-  VOICE_REFUSALS,
   VOICE_STATUS_TEXTS,
   voiceRequest,
 } from './request.ts';
@@ -100,7 +98,7 @@ export const estimateMessages = endpoint({
   id: 'estimateMessages',
   summary: 'Shows what a send would cost: for each recipient the final text, its parts, cost and send time.',
   description: `Takes what \`POST /v1/messages\` takes and answers what it would do: for each recipient the final text, encoding, parts, cost and send time. ${OF_AN_ESTIMATE}`,
-  refusals: PLAN_REFUSALS,
+  errors: PLAN_ERRORS,
   body: sendRequest,
   example: SEND_EXAMPLE,
   async handle(call) {
@@ -118,7 +116,7 @@ export const estimateMms = endpoint({
   summary: 'Shows what an MMS would cost: for each recipient the final SMIL, its cost and send time.',
   description: `Takes what \`POST /v1/mms\` takes and answers what it would do: for each recipient the final SMIL (\`text\`), cost and send time. ${OF_AN_ESTIMATE}`,
   statusTexts: { ...PLAN_STATUS_TEXTS, ...MMS_STATUS_TEXTS },
-  refusals: [...PLAN_REFUSALS, ...MMS_REFUSALS],
+  errors: PLAN_ERRORS,
   body: mmsRequest,
   example: MMS_EXAMPLE,
   async handle(call) {
@@ -136,7 +134,7 @@ export const estimateVoice = endpoint({
   summary: 'Shows what a call would cost: for each recipient the final text, its cost and when it is called.',
   description: `Takes what \`POST /v1/voice\` takes and answers what it would do: for each recipient the final text, cost and when it would be called, by the calling hours of the network too. ${OF_AN_ESTIMATE}`,
   statusTexts: { ...PLAN_STATUS_TEXTS, ...VOICE_STATUS_TEXTS },
-  refusals: [...PLAN_REFUSALS, ...VOICE_REFUSALS],
+  errors: PLAN_ERRORS,
   body: voiceRequest,
   example: VOICE_EXAMPLE,
   async handle(call) {

@@ -77,7 +77,6 @@ export const getMessage = endpoint({
   id: 'getMessage',
   summary: 'Shows one message.',
   description: 'One message, with its tracked links.',
-  refusals: ['message_unknown'],
   params: z.strictObject({ id: lenientPathId('msg') }),
   responses: { 200: messageWithLinksSchema },
   async handle({ services, caller, params }) {
@@ -146,7 +145,6 @@ export const listMessageEvents = endpoint({
   summary: "Shows a message's way, step by step.",
   description:
     'What happened to a message, oldest first: acceptance, charge and refund, each part handed to the network and reported on, each status, each attempt of a webhook, replies, clicks and an opt-out. At most 200 of a kind.',
-  refusals: ['message_unknown'],
   params: z.strictObject({ id: lenientPathId('msg') }),
   responses: {
     200: z.strictObject({ data: z.array(messageEventSchema).describe('The steps, oldest first.') }),
@@ -168,7 +166,7 @@ export const cancelMessage = endpoint({
   description:
     'Cancels a scheduled message up to 30 seconds before it is sent, and gives its cost back. Repeated, it answers the same message.',
   statusTexts: { 409: 'The message is not scheduled, or has less than 30 seconds left.' },
-  refusals: ['message_unknown', 'not_cancellable'],
+  errors: [409],
   params: z.strictObject({ id: lenientPathId('msg') }),
   responses: { 200: messageSchema },
   async handle(call) {

@@ -13,7 +13,6 @@ import {
   senderName,
   sendWindow,
 } from '../fields.ts';
-import type { Reason } from '../http/refusals.ts';
 import type { Channel } from '../../domain/channelDeclaration.ts';
 import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
 import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts';
@@ -209,21 +208,8 @@ export const VOICE_EXAMPLE = {
  */
 export const SEND_BODY_LIMIT = 256 * 1024;
 
-/** Why what was asked for cannot be planned: a send refuses with these, and its estimate. */
-export const PLAN_REFUSALS: readonly Reason[] = [
-  ...(['recipients_empty', 'recipient_malformed', 'recipient_too_long', 'recipients_too_many'] as const),
-  ...(['groups_too_many', 'group_unknown', 'group_empty', 'recipient_unverified', 'no_route'] as const),
-  ...(['sender_inactive', 'template_unknown', 'template_type', 'params_without_template'] as const),
-  ...(['params_repeated', 'placeholder_malformed', 'link_malformed', 'placeholders_too_many'] as const),
-  ...(['links_too_many', 'text_empty', 'text_blank', 'text_too_long'] as const),
-  ...(['send_at_too_far', 'expires_at_out_of_range'] as const),
-];
-
-/** And why of an MMS or a call beside that. */
-export const MMS_REFUSALS: readonly Reason[] = ['smil_malformed', 'foreign_price_missing'];
-export const VOICE_REFUSALS: readonly Reason[] = [
-  ...(['foreign_price_missing', 'sender_not_number', 'links_unheard', 'calling_hours_missed'] as const),
-];
+/** As what it is refused that something cannot be planned: of a send, and of its estimate. */
+export const PLAN_ERRORS = [404, 422] as const;
 
 /** What the statuses of these refusals mean, where the general text says less. */
 export const PLAN_STATUS_TEXTS = {

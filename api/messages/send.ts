@@ -1,18 +1,16 @@
 import { endpoint } from '../http/endpoint.ts';
 import {
   MMS_EXAMPLE,
-  MMS_REFUSALS,
   MMS_STATUS_TEXTS,
   mmsRequest,
   SEND_BODY_LIMIT,
   SEND_EXAMPLE,
   sendRequest,
   VOICE_EXAMPLE,
-  VOICE_REFUSALS,
   VOICE_STATUS_TEXTS,
   voiceRequest,
 } from './request.ts';
-import { ALL_OR_NOTHING, SEND_REFUSALS, sendAndAnswer, SENDING } from './sending.ts';
+import { ALL_OR_NOTHING, sendAndAnswer, SENDING } from './sending.ts';
 
 const PATH = '/v1/messages';
 
@@ -24,7 +22,6 @@ export const sendMessages = endpoint({
   id: 'sendMessages',
   summary: 'Sends an SMS to one number, to several, or to contact groups.',
   description: `Sends to one number, to a group, or to an array of both. ${ALL_OR_NOTHING}`,
-  refusals: SEND_REFUSALS,
   body: sendRequest,
   example: SEND_EXAMPLE,
   bodyLimit: SEND_BODY_LIMIT,
@@ -42,7 +39,6 @@ export const sendMms = endpoint({
   summary: 'Sends an MMS to one number, to several, or to contact groups.',
   description: `Sends what a SMIL document shows, one part each at the account's price of an MMS; abroad only where the account has a price for it. ${ALL_OR_NOTHING}`,
   statusTexts: { ...SENDING.statusTexts, ...MMS_STATUS_TEXTS },
-  refusals: [...SEND_REFUSALS, ...MMS_REFUSALS],
   body: mmsRequest,
   example: MMS_EXAMPLE,
   bodyLimit: SEND_BODY_LIMIT,
@@ -60,7 +56,6 @@ export const sendVoice = endpoint({
   summary: 'Calls one number, several, or contact groups, and reads a text aloud.',
   description: `Orders a call in which a voice reads the text, one part each at the account's price of a call; abroad only where the account has a price for it. Where the network calls at certain hours only, repeats included, the call waits for them and \`send_at\` says so. ${ALL_OR_NOTHING}`,
   statusTexts: { ...SENDING.statusTexts, ...VOICE_STATUS_TEXTS },
-  refusals: [...SEND_REFUSALS, ...VOICE_REFUSALS],
   body: voiceRequest,
   example: VOICE_EXAMPLE,
   bodyLimit: SEND_BODY_LIMIT,

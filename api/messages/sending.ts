@@ -5,8 +5,7 @@ import type { Asked, Caller, Services } from '../../operations/asked.ts';
 import { findReplay, fingerprintOf, type Keyed } from '../../operations/sending/accept.ts';
 import { send, type SendInput } from '../../operations/sending/send.ts';
 import { documented, grosze } from '../fields.ts';
-import type { Reason } from '../http/refusals.ts';
-import { PLAN_REFUSALS, PLAN_STATUS_TEXTS } from './request.ts';
+import { PLAN_ERRORS, PLAN_STATUS_TEXTS } from './request.ts';
 import { messageSchema, recipientCount, testMode } from './schema.ts';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
@@ -32,6 +31,7 @@ type Accepted = z.output<typeof messageSchema> | z.output<typeof batchResultSche
 export const SENDING = {
   scope: 'send',
   idempotent: true,
+  errors: [...PLAN_ERRORS, 402, 503],
   responses: { 201: z.union([messageSchema, batchResultSchema]) },
   statusTexts: {
     ...PLAN_STATUS_TEXTS,
@@ -43,17 +43,6 @@ export const SENDING = {
 /** What is always said of a send. */
 export const ALL_OR_NOTHING =
   'One number is answered with a Message; a group or an array with a BatchResult. All recipients are accepted and charged together, or nothing is sent. Numbers on the blacklist become messages with status `rejected` at no cost.';
-
-/** Why a send is refused, whatever is sent. */
-export const SEND_REFUSALS: readonly Reason[] = [
-  ...PLAN_REFUSALS,
-  'statement_overdue',
-  'insufficient_funds',
-  'quota_reached',
-  'backlog_full',
-  'send_abandoned',
-  'send_unresolved',
-];
 
 /**
  * Sends what was asked for and answers with a Message, or with a BatchResult when `to` was an array or a group.

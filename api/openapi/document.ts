@@ -13,7 +13,7 @@ import {
 } from './schemas.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { INTERFACE_VERSION } from '../health.ts';
-import { ERROR_SCHEMA, errorResponses, errorsOf } from './errors.ts';
+import { ERROR_SCHEMA, errorResponses, errorsOf, headersNamed } from './errors.ts';
 import { ABOUT, tagOf, TAGS } from './overview.ts';
 
 /** The headers of answers, as components. */
@@ -219,13 +219,11 @@ function answersOf(
   { scope, responses, statusTexts = {}, csv, idempotent }: Endpoint,
   write: Writer,
 ): Record<string, Response> {
-  const headers: Record<string, Header> = {};
-  for (const name of [
+  const headers = headersNamed([
     'X-Request-Id',
     ...(scope === null ? [] : ['RateLimit', 'RateLimit-Policy']),
     ...(idempotent ? ['Idempotent-Replayed'] : []),
-  ])
-    headers[name] = { $ref: `#/components/headers/${name}` };
+  ]);
   const described = Object.entries(responses).map(([status, schema]): [string, Response] => [
     status,
     {

@@ -15,6 +15,8 @@ import { TRIED_AGAIN } from './overview.ts';
 
 /** A JSON Schema (2020-12) as far as this service writes them. */
 export interface JsonSchema {
+  $schema?: string;
+  $defs?: Record<string, JsonSchema>;
   $ref?: string;
   type?: string | string[];
   description?: string;
@@ -107,43 +109,54 @@ export interface OpenApi {
 }
 
 const DEFINITION = '#/$defs/';
-const COMPONENT = '#/components/schemas/';
+
+/** How schemas are written. */
+interface Writing {
+  /** Where components are referred to. */
+  refs: string;
+  examples: boolean;
+  /** Without what a validator would warn of or a model read in vain: formats of our own, and the pattern of a date beside its format. */
+  brief: boolean;
+}
+
+const OPENAPI: Writing = { refs: '#/components/schemas/', examples: true, brief: false };
+/** As the tools of assistants have them. @see Writing */
+export const TOOL_INPUT: Writing = { refs: DEFINITION, examples: true, brief: true };
+/** Nobody writes an answer: examples would only make a model read more. */
+export const TOOL_OUTPUT: Writing = { ...TOOL_INPUT, examples: false };
+
+const OWN_FORMATS = new Set(['recipient', 'phone-number', 'message-cursor', 'inbound-cursor']);
 
 /**
  * Turns zod schemas into JSON Schemas; those with an id (`.meta({ id })`) become components, named once.
  * @param components receives the components
  */
-export function schemaWriter(components: Record<string, JsonSchema>) {
+export function schemaWriter(components: Record<string, JsonSchema>, writing = OPENAPI) {
   /**
    * @param direction which side of transformations counts: what a caller writes, or what is answered
    * @throws Error for a schema that JSON Schema cannot express
    */
   return (schema: z.ZodType, direction: 'input' | 'output'): JsonSchema => {
-    const { $defs = {}, ...main } = z.toJSONSchema(schema, { io: direction }) as JsonSchema & {
-      $schema?: string;
-      $defs?: Record<string, JsonSchema>;
-    };
-    delete main.$schema;
-    for (const [name, definition] of Object.entries($defs)) components[name] = tidy(definition);
-    const { id, ...own } = main as JsonSchema & { id?: string };
-    if (id === undefined) return tidy(main);
-    components[id] = tidy(own);
-    return { $ref: COMPONENT + id };
+    const { $schema: _, $defs = {}, ...main } = z.toJSONSchema(schema, { io: direction }) as JsonSchema;
+    for (const [name, definition] of Object.entries($defs)) components[name] = tidy(definition, writing);
+    return tidy(main, writing);
   };
 }
 
-function tidy(given: JsonSchema): JsonSchema {
-  const schema = withoutNoise(withDefault(withExamples(asNullableType(given))));
-  if (schema.$ref !== undefined) schema.$ref = schema.$ref.replace(DEFINITION, COMPONENT);
+/** A schema, and all that is in it, without what only zod knows and nobody reads. */
+function tidy(given: JsonSchema, writing: Writing): JsonSchema {
+  const inner = (one: JsonSchema) => tidy(one, writing);
+  const schema = withoutNoise(named(asNullableType(given), writing), writing);
+  if (schema.$ref !== undefined) schema.$ref = schema.$ref.replace(DEFINITION, writing.refs);
   for (const list of ['anyOf', 'oneOf', 'allOf'] as const) {
-    if (schema[list] !== undefined) schema[list] = schema[list].map(tidy);
+    if (schema[list] !== undefined) schema[list] = schema[list].map(inner);
   }
-  if (schema.items !== undefined) schema.items = tidy(schema.items);
+  if (schema.items !== undefined) schema.items = inner(schema.items);
   if (typeof schema.additionalProperties === 'object')
-    schema.additionalProperties = tidy(schema.additionalProperties);
+    schema.additionalProperties = inner(schema.additionalProperties);
   if (schema.properties !== undefined) {
     schema.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, field]) => [name, tidy(field)]),
+      Object.entries(schema.properties).map(([name, field]) => [name, inner(field)]),
     );
   }
   return schema;
@@ -160,25 +173,22 @@ function asNullableType(schema: JsonSchema): JsonSchema {
   return { ...value, ...rest, type: [value.type, 'null'], ...members };
 }
 
-// As `documented` leaves it; in JSON Schema it is a list.
-function withExamples(schema: JsonSchema & { example?: unknown }): JsonSchema {
-  if (!('example' in schema)) return schema;
-  const { example, ...rest } = schema;
-  return { ...rest, examples: [example] };
+// What `documented` and `withStandard` leave there, by its name in JSON Schema.
+function named(
+  { example, standard, ...schema }: JsonSchema & { example?: unknown; standard?: unknown },
+  { examples }: Writing,
+): JsonSchema {
+  if (example !== undefined && examples) schema.examples = [example];
+  if (standard !== undefined) schema.default = standard;
+  return schema;
 }
 
-// As `withStandard` leaves it.
-function withDefault(schema: JsonSchema & { standard?: unknown }): JsonSchema {
-  if (!('standard' in schema)) return schema;
-  const { standard, ...rest } = schema;
-  return { ...rest, default: standard };
-}
-
-function withoutNoise(schema: JsonSchema): JsonSchema {
+function withoutNoise(schema: JsonSchema, { brief }: Writing): JsonSchema {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   // The format says the same in one word.
-  if (schema.format === 'date-time') delete schema.pattern;
+  if (schema.format === 'date-time' || (brief && schema.format === 'date')) delete schema.pattern;
+  if (brief && OWN_FORMATS.has(schema.format ?? '')) delete schema.format;
   if (schema.propertyNames?.type === 'string' && Object.keys(schema.propertyNames).length === 1)
     delete schema.propertyNames;
   return schema;

@@ -8,29 +8,21 @@ import { documentation } from './docs/document.ts';
 import { DOCS_STYLE } from './docs/style.ts';
 import { html, htmlAnswer } from './html.ts';
 
-/** A page for people, and what it is made of; the documents are asked for at the first visit. */
-interface Documented {
-  path: string;
-  document: () => OpenApi;
-  /** Where the document is found. */
-  documentPath: string;
-}
-
 /**
  * GET /docs: the interface for people, made of the OpenAPI document. No scripts and nothing from elsewhere.
  * @param endpoints what is documented; asked for at the first visit
  */
 export function docsPage(endpoints: () => readonly Endpoint[]): Page {
-  const document = () => describedOnce(endpoints());
-  return pageOf({ path: '/docs', document, documentPath: '/v1/openapi.json' });
+  return pageOf('/docs', '/v1/openapi.json', () => describedOnce(endpoints()));
 }
 
 /** GET /docs/1.2: the same of the earlier interface. */
 export function earlierDocsPage(): Page {
-  return pageOf({ path: '/docs/1.2', document: earlierDocument, documentPath: EARLIER_DOCUMENT_PATH });
+  return pageOf('/docs/1.2', EARLIER_DOCUMENT_PATH, earlierDocument);
 }
 
-function pageOf({ path, document, documentPath }: Documented): Page {
+/** @param document asked for at the first visit */
+function pageOf(path: string, documentPath: string, document: () => OpenApi): Page {
   let made: PageAnswer | undefined;
   return {
     methods: ['GET'],

@@ -21,7 +21,7 @@ import {
   sentMessageOf,
   to,
 } from './fields.ts';
-import { EARLIER_SEND_REFUSALS, encodingOf, SMS_NAMES } from './sends.ts';
+import { EARLIER_SEND_ERRORS, encodingOf, SMS_NAMES } from './sends.ts';
 
 // v1.2.0, Limits.
 const RECIPIENTS_MAX = 10_000;
@@ -82,7 +82,7 @@ export const sendBulk = endpoint({
   summary: 'Sends one text to many recipients, or a text of its own to each.',
   description:
     'All messages are accepted and charged together, or nothing is sent. Malformed numbers refuse the request, and the answer names them; a number on the blacklist becomes a message with status `rejected` at no cost.',
-  refusals: [...EARLIER_SEND_REFUSALS, 'recipients_malformed', 'text_not_gsm7'],
+  errors: EARLIER_SEND_ERRORS,
   body: eitherBody,
   example: { recipients: ['+48500100200', '+48500100201'], message: 'Dzień dobry!' },
   // 10,000 numbers of 15 characters with quotes and comma are 180 kB, the longest text written as escapes 60 kB.

@@ -1,4 +1,4 @@
-import { type ErrorAnswer, type Problem, type Reason, statusesOf } from '../http/refusals.ts';
+import type { ErrorAnswer, Problem, Reason } from '../http/refusals.ts';
 import { problemText } from '../http/texts.ts';
 
 /** The field that is to blame, and the places in a list where there are several. */
@@ -63,11 +63,6 @@ export function earlierError({ status, problem, param }: ErrorAnswer, outageStat
 /** The Polish sentence of an error. */
 export function earlierText(problem: Problem): string {
   return OWN_TEXTS[problem.reason] ?? problemText(problem);
-}
-
-/** Every status that a refusal for this reason may be answered with. */
-export function earlierStatusesOf(reason: Reason, outageStatus = OUTAGE): number[] {
-  return [...new Set(statusesOf(reason).map((status) => earlierStatusOf(reason, status, outageStatus)))];
 }
 
 /** @param status in the current interface */

@@ -1,175 +1,81 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { refusalsOf } from '../http/invoke.ts';
-import type { Problem } from '../http/refusals.ts';
-import type { Header, JsonSchema, OpenApi, Response } from '../openapi/schemas.ts';
-import { earlierStatusesOf, earlierText } from './errors.ts';
+import { type Endpoint, endpoint, errorStatusesOf } from '../http/endpoint.ts';
+import type { Problem, Status } from '../http/refusals.ts';
+import {
+  errorComponents,
+  type ErrorForm,
+  errorReferences,
+  EXAMPLES as CURRENT_EXAMPLES,
+  OWN_HEADERS,
+} from '../openapi/errors.ts';
+import { type Header, type OpenApi, schemaWriter } from '../openapi/schemas.ts';
+import { earlierText } from './errors.ts';
 import { answerWith, type Description, HEADERS } from '../openapi/document.ts';
 import { earlierWebhookItems } from './webhooks.ts';
 
-interface Described {
-  name: string;
-  description: string;
-  example: Problem;
-  headers?: string[];
-}
-
 /** The errors of the earlier interface by status (v1.2.0, Errors), and those of HTTP beyond them. */
-const ERRORS: Readonly<Record<number, Described>> = {
-  400: {
-    name: 'BadRequest',
-    description: 'This is no proper request of HTTP.',
-    example: { reason: 'host_missing' },
-  },
-  401: {
-    name: 'Unauthorized',
-    description: 'The token is missing, invalid or revoked.',
-    example: { reason: 'key_invalid' },
-    headers: ['WWW-Authenticate'],
-  },
-  402: {
-    name: 'PaymentRequired',
-    description: 'The balance is too low for all of it. Nothing was sent.',
-    example: { reason: 'insufficient_funds' },
-  },
-  403: {
-    name: 'Forbidden',
-    description: 'The account may not do this: it is suspended, closed, not migrated, or a test account.',
-    example: { reason: 'account_suspended' },
-  },
-  404: { name: 'NotFound', description: 'There is no such path.', example: { reason: 'route_unknown' } },
-  405: {
-    name: 'MethodNotAllowed',
-    description: 'The path does not have the method; `Allow` names those it has.',
-    example: { reason: 'method_not_allowed', method: 'PUT', allowed: ['OPTIONS', 'POST'] },
-    headers: ['Allow'],
-  },
-  408: {
-    name: 'RequestTimeout',
-    description: 'The request did not arrive in time.',
-    example: { reason: 'request_too_slow' },
-  },
-  413: {
-    name: 'ContentTooLarge',
-    description: 'The body is larger than this endpoint takes.',
-    example: { reason: 'too_large', limitBytes: 65_536 },
-  },
-  415: {
-    name: 'UnsupportedMediaType',
-    description: 'The body has a type, character set or compression that is not taken.',
-    example: { reason: 'content_type_unsupported' },
-  },
-  417: {
-    name: 'ExpectationFailed',
-    description: 'The header `Expect` is not `100-continue`.',
-    example: { reason: 'expectation_unsupported' },
-  },
-  422: {
-    name: 'UnprocessableContent',
-    description:
-      'Something in the request is wrong, or cannot be sent; `details` names the field. Nothing was sent.',
-    example: { reason: 'field_missing', field: 'to' },
-  },
-  429: {
-    name: 'TooManyRequests',
-    description: 'Too many requests; `Retry-After` says when to come again.',
-    example: { reason: 'rate_limited', seconds: 17 },
-    headers: ['Retry-After'],
-  },
-  431: {
-    name: 'RequestHeaderFieldsTooLarge',
-    description: 'The headers are larger than 16 kB.',
-    example: { reason: 'headers_too_large' },
-  },
-  500: {
-    name: 'InternalServerError',
-    description: 'A fault of the service.',
-    example: { reason: 'internal' },
-  },
-  502: {
-    name: 'BadGateway',
-    description:
-      'What stands behind the service gave no answer, or the provider failed. Nothing was charged.',
-    example: { reason: 'unavailable' },
-  },
-  503: {
-    name: 'ServiceUnavailable',
-    description: 'What stands behind the service gave no answer, or no route for e-mail works.',
-    example: { reason: 'unavailable' },
-  },
+const DESCRIPTIONS: Readonly<Partial<Record<Status, string>>> = {
+  400: 'This is no proper request of HTTP.',
+  401: 'The token is missing, invalid or revoked.',
+  402: 'The balance is too low for all of it. Nothing was sent.',
+  403: 'The account may not do this: it is suspended, closed, not migrated, or a test account.',
+  404: 'There is no such path.',
+  405: 'The path does not have the method; `Allow` names those it has.',
+  408: 'The request did not arrive in time.',
+  413: 'The body is larger than this endpoint takes.',
+  415: 'The body has a type, character set or compression that is not taken.',
+  417: 'The header `Expect` is not `100-continue`.',
+  422: 'Something in the request is wrong, or cannot be sent; `details` names the field. Nothing was sent.',
+  429: 'Too many requests; `Retry-After` says when to come again.',
+  431: 'The headers are larger than 16 kB.',
+  500: 'A fault of the service.',
+  502: 'What stands behind the service gave no answer, or the provider failed. Nothing was charged.',
+  503: 'What stands behind the service gave no answer, or no route for e-mail works.',
+};
+
+const EXAMPLES: Readonly<Record<Status, Problem>> = {
+  ...CURRENT_EXAMPLES,
+  400: { reason: 'host_missing' },
+  403: { reason: 'account_suspended' },
+  404: { reason: 'route_unknown' },
+  405: { reason: 'method_not_allowed', method: 'PUT', allowed: ['OPTIONS', 'POST'] },
+  422: { reason: 'field_missing', field: 'to' },
+  503: { reason: 'unavailable' },
+};
+
+const FORM: ErrorForm = {
+  descriptions: DESCRIPTIONS,
+  headersOf: (status) => [
+    'X-Request-Id',
+    ...(OWN_HEADERS[status] === undefined ? [] : [OWN_HEADERS[status]]),
+  ],
+  schemaOf: () => ({ $ref: '#/components/schemas/Error' }),
+  exampleOf: (status) => ({
+    error: { code: status, message: earlierText(EXAMPLES[status]), details: null },
+  }),
 };
 
 /** The envelope of every error (v1.2.0, Error). */
-const EARLIER_ERROR_SCHEMA: JsonSchema = {
-  description: 'The envelope of every error.',
-  type: 'object',
-  properties: {
-    error: {
-      type: 'object',
-      description: 'What went wrong.',
-      properties: {
-        code: { type: 'integer', description: 'The HTTP status.' },
-        message: { type: 'string', description: 'For people, in Polish.' },
-        details: {
-          type: ['object', 'null'],
-          description: 'What is to blame, where something of the request is.',
-          properties: {
-            field: {
-              type: 'string',
-              description: 'The field; of an element with its place: `messages.2.to`.',
-            },
-            positions: {
-              type: 'array',
-              items: { type: 'integer' },
-              description: 'The places in a list, from 1, where several are to blame.',
-            },
-          },
-          required: ['field'],
-          additionalProperties: false,
-        },
-      },
-      required: ['code', 'message', 'details'],
-      additionalProperties: false,
-    },
-  },
-  required: ['error'],
-  additionalProperties: false,
-};
-
-const header = (name: string): Header => ({ $ref: `#/components/headers/${name}` });
-
-/** The errors as components, by name. */
-function earlierErrorResponses(): Record<string, Response> {
-  return Object.fromEntries(
-    Object.entries(ERRORS).map(([status, { name, description, example, headers = [] }]) => [
-      name,
-      {
-        description,
-        headers: Object.fromEntries(['X-Request-Id', ...headers].map((one) => [one, header(one)])),
-        content: {
-          'application/json': {
-            schema: { $ref: '#/components/schemas/Error' },
-            example: { error: { code: Number(status), message: earlierText(example), details: null } },
-          },
-        },
-      },
-    ]),
-  );
-}
-
-/** The errors that an endpoint can answer, by what it refuses with. */
-function earlierErrorsOf(endpoint: Endpoint): Record<string, Response> {
-  const reasons = [...refusalsOf(endpoint)];
-  const statuses = new Set(reasons.flatMap((reason) => earlierStatusesOf(reason, endpoint.outageStatus)));
-  const references = [...statuses]
-    .sort((a, b) => a - b)
-    .map((status) => {
-      const error = ERRORS[status];
-      if (error === undefined) throw new Error(`an error with status ${status} is not described`);
-      return [status, { $ref: `#/components/responses/${error.name}` }];
-    });
-  return Object.fromEntries(references) as Record<string, Response>;
-}
+const envelope = z
+  .strictObject({
+    error: z
+      .strictObject({
+        code: z.int().describe('The HTTP status.'),
+        message: z.string().describe('For people, in Polish.'),
+        details: z
+          .strictObject({
+            field: z.string().describe('The field; of an element with its place: `messages.2.to`.'),
+            positions: z
+              .array(z.int())
+              .optional()
+              .describe('The places in a list, from 1, where several are to blame.'),
+          })
+          .nullable()
+          .describe('What is to blame, where something of the request is.'),
+      })
+      .describe('What went wrong.'),
+  })
+  .describe('The envelope of every error.');
 
 /** Where the document of the earlier interface is found. */
 export const EARLIER_DOCUMENT_PATH = '/v1/openapi-1.2.json';
@@ -223,7 +129,11 @@ export const EARLIER: Description = {
     RateLimit: ofToken('RateLimit', 'r=[0-9]+;t=[0-9]+'),
     'RateLimit-Policy': ofToken('RateLimit-Policy', 'q=[0-9]+;w=[0-9]+'),
   },
-  errors: { schema: EARLIER_ERROR_SCHEMA, responses: earlierErrorResponses, of: earlierErrorsOf },
+  errors: {
+    schema: schemaWriter({})(envelope, 'output'),
+    responses: () => errorComponents(FORM),
+    of: (endpoint) => errorReferences(errorStatusesOf(endpoint), FORM),
+  },
   webhooks: earlierWebhookItems,
 };
 

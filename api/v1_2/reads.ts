@@ -46,11 +46,7 @@ export const getHlr = endpoint({
   summary: 'Looks a number up in its network (HLR).',
   description:
     'Asks the network about a number. One asked about within the last 24 hours is answered from what was found then, at no cost.',
-  refusals: [
-    ...(['number_malformed', 'polish_number_too_long', 'plus_not_encoded', 'lookup_unverified'] as const),
-    ...(['statement_overdue', 'lookup_unpaid', 'lookup_no_route', 'lookup_failed'] as const),
-    ...(['lookup_timed_out', 'lookup_abandoned', 'lookup_unresolved'] as const),
-  ],
+  errors: [402],
   query: z.strictObject({ number: queryMsisdn.describe('The number, with country prefix.') }),
   responses: {
     200: answered(
@@ -109,7 +105,6 @@ export const getBalance = endpoint({
   summary: 'Shows the balance.',
   description:
     'The balance in PLN and, exactly, in grosze; of an account that was not migrated that of its account at the provider.',
-  refusals: ['account_not_migrated'],
   responses: { 200: answered(z.union([migrated, proxied])) },
   async handle(call) {
     const account = await readAccount(call.services.sql, call.caller.accountId);
@@ -186,7 +181,6 @@ export const listEarlierMessages = endpoint({
   summary: 'Lists what was sent, newest first.',
   description:
     'All messages of the account that were taken up for sending, whichever interface they came by. A page ends with a second where it can, so that it may have fewer records than `limit`; no record is lost or shown twice while others are added. A record may appear up to 30 seconds after its `sent_at`: who polls by `from` asks from 30 seconds before the last look, and knows by their `id` the records that were there already.',
-  refusals: ['account_not_migrated', 'cursor_malformed', 'instant_malformed'],
   query: z.strictObject({
     limit: pageLimit(LIMIT_MAX, LIMIT).describe('The most records of a page.'),
     cursor: cursor

@@ -3,7 +3,6 @@ import type { Channel } from '../../domain/channelDeclaration.ts';
 import type { Asked } from '../../operations/asked.ts';
 import { fingerprintOf, keyedBy } from '../../operations/sending/accept.ts';
 import { send, type SendInput } from '../../operations/sending/send.ts';
-import type { Reason } from '../http/refusals.ts';
 import {
   date,
   encoding,
@@ -27,19 +26,8 @@ import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts'
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
-/** Why a send of this interface is refused, whatever is sent. */
-export const EARLIER_SEND_REFUSALS: readonly Reason[] = [
-  ...(['recipient_unverified', 'no_route', 'sender_inactive', 'text_blank', 'text_too_long'] as const),
-  ...(['number_malformed', 'polish_number_too_long', 'sender_malformed', 'instant_malformed'] as const),
-  ...([
-    'send_at_too_far',
-    'statement_overdue',
-    'insufficient_funds',
-    'quota_reached',
-    'backlog_full',
-  ] as const),
-  ...(['send_abandoned', 'send_unresolved', 'idempotency_other_content', 'idempotency_in_progress'] as const),
-];
+/** As what a send of this interface is refused beside what follows from its declaration. */
+export const EARLIER_SEND_ERRORS = [402, 503] as const;
 
 /** Sends one item, once for each `idx`. @param names of the request's fields, where they are not those of the operation */
 async function sendOne(
@@ -91,7 +79,7 @@ export const sendEarlierSms = endpoint({
   summary: 'Sends one SMS to one recipient.',
   description:
     'Sends a text as it is written. It goes as UCS-2, 70 characters a part (67 where there are several), unless `encoding` is `gsm` or `normalize` is set: then 160 (153).',
-  refusals: [...EARLIER_SEND_REFUSALS, 'text_not_gsm7', 'text_empty'],
+  errors: EARLIER_SEND_ERRORS,
   body: request,
   example: { to: '+48500100200', message: 'Dzień dobry!', idx: 'zam-1042' },
   responses: { 200: sendAnswer },
@@ -117,7 +105,7 @@ export const sendEarlierMms = endpoint({
   id: 'sendMms',
   summary: 'Sends one MMS to one recipient.',
   description: 'Sends what a SMIL document shows: its images, audio, video and text in their sequence.',
-  refusals: [...EARLIER_SEND_REFUSALS, 'smil_malformed', 'foreign_price_missing'],
+  errors: EARLIER_SEND_ERRORS,
   body: z.strictObject({
     to,
     subject: documented(lineText.trim().min(1).max(SUBJECT_MAX), 'The subject.', 'Wiosenna oferta'),
@@ -153,7 +141,7 @@ export const sendEarlierVoice = endpoint({
   id: 'sendVms',
   summary: 'Calls a recipient and reads a text aloud.',
   description: 'Orders a call. Where the network calls at certain hours only, it waits for them.',
-  refusals: [...EARLIER_SEND_REFUSALS, 'foreign_price_missing', 'sender_not_number', 'calling_hours_missed'],
+  errors: EARLIER_SEND_ERRORS,
   body: z.strictObject({
     to,
     tts: documented(plainText.min(1).max(VOICE_TEXT_MAX), 'What is read aloud.', 'Dzień dobry!'),

@@ -1,5 +1,6 @@
 import { DriverProblem } from '../../db/connection.ts';
 import {
+  type OfReason,
   type Refusal,
   Refused,
   type ResendRefusal,
@@ -100,14 +101,9 @@ function ofBoth(refusal: Refusal): AdminError {
 }
 
 type Reason = StaffRefusal['reason'];
-type RefusalFor<R extends Reason, Of = StaffRefusal> = Of extends { reason: infer Own }
-  ? R extends Own
-    ? Of
-    : never
-  : never;
 
 /** Of each refusal, what it says in one sentence. */
-type Sentences = { [R in Reason]: (refusal: RefusalFor<R>) => string };
+type Sentences = { [R in Reason]: (refusal: OfReason<StaffRefusal, R>) => string };
 
 const ENDED = 'Where findings list has it as workflow_ended, see messages settle.';
 const CHANGING = { account: 'accounts set', route: 'routes change' } as const;

@@ -103,20 +103,14 @@ export async function listTokens(sql: Sql, account: string): Promise<TokenDetail
   ];
 }
 
-/** A key or a token that is in force, and its account's state. */
-export interface HolderRow {
+/** A key or a token in force, its account's state, and the request window after counting the request, or the last of several. */
+export interface UsedRow {
   keyId: string;
-  /** SHA-256 of the key. */
-  hash: Buffer;
   accountId: string;
   accountStatus: 'active' | 'suspended' | 'closed';
   accountMode: 'test' | 'live';
   /** Of the window: the account's, or the token's own. */
   rateLimitPerMinute: number;
-}
-
-/** The same, and the request window after counting the request, or the last of several. */
-export interface UsedRow extends HolderRow {
   /** Requests of the current window, those just counted included. */
   used: number;
   /** Whole seconds until the window ends, at least 1. */
@@ -124,22 +118,16 @@ export interface UsedRow extends HolderRow {
 }
 
 /** A key of the current interface. */
-export interface HeldKeyRow extends HolderRow {
+export interface KeyRow extends UsedRow {
   keyMode: 'test' | 'live';
   scopes: ('send' | 'read' | 'manage')[];
-}
-
-/** The same, as a door of tools has to know it. */
-export interface ToolKeyRow extends HeldKeyRow {
   /** Whether it may charge so much a day through tools, and no more. */
   hasToolBudget: boolean;
-  /** What the account has set of how much a send may reach and cost before somebody has to agree; null: nothing. */
+  /** What the account has set of how much a send through tools may reach and cost before somebody has to agree; null: nothing. */
   toolConfirmRecipients: number | null;
   /** Grosze net. */
   toolConfirmGrosze: number | null;
 }
-
-export interface KeyRow extends UsedRow, HeldKeyRow {}
 
 /**
  * Finds the key by its hash, unless it is revoked, and counts requests that present it against its account's limit
@@ -152,39 +140,22 @@ export interface KeyRow extends UsedRow, HeldKeyRow {}
  */
 export async function useKey(sql: Sql, hash: Buffer, requests: number): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
-    with found as (${keyInForce(sql, hash)}), counted as (${countedFor(sql, sql`account_id`, requests)}),
-         touched as (${touchedKey(sql)})
-    select key_id, hash, key_mode, scopes, found.account_id, account_status, account_mode, rate_limit_per_minute,
+    with found as (
+      select k.id as key_id, k.mode as key_mode, k.scopes, k.last_used_at,
+             k.tool_budget_grosze is not null as has_tool_budget,
+             a.id as account_id, a.status as account_status, a.mode as account_mode, a.rate_limit_per_minute,
+             a.tool_confirm_recipients, a.tool_confirm_grosze
+        from api_keys k join accounts a on a.id = k.account_id
+       where k.hash = ${hash} and k.revoked_at is null
+    ), counted as (${countedFor(sql, sql`account_id`, requests)}), touched as (
+      update api_keys set last_used_at = now()
+       where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
+    )
+    select key_id, key_mode, scopes, has_tool_budget, tool_confirm_recipients, tool_confirm_grosze,
+           found.account_id, account_status, account_mode, rate_limit_per_minute,
            used, ${resetsIn(sql, sql`started_at`)} as resets_in
       from found join counted on counted.account_id = found.account_id`;
   return row ?? null;
-}
-
-/** Finds the key by its hash, unless it is revoked, and counts nothing. @returns null when no such key is in force */
-export async function findKey(sql: Sql, hash: Buffer): Promise<ToolKeyRow | null> {
-  const [row] = await sql<ToolKeyRow[]>`
-    with found as (${keyInForce(sql, hash)}), touched as (${touchedKey(sql)})
-    select key_id, hash, key_mode, scopes, account_id, account_status, account_mode, rate_limit_per_minute,
-           has_tool_budget, tool_confirm_recipients, tool_confirm_grosze
-      from found`;
-  return row ?? null;
-}
-
-/** As SQL: the key, and its account. */
-function keyInForce(sql: Sql, hash: Buffer): Fragment {
-  return sql`
-      select k.id as key_id, k.hash, k.mode as key_mode, k.scopes, k.last_used_at,
-             a.id as account_id, a.status as account_status, a.mode as account_mode, a.rate_limit_per_minute,
-             k.tool_budget_grosze is not null as has_tool_budget, a.tool_confirm_recipients, a.tool_confirm_grosze
-        from api_keys k join accounts a on a.id = k.account_id
-       where k.hash = ${hash} and k.revoked_at is null`;
-}
-
-/** As SQL: notes that the key that was `found` is used. */
-function touchedKey(sql: Sql): Fragment {
-  return sql`
-      update api_keys set last_used_at = now()
-       where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')`;
 }
 
 /**
@@ -196,7 +167,7 @@ function touchedKey(sql: Sql): Fragment {
 export async function useToken(sql: Sql, hash: Buffer, requests: number): Promise<UsedRow | null> {
   const [row] = await sql<UsedRow[]>`
     with found as (
-      select t.id as key_id, t.hash, t.last_used_at, t.rate_limit_per_minute,
+      select t.id as key_id, t.last_used_at, t.rate_limit_per_minute,
              a.id as account_id, a.status as account_status, a.mode as account_mode
         from api_tokens t join accounts a on a.id = t.account_id
        where t.hash = ${hash} and t.revoked_at is null
@@ -204,14 +175,14 @@ export async function useToken(sql: Sql, hash: Buffer, requests: number): Promis
       update api_tokens set last_used_at = now()
        where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
     )
-    select key_id, hash, found.account_id, account_status, account_mode, rate_limit_per_minute,
+    select key_id, found.account_id, account_status, account_mode, rate_limit_per_minute,
            used, ${resetsIn(sql, sql`started_at`)} as resets_in
       from found join counted on counted.account_id = found.key_id`;
   return row ?? null;
 }
 
 /** As SQL: counts requests of what was `found`, in the window of its account or of itself. */
-function countedFor(sql: Sql, of: Fragment, requests = 1): Fragment {
+function countedFor(sql: Sql, of: Fragment, requests: number): Fragment {
   return sql`
       insert into rate_windows as w (account_id, started_at, used)
       select ${of}, now(), ${requests}::int from found
@@ -239,17 +210,6 @@ export interface RateWindow {
   /** The id of an account, or of a token. */
   of: string;
   limit: number;
-}
-
-/** Counts a request of a window by itself, for whoever has found the key already. */
-export async function countRequest(
-  sql: Sql,
-  { of }: RateWindow,
-): Promise<Pick<UsedRow, 'used' | 'resetsIn'>> {
-  const [counted] = await sql<Pick<UsedRow, 'used' | 'resetsIn'>[]>`
-    with found as (select ${of}::text as window_of), counted as (${countedFor(sql, sql`window_of`)})
-    select used, ${resetsIn(sql, sql`started_at`)} as resets_in from counted`;
-  return counted!;
 }
 
 /** What is left of a request window. */

@@ -7,7 +7,7 @@ import { estimateSchema } from '../../api/messages/estimate.ts';
 import { sendMessages, sendVoice } from '../../api/messages/send.ts';
 import { batchResultSchema } from '../../api/messages/sending.ts';
 import { changeTemplate, createTemplate, listTemplates } from '../../api/templates.ts';
-import { countParts, questionOf, tool, withBudget } from '../tool.ts';
+import { countParts, questionOf, tool } from '../tool.ts';
 import { SENDING_ARGUMENTS } from '../call.ts';
 
 const RETRY =
@@ -31,14 +31,14 @@ export const smsTools = [
     title: 'Send an SMS',
     description: `Sends a text message to one number, several, or contact groups, now or later. It costs money: grosze (1/100 PLN) for each part and recipient. Numbers like +48500100200 or 500100200; groups as "group:Klienci". Placeholders such as {{imie}} are filled from the contact book; {{link:https://…}} becomes a tracked short link; {{opt_out}} the recipient's opt-out link. ${FIRST} ${RETRY} It does not wait for delivery: ask \`get_message\` later.`,
     ...SENDS,
-    endpoint: withBudget(sendMessages),
+    endpoint: sendMessages,
   }),
   tool({
     name: 'send_voice',
     title: 'Call and read a text aloud',
     description: `Calls one number, several, or contact groups and reads a text aloud in Polish (voices ewa, jacek, jan, maja). It costs \`price_per_vms_grosze\` of the account for each recipient. No links in the text. A call may wait for the morning: \`send_at\` in the answer says when. ${FIRST} ${RETRY}`,
     ...SENDS,
-    endpoint: withBudget(sendVoice),
+    endpoint: sendVoice,
   }),
   tool({
     name: 'cancel_message',
@@ -134,7 +134,7 @@ export const smsTools = [
     description:
       'Asks the mobile network about a number (HLR): active or not, network, ported or not. Costs `price_per_hlr_grosze` of the account; free when the number was looked up within 24 hours. It sends nothing to the number.',
     subsets: ['sms'],
-    endpoint: withBudget(lookUpNumber),
+    endpoint: lookUpNumber,
     repeatable: true,
     reachesOut: true,
   }),

@@ -1,6 +1,5 @@
 import type { EmailAnswer, EmailRefusal } from '../email.ts';
-import { isRecord } from '../http.ts';
-import type { Exchange } from './http.ts';
+import { type Exchange, isRecord } from '../http.ts';
 
 const ERROR_NAME = /^[a-z][a-z_]{0,59}$/;
 const MESSAGE_MAX = 1_000;

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainProblem, type ProviderDomain, type Turn } from '../email.ts';
 import { codeOf, errorOf, inWords, waitOf } from './answers.ts';
-import { createProviderHttp, type ProviderRequest } from './http.ts';
-import { jsonBody } from './provider.ts';
+import { resendHttp } from './http.ts';
 import { type ResendCredentials, type ResendSettings } from './settings.ts';
 import type { SeenRecord } from '../../domain/email/dns.ts';
-import { isRecord } from '../http.ts';
+import { isRecord, type ProviderRequest, wholeBody } from '../http.ts';
 
 const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
 // E-mails share the account's rate: a question that comes too many is asked again.
@@ -28,18 +27,17 @@ export type Ask = (request: ProviderRequest) => Promise<Answered>;
  * @throws DomainProblem
  */
 export async function asking<T>(
-  { url }: ResendSettings,
-  { apiKey }: ResendCredentials,
+  settings: ResendSettings,
+  credentials: ResendCredentials,
   work: (ask: Ask) => Promise<T>,
   turn: Turn = () => Promise.resolve(),
 ): Promise<T> {
-  const http = createProviderHttp(url, apiKey);
+  const http = resendHttp(settings, credentials);
   try {
     return await work(async (request) => {
       for (let asked = 1; ; asked += 1) {
         await turn();
         const exchange = await http.send(request, LIMITS);
-        if (exchange.kind === 'unreadable') throw new DomainProblem('not asked');
         if (exchange.kind !== 'answered') throw new DomainProblem(`no answer: ${exchange.code}`);
         if (exchange.status !== 429 || asked === ASKED_AT_MOST) return exchange;
         await delay(Math.min(waitOf(exchange.headers) ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS));
@@ -80,7 +78,7 @@ export async function addDomain(
   name: string,
 ): Promise<ProviderDomain> {
   return asking(settings, credentials, async (ask) => {
-    const body = jsonBody({ name, region: settings.region });
+    const body = wholeBody('application/json', JSON.stringify({ name, region: settings.region }));
     const created = await ask({ method: 'POST', path: '/domains', body });
     if (isDone(created)) return readDomain(created.json);
     // That it is there already is no error of its own, but one of many.

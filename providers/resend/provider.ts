@@ -9,29 +9,19 @@ import {
 import { createRunning, waitFor } from '../../concurrency/tasks.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
-import { emailOnly } from '../kind.ts';
+import { emailOnly, type ProviderOptions } from '../kind.ts';
 import { createHealth, stateBy } from '../health.ts';
 import type { Provider } from '../provider.ts';
 import { inWords, isQuota, mayBeTheEmail, OTHER_BODY, readAnswer, UNREADABLE } from './answers.ts';
-import { createProviderHttp, probe } from './http.ts';
+import type { Body } from '../http.ts';
+import { probe, resendHttp } from './http.ts';
 import { type ResendSettings, type ResendCredentials } from './settings.ts';
-
-/** What a request carries: its length is known before it is read, and it is read piece by piece. */
-export interface Body {
-  bytes: number;
-  pieces(): AsyncIterable<Buffer>;
-}
 
 /** The name of the tag that our id travels in, for events to name it. */
 export const ID_TAG = 'goniec_id';
 
 /** Names in an address that need no quotes: letters, digits, and the rest of an atom (RFC 5322, 3.2.3). */
 const PLAIN_NAME = /^[\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]+$/u;
-
-/** A body of JSON. */
-export function jsonBody(value: unknown): Body {
-  return bodyOf([Buffer.from(JSON.stringify(value))]);
-}
 
 /**
  * The body of `POST /emails` (https://resend.com/docs/api-reference/emails/send-email): the same bytes each time for the same
@@ -53,6 +43,7 @@ export function emailBody(email: SubmitEmail): Body {
 
 function bodyOf(parts: readonly (Buffer | SubmitAttachment)[]): Body {
   return {
+    type: 'application/json',
     bytes: parts.reduce((sum, part) => sum + lengthOf(part), 0),
     async *pieces() {
       for (const part of parts) {
@@ -138,20 +129,17 @@ const WRITTEN_WITHIN_MS = 60_000;
 // So long nothing is handed over to an account that has used up its quota: it does not say when there is one again.
 const QUOTA_MS = 900_000;
 
-export interface ResendOptions {
-  /** The route's. */
-  name: string;
-  settings: ResendSettings;
-  credentials: ResendCredentials;
-  onError: (error: unknown) => void;
-}
-
 /**
  * The HTTP interface of Resend (https://resend.com/docs/api-reference). Events come as callbacks to the API's process, not here.
  * While the provider does not work, nothing is handed over to it and its one session counts as closed.
  */
-export function createResendProvider({ name, settings, credentials, onError }: ResendOptions): Provider {
-  const http = createProviderHttp(settings.url, credentials.apiKey);
+export function createResendProvider({
+  name,
+  settings,
+  credentials,
+  onError,
+}: ProviderOptions<ResendSettings, ResendCredentials>): Provider {
+  const http = resendHttp(settings, credentials);
   const limits = { writtenWithinMs: WRITTEN_WITHIN_MS, answeredWithinMs: settings.responseSeconds * 1000 };
   const places = createSemaphore({ places: settings.window });
   const open = createRunning();

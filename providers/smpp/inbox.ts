@@ -10,7 +10,7 @@ import { gather } from '../../concurrency/gather.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import type { ProviderHandlers } from '../provider.ts';
 import { decodeText } from '../../domain/sms.ts';
-import type { Session } from './sessions.ts';
+import type { Session } from './session.ts';
 
 /** A reply that is not decoded yet. */
 export interface IncomingReply {
@@ -166,37 +166,23 @@ function forgetCertain(entries: Set<Entry>, now: number): void {
   }
 }
 
-/** What may be handed over again, oldest first. */
+/** What may be handed over again, by its words, oldest first. */
 function createExpected() {
-  const untils = new Map<string, { digest: string; until: number }>();
-  const byDigest = new Map<string, Set<string>>();
-
-  const forget = (reference: string, digest: string): void => {
-    untils.delete(reference);
-    const same = byDigest.get(digest);
-    same?.delete(reference);
-    if (same?.size === 0) byDigest.delete(digest);
-  };
-  const forgetPast = (now: number): void => {
-    for (const [reference, { digest, until }] of untils) {
-      if (until >= now && untils.size <= MOST_REMEMBERED) return;
-      forget(reference, digest);
-    }
-  };
-
+  const byDigest = new Map<string, { reference: string; until: number }[]>();
   return {
     add({ digest, reference }: Entry, now: number): void {
-      untils.set(reference, { digest, until: now + REMEMBERED_MS });
-      const same = byDigest.get(digest) ?? new Set();
-      byDigest.set(digest, same.add(reference));
-      forgetPast(now);
+      const same = byDigest.get(digest) ?? [];
+      same.push({ reference, until: now + REMEMBERED_MS });
+      byDigest.set(digest, same);
+      const [oldest] = byDigest.keys();
+      if (byDigest.size > MOST_REMEMBERED && oldest !== undefined) byDigest.delete(oldest);
     },
     /** @returns the reference of the oldest one with these words, which is expected no more */
     take(digest: string, now: number): string | undefined {
-      forgetPast(now);
-      const [reference] = byDigest.get(digest) ?? [];
-      if (reference !== undefined) forget(reference, digest);
-      return reference;
+      const [first, ...others] = (byDigest.get(digest) ?? []).filter(({ until }) => until >= now);
+      if (others.length === 0) byDigest.delete(digest);
+      else byDigest.set(digest, others);
+      return first?.reference;
     },
   };
 }

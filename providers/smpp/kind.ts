@@ -51,9 +51,6 @@ export const smpp = providerKind({
   },
   async test(settings, credentials) {
     const { testSmppRoute } = await import('./provider.ts');
-    const tested = await testSmppRoute(settings, credentials);
-    return tested.ok
-      ? { ok: true, answer: `bound to ${tested.smscSystemId || 'an SMSC without a name'}` }
-      : tested;
+    return testSmppRoute(settings, credentials);
   },
 });

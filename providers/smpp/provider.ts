@@ -1,29 +1,25 @@
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
+import type { ProviderOptions, RouteTest } from '../kind.ts';
 import type { Provider, ProviderHandlers } from '../provider.ts';
-import { openSession } from './conversation.ts';
+import { openSession, type Role } from './session.ts';
 import { acceptedId, type Pdu, STATUS, statusName } from './codec.ts';
 import { submitFields } from './content.ts';
 import { answerOfStatus } from './receipts.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { createLateAnswers } from '../health.ts';
-import { createSessions, type Role, type Sessions } from './sessions.ts';
+import { createSessions, type Sessions } from './sessions.ts';
 import { type SmppSettings, type SmppCredentials } from './settings.ts';
-
-/** What an SMPP provider is made of. */
-export interface SmppProviderOptions {
-  /** The route's. */
-  name: string;
-  settings: SmppSettings;
-  credentials: SmppCredentials;
-  /** Gets what nobody waits for: what was delivered and not stored, or not readable; without content. */
-  onError: (error: unknown) => void;
-}
 
 // What is not the message's own fault, nor only the pace's.
 const WORTH_NOTING = new Set<SubmitAnswer['kind']>(['broken', 'later', 'unanswered']);
 
 /** A route to an SMSC by SMPP 3.4. */
-export function createSmppProvider({ name, settings, credentials, onError }: SmppProviderOptions): Provider {
+export function createSmppProvider({
+  name,
+  settings,
+  credentials,
+  onError,
+}: ProviderOptions<SmppSettings, SmppCredentials>): Provider {
   let inbox: Inbox | undefined;
   const late = createLateAnswers(onError);
   const sessions = createSessions(settings, credentials, {
@@ -118,7 +114,7 @@ function refusalOf({ sender }: SubmitPart): SubmitAnswer {
 export async function testSmppRoute(
   settings: SmppSettings,
   credentials: SmppCredentials,
-): Promise<{ ok: true; smscSystemId: string } | { ok: false; problem: string }> {
+): Promise<RouteTest> {
   const roles: Role[] = settings.bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
   const events = {
     onDeliver: (_session: unknown, _pdu: unknown, respond: (status: number) => boolean) => {
@@ -137,5 +133,5 @@ export async function testSmppRoute(
       return { ok: false, problem: `${role}: ${error instanceof Error ? error.message : String(error)}` };
     }
   }
-  return { ok: true, smscSystemId };
+  return { ok: true, answer: `bound to ${smscSystemId || 'an SMSC without a name'}` };
 }

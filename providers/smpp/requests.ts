@@ -1,4 +1,4 @@
-import type { Session } from './sessions.ts';
+import type { Session } from './session.ts';
 import { encodePdu, type Fields, type Pdu } from './codec.ts';
 
 /** So long a submit waits for a session to come back before the route counts as broken to it. */

@@ -1,59 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pdu } from './codec.ts';
-import type { DeliverPdu, SubmitFields } from './wire.ts';
-import { createRoom, type Outcome, type Requests, type Room } from './requests.ts';
+import type { SubmitFields } from './wire.ts';
+import { createRoom, type Outcome } from './requests.ts';
 import type { ProviderState, Withheld } from '../provider.ts';
-import { openSession } from './conversation.ts';
+import { openSession, type Role, type Session, type SessionEvents } from './session.ts';
 import type { SmppCredentials, SmppSettings } from './settings.ts';
-
-export type Role = 'transceiver' | 'transmitter' | 'receiver';
-
-/** What a session reports; none of these may throw. */
-export interface SessionEvents {
-  /**
-   * @param pdu null for one that cannot be read
-   * @param respond to be called once; false where the SMSC did not get it
-   */
-  onDeliver(session: Session, pdu: DeliverPdu | null, respond: (status: number) => boolean): void;
-  /** An answer after the time-out. */
-  onLate(reference: string, answer: Pdu): void;
-  /** There is more or less room than before. */
-  onRoom(): void;
-}
-
-/** How a session ended: in good order, or by a lost connection. */
-export interface SessionEnd {
-  why: string;
-  orderly: boolean;
-}
-
-/** One bind on one connection. */
-export interface Session {
-  /** The SMSC's name, as it says; '' before the bind's answer. */
-  readonly smscSystemId: string;
-  /** Whether it takes submits, room or not. */
-  accepts(): boolean;
-  /** How many submits more it takes at the moment. */
-  room(): number;
-  inFlight(): number;
-  /** @throws RangeError for fields that cannot be written: nothing was sent then */
-  submit(fields: SubmitFields, reference: string): Promise<Outcome>;
-  /** Takes no more submits, waits for answers in both directions, unbinds, and closes the connection. */
-  close(): Promise<void>;
-  readonly ended: Promise<SessionEnd>;
-  /** Whether it was of use: an SMSC that throws everybody out at once is not to be asked again and again. */
-  worked(): boolean;
-}
-
-/** A session before its bind. */
-export interface NewSession {
-  session: Session;
-  request: Requests['send'];
-  /** The bind was taken. */
-  opened: (smscSystemId: string) => void;
-  /** Closes the connection at once. */
-  end: (why: string) => void;
-}
 
 const LONGEST_PROBLEM = 300;
 // Sessions that cannot be bound say so again at least as often, unless `reconnectMaxMs` is set higher.
@@ -92,48 +42,103 @@ export interface Sessions {
   stop(): Promise<void>;
 }
 
-type PoolEvents = Omit<SessionEvents, 'onRoom'> & { onLost(session: Session): void };
-
-/** The sessions that stand, and what staff are shown of them. */
-interface Pool {
-  readonly settings: SmppSettings;
-  readonly credentials: SmppCredentials;
-  readonly events: PoolEvents;
-  readonly open: Map<Session, Role>;
-  readonly room: Room;
-  /** Aborted once no session is to be opened any more. */
-  readonly stopping: AbortSignal;
-  failures: number;
-  lastError: string | null;
-  lastErrorAt: Date | null;
-}
-
 /** @param events of any of the sessions, but for room; `onLost`: a connection broke */
 export function createSessions(
   settings: SmppSettings,
   credentials: SmppCredentials,
-  events: PoolEvents,
+  events: Omit<SessionEvents, 'onRoom'> & { onLost(session: Session): void },
 ): Sessions {
   const stopping = new AbortController();
+  const roles: readonly Role[] = settings.bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
   const open = new Map<Session, Role>();
-  const room = createRoom(() => accepting(open));
-  const pool: Pool = {
-    ...{ settings, credentials, events, open, room, stopping: stopping.signal },
+  const accepting = (): Session[] => [...open.keys()].filter((session) => session.accepts());
+  const room = createRoom(accepting);
+  const shown: Pick<ProviderState, 'failures' | 'lastError' | 'lastErrorAt'> = {
     ...{ failures: 0, lastError: null, lastErrorAt: null },
   };
   let keepers: Promise<unknown> = Promise.resolve();
 
+  const note = (problem: string): void => {
+    shown.lastError = problem.slice(0, LONGEST_PROBLEM);
+    shown.lastErrorAt = new Date();
+  };
+  /** While all stop, an end is no failure. */
+  const noteFailure = (role: Role, problem: string): void => {
+    if (stopping.signal.aborted) return;
+    shown.failures++;
+    note(`${role}: ${problem}`);
+  };
+
+  /** Has one session open as long as the process does not stop. */
+  const keep = async (role: Role): Promise<void> => {
+    const { signal } = stopping;
+    for (let failures = 0; !signal.aborted;) {
+      failures = (await keepOne(role)) ? 0 : failures + 1;
+      await delay(backoff(failures, settings), undefined, { signal }).catch(() => undefined);
+    }
+  };
+
+  /**
+   * Opens one session, and waits for its end.
+   * @returns whether it was of use
+   */
+  const keepOne = async (role: Role): Promise<boolean> => {
+    try {
+      const all = { ...events, onRoom: () => room.changed() };
+      const session = await openSession(role, settings, credentials, all, stopping.signal);
+      if (stopping.signal.aborted) {
+        await session.close();
+        return true;
+      }
+      open.set(session, role);
+      room.changed();
+      const { why, orderly } = await session.ended;
+      open.delete(session);
+      noteFailure(role, why);
+      if (!orderly) events.onLost(session);
+      return session.worked();
+    } catch (error) {
+      noteFailure(role, error instanceof Error ? error.message : String(error));
+      return false;
+    }
+  };
+
   return {
     start() {
-      const roles = rolesOf(settings).flatMap((role) =>
-        Array.from({ length: settings.sessions }, () => role),
-      );
-      keepers = Promise.all(roles.map((role) => keep(pool, role)));
+      const each = roles.flatMap((role) => Array.from({ length: settings.sessions }, () => role));
+      keepers = Promise.all(each.map(keep));
     },
-    submit: (submission) => submit(room, submission),
-    note: (problem) => note(pool, problem),
-    remark: (oddity) => remark(pool, oddity),
-    state: () => stateOf(pool),
+    async submit(submission) {
+      const session = await room.hold();
+      if (session === null) return { kind: 'unwritten' };
+      let written: ReturnType<typeof write> | undefined;
+      try {
+        if (!(await submission.leave())) return { kind: 'withheld' };
+        written = write(session.accepts() ? session : room.free(), submission);
+      } finally {
+        room.release(session);
+      }
+      return written;
+    },
+    note,
+    remark(oddity) {
+      const { lastError, lastErrorAt } = shown;
+      const lately = lastErrorAt !== null && Date.now() - lastErrorAt.getTime() < PROBLEM_STAYS_MS;
+      if (!lately || lastError === oddity) note(oddity);
+    },
+    state() {
+      const bound = (role: Role): number =>
+        [...open].filter(([session, its]) => its === role && (role === 'receiver' || session.accepts()))
+          .length;
+      return {
+        takesSubmits: accepting().length > 0,
+        sessions: Math.min(...roles.map(bound)),
+        sessionsWanted: settings.sessions,
+        window: settings.window * settings.sessions,
+        inFlight: [...open.keys()].reduce((sum, session) => sum + session.inFlight(), 0),
+        ...shown,
+      };
+    },
     async stop() {
       stopping.abort();
       room.close();
@@ -141,94 +146,6 @@ export function createSessions(
       await keepers;
     },
   };
-}
-
-function rolesOf({ bind }: SmppSettings): readonly Role[] {
-  return bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
-}
-
-function accepting(open: Pool['open']): Session[] {
-  return [...open.keys()].filter((session) => session.accepts());
-}
-
-function stateOf({ settings, open, failures, lastError, lastErrorAt }: Pool): ProviderState {
-  const bound = (role: Role): number =>
-    [...open].filter(([session, its]) => its === role && (role === 'receiver' || session.accepts())).length;
-  return {
-    takesSubmits: accepting(open).length > 0,
-    sessions: Math.min(...rolesOf(settings).map(bound)),
-    sessionsWanted: settings.sessions,
-    window: settings.window * settings.sessions,
-    inFlight: [...open.keys()].reduce((sum, session) => sum + session.inFlight(), 0),
-    ...{ failures, lastError, lastErrorAt },
-  };
-}
-
-function note(pool: Pool, problem: string): void {
-  pool.lastError = problem.slice(0, LONGEST_PROBLEM);
-  pool.lastErrorAt = new Date();
-}
-
-function remark(pool: Pool, oddity: string): void {
-  const { lastError, lastErrorAt } = pool;
-  const lately = lastErrorAt !== null && Date.now() - lastErrorAt.getTime() < PROBLEM_STAYS_MS;
-  if (!lately || lastError === oddity) note(pool, oddity);
-}
-
-/** Has one session open as long as the process does not stop. */
-async function keep(pool: Pool, role: Role): Promise<void> {
-  const { settings, stopping } = pool;
-  let failures = 0;
-  while (!stopping.aborted) {
-    failures = (await keepOne(pool, role)) ? 0 : failures + 1;
-    await delay(backoff(failures, settings), undefined, { signal: stopping }).catch(() => undefined);
-  }
-}
-
-/**
- * Opens one session, and waits for its end.
- * @returns whether it was of use
- */
-async function keepOne(pool: Pool, role: Role): Promise<boolean> {
-  const { settings, credentials, events, open, room, stopping } = pool;
-  try {
-    const all = { ...events, onRoom: () => room.changed() };
-    const session = await openSession(role, settings, credentials, all, stopping);
-    if (stopping.aborted) {
-      await session.close();
-      return true;
-    }
-    open.set(session, role);
-    room.changed();
-    const { why, orderly } = await session.ended;
-    open.delete(session);
-    noteFailure(pool, `${role}: ${why}`);
-    if (!orderly) events.onLost(session);
-    return session.worked();
-  } catch (error) {
-    noteFailure(pool, `${role}: ${error instanceof Error ? error.message : String(error)}`);
-    return false;
-  }
-}
-
-/** While all stop, an end is no failure. */
-function noteFailure(pool: Pool, problem: string): void {
-  if (pool.stopping.aborted) return;
-  pool.failures++;
-  note(pool, problem);
-}
-
-async function submit(room: Room, submission: Submission): Promise<Outcome | Withheld | Unwritable> {
-  const session = await room.hold();
-  if (session === null) return { kind: 'unwritten' };
-  let written: ReturnType<typeof write> | undefined;
-  try {
-    if (!(await submission.leave())) return { kind: 'withheld' };
-    written = write(session.accepts() ? session : room.free(), submission);
-  } finally {
-    room.release(session);
-  }
-  return written;
 }
 
 async function write(session: Session | null, { fields, reference }: Submission) {

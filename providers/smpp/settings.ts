@@ -1,5 +1,5 @@
-import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
+import { certificates, host } from '../fields.ts';
 
 const MAX_RETRY_S = 86_400;
 
@@ -37,13 +37,10 @@ const statusMeaning = z
  */
 export const smppSettings = z
   .strictObject({
-    host: z
-      .string()
-      .max(253)
-      .regex(/^[a-z0-9._:-]+$/i, 'a host name or an IP address'),
+    host,
     port: z.int().min(1).max(65_535).default(2775),
     tls: z.boolean().default(false),
-    tlsCa: z.string().max(100_000).refine(isCertificate, 'certificates in PEM').optional(),
+    tlsCa: certificates.optional(),
     tlsServerName: z.string().max(253).optional(),
     tlsInsecure: z.boolean().default(false),
     bind: z.enum(['transceiver', 'pair']).default('transceiver'),
@@ -72,15 +69,6 @@ export const smppSettings = z
     path: ['reconnectMaxMs'],
     message: 'at least reconnectMinMs',
   });
-
-// Whatever else is typed here would be taken for no authority at all, and be shown with the settings.
-function isCertificate(pem: string): boolean {
-  try {
-    return Boolean(new X509Certificate(pem));
-  } catch {
-    return false;
-  }
-}
 
 /** Whole settings, defaults filled in. */
 export type SmppSettings = z.infer<typeof smppSettings>;

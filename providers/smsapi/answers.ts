@@ -1,10 +1,7 @@
-import { randomInt } from 'node:crypto';
 import { isFinalReport, type ReportState } from '../../domain/incoming.ts';
 import type { Channel } from '../../domain/channelDeclaration.ts';
 import type { RefusalReason, SubmitAnswer } from '../../domain/submission.ts';
-import { firstMomentInside } from '../../domain/sendWindow.ts';
-import { isRecord } from '../http.ts';
-import type { Exchange } from './http.ts';
+import { type Exchange, isRecord } from '../http.ts';
 
 /**
  * The provider's list of delivery statuses (https://www.smsapi.pl/docs/#18-lista-statusow-doreczenia). `UNKNOWN` means
@@ -47,7 +44,7 @@ const THROTTLED_MS = 1_000;
 const LATER_MS = 10_000;
 // At most ten messages to one number in 60 s (code 52).
 const ONE_NUMBER_MS = 60_000;
-// The account may send at certain hours only (code 74).
+// The account may send, or call, at certain hours only (codes 74 and 51).
 const HOURS_MS = 600_000;
 
 const refusedFor = (reason: RefusalReason): Rejection => ({ kind: 'refused', reason });
@@ -71,7 +68,7 @@ const REFUSED: Readonly<Record<number, Rejection>> = {
  * The same for MMS and voice alone: what speaks of a picture or a call says nothing of the route, whose SMS go on
  * (https://www.smsapi.pl/docs/#19-kody-bledow).
  */
-const REFUSED_BESIDE_SMS: Readonly<Record<number, Rejection>> = {
+const BESIDE_SMS: Readonly<Record<number, Rejection>> = {
   8: refusedFor('invalid_content'),
   21: refusedFor('invalid_content'), // an MMS of more than 300 kB
   22: refusedFor('invalid_content'), // SMIL
@@ -80,16 +77,10 @@ const REFUSED_BESIDE_SMS: Readonly<Record<number, Rejection>> = {
   26: refusedFor('invalid_content'), // a subject of more than 30 characters
   31: refusedFor('invalid_content'), // a text that cannot be read aloud
   35: refusedFor('invalid_content'), // a voice it does not have
+  51: { kind: 'later', retryAfterMs: HOURS_MS }, // a call, or one of its repeats, at night
   55: refusedFor('invalid_destination'), // no landline, and told to skip mobile phones
   110: refusedFor('not_permitted'), // the account has no MMS, or no voice
 };
-
-/** A call outside the provider's hours, 8:00 to 22:00 Polish time, repeats included. */
-const OUTSIDE_CALLING_HOURS = 51;
-const DAY = { startMinute: 8 * 60, endMinute: 22 * 60 };
-const NIGHT = { startMinute: DAY.endMinute, endMinute: DAY.startMinute };
-// Calls refused in the evening come again spread over so long, not all in one millisecond.
-const MORNING_MS = 600_000;
 
 /** Codes after which the message was certainly not taken and may be given again. */
 const LATER: Readonly<Record<number, Rejection>> = {
@@ -131,27 +122,10 @@ function answerOfError(
 
 function usualAnswer(code: number, channel: Channel): Rejection {
   if (code === ALREADY_TAKEN) return { kind: 'unanswered' };
-  if (code === OUTSIDE_CALLING_HOURS && channel === 'vms') {
-    return { kind: 'later', retryAfterMs: intoMorning(Date.now()) };
-  }
-  const beside = channel === 'sms' ? undefined : REFUSED_BESIDE_SMS[code];
+  const beside = channel === 'sms' ? undefined : BESIDE_SMS[code];
   if (beside !== undefined) return beside;
   if (BROKEN.has(code)) return { kind: 'broken', code: '' };
   return REFUSED[code] ?? LATER[code] ?? { kind: 'unanswered' };
-}
-
-/**
- * How long until a call that came too late may be given again, in ms: until the next morning, also where it is not night yet, as then
- * its repeats reach into it.
- * @param now epoch milliseconds
- */
-export function untilMorning(now: number): number {
-  return firstMomentInside(firstMomentInside(now, NIGHT), DAY) - now;
-}
-
-/** The same, to a moment in the first minutes of the morning, by chance. */
-export function intoMorning(now: number): number {
-  return untilMorning(now) + randomInt(MORNING_MS);
 }
 
 function readOverride(override: string, code: number): Rejection {
@@ -215,8 +189,8 @@ export function readAnswer(
   overrides: Readonly<Record<string, string>>,
 ): ReadAnswer {
   const only = (answer: SubmitAnswer): ReadAnswer => ({ answer, parts: null, ended: null });
-  if (exchange.kind === 'not_sent') return only({ kind: 'broken', code: exchange.code });
   if (exchange.kind === 'lost') return only({ kind: 'unanswered', code: exchange.code });
+  if (exchange.kind !== 'answered') return only({ kind: 'broken', code: exchange.code });
   if (exchange.status === 429) return only(answerOfStatus(exchange));
   const error = errorCodeOf(exchange.json);
   if (error !== null) return only(answerOfError(error, channel, overrides));
@@ -257,16 +231,16 @@ export function firstEntry(json: unknown): Record<string, unknown> | null {
  * What an HTTP status without an error code says (RFC 9110, 15). A redirect or a 4xx comes from whoever did not take the
  * request; after a 5xx, or a time-out at a proxy (408), it may have been taken.
  */
-function answerOfStatus({ status, retryAfter }: Exchange & { kind: 'answered' }): SubmitAnswer {
+function answerOfStatus({ status, headers }: Exchange & { kind: 'answered' }): SubmitAnswer {
   const code = `http_${status}`;
-  if (status === 429) return { kind: 'throttled', retryAfterMs: waitOf(retryAfter), code };
+  if (status === 429) return { kind: 'throttled', retryAfterMs: waitOf(headers['retry-after']), code };
   return status >= 300 && status < 500 && status !== 408 && status !== 409
     ? { kind: 'broken', code }
     : { kind: 'unanswered', code };
 }
 
-function waitOf(retryAfter: string | null): number {
-  if (retryAfter === null || !/^[0-9]{1,6}$/.test(retryAfter)) return THROTTLED_MS;
+function waitOf(retryAfter: string | undefined): number {
+  if (retryAfter === undefined || !/^[0-9]{1,6}$/.test(retryAfter)) return THROTTLED_MS;
   return Math.min(Math.max(Number(retryAfter), 1), LONGEST_WAIT_S) * 1000;
 }
 

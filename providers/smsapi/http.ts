@@ -1,121 +1,33 @@
-import { Readable } from 'node:stream';
-import type { Agent } from 'undici';
-import { createAgent, failureCode, isRecord, readJson } from '../http.ts';
+import {
+  createProviderHttp,
+  type Exchange,
+  isRecord,
+  type ProviderHttp,
+  type ProviderRequest,
+  wholeBody,
+} from '../http.ts';
 import type { Form } from './request.ts';
 import type { LookupFinding, LookupStatus } from '../../domain/submission.ts';
 import { errorCodeOf, inWords } from './answers.ts';
-import type { ProviderBalance } from '../kind.ts';
+import type { ProviderBalance, RouteTest } from '../kind.ts';
 import type { SmsapiCredentials, SmsapiSettings } from './settings.ts';
 
-const ANSWER_BYTES = 64 * 1024;
-
 /**
- * What became of a request. `not_sent`: certainly nothing of it was written; `lost`: it may have arrived, and there is no
- * answer.
+ * Speaks with the provider with its token (https://www.smsapi.pl/docs/#1-wprowadzenie, OAuth), at its second address where there is no
+ * connection to the first.
  */
-export type Exchange =
-  | { kind: 'answered'; status: number; json: unknown; retryAfter: string | null }
-  | { kind: 'not_sent'; code: string }
-  | { kind: 'lost'; code: string };
-
-/** How long a request may take, in milliseconds from its beginning. */
-export interface Limits {
-  /** What is not written by then is not written at all. */
-  writtenWithinMs: number;
-  answeredWithinMs: number;
+export function smsapiHttp(
+  { url, backupUrl }: Pick<SmsapiSettings, 'url' | 'backupUrl'>,
+  { token }: Pick<SmsapiCredentials, 'token'>,
+): ProviderHttp {
+  const urls = backupUrl === undefined ? [url] : [url, backupUrl];
+  return createProviderHttp(urls, { authorization: `Bearer ${token}` });
 }
 
-/** Requests to the provider; they never throw for what the network or the provider does. */
-export interface ProviderHttp {
-  post(path: string, form: Form, limits: Limits): Promise<Exchange>;
-  get(path: string, limits: Limits, signal?: AbortSignal): Promise<Exchange>;
-  /** Ends all connections; what is under way is lost. */
-  close(): Promise<void>;
-}
-
-interface Attempt extends Limits {
-  headers: Record<string, string>;
-  body: string | null;
-  signal?: AbortSignal | undefined;
-}
-
-/**
- * Speaks with the provider by HTTPS with its token (https://www.smsapi.pl/docs/#1-wprowadzenie, OAuth): no redirects,
- * answers of at most 64 KiB. Where no connection to an address comes about, the next one is tried.
- *
- * @param urls base addresses without a slash at the end, the first preferred
- */
-export function createProviderHttp(urls: string[], token: string): ProviderHttp {
-  const agent = createAgent();
-  const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
-
-  const viaAny = async (path: string, attempt: Attempt): Promise<Exchange> => {
-    const beginning = Date.now();
-    let exchange: Exchange = { kind: 'not_sent', code: 'no_address' };
-    for (const url of urls) {
-      const spentMs = Date.now() - beginning;
-      if (spentMs >= attempt.writtenWithinMs) break;
-      exchange = await exchangeWith(agent, new URL(url + path), {
-        ...attempt,
-        writtenWithinMs: attempt.writtenWithinMs - spentMs,
-        answeredWithinMs: attempt.answeredWithinMs - spentMs,
-      });
-      if (exchange.kind !== 'not_sent') break;
-    }
-    return exchange;
-  };
-
-  return {
-    post(path, form, limits) {
-      const body = new URLSearchParams(form).toString();
-      const length = String(Buffer.byteLength(body));
-      const ofForm = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': length };
-      return viaAny(path, { ...limits, headers: { ...headers, ...ofForm }, body });
-    },
-    get: (path, limits, signal) => viaAny(path, { ...limits, headers, body: null, signal }),
-    close: () => agent.destroy(),
-  };
-}
-
-async function exchangeWith(agent: Agent, url: URL, attempt: Attempt): Promise<Exchange> {
-  const { headers, body, signal } = attempt;
-  let written = false;
-  // Read only once there is a connection, and the request's head goes out together with its first bytes.
-  const watched = function* () {
-    written = true;
-    yield Buffer.from(body ?? '');
-  };
-  const ending = new AbortController();
-  const giveUp = () => ending.abort();
-  const unwritten = setTimeout(() => {
-    if (body !== null && !written) giveUp();
-  }, attempt.writtenWithinMs);
-  const unanswered = setTimeout(giveUp, attempt.answeredWithinMs);
-  signal?.addEventListener('abort', giveUp, { once: true });
-  try {
-    const response = await agent.request({
-      origin: url.origin,
-      path: url.pathname,
-      method: body === null ? 'GET' : 'POST',
-      headers,
-      body: body === null ? null : Readable.from(watched(), { objectMode: false }),
-      signal: ending.signal,
-    });
-    const json = await readJson(response.body, ANSWER_BYTES);
-    const after = response.headers['retry-after'];
-    return {
-      kind: 'answered',
-      status: response.statusCode,
-      json,
-      retryAfter: typeof after === 'string' ? after : null,
-    };
-  } catch (error) {
-    return { kind: written ? 'lost' : 'not_sent', code: failureCode(error) };
-  } finally {
-    clearTimeout(unwritten);
-    clearTimeout(unanswered);
-    signal?.removeEventListener('abort', giveUp);
-  }
+/** A form to be posted. */
+export function formRequest(path: string, form: Form): ProviderRequest {
+  const body = wholeBody('application/x-www-form-urlencoded', new URLSearchParams(form).toString());
+  return { method: 'POST', path, body };
 }
 
 // ITU-T E.212, mobile network codes of Poland's four networks.
@@ -174,6 +86,7 @@ function portedOf(ported: string | undefined): boolean | null {
   return word === '0' || word === 'false' ? false : null;
 }
 
+const PROFILE = { method: 'GET', path: '/profile' } as const;
 const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
 // Whoever asks for a balance has ten seconds for all of it.
 const BALANCE_LIMITS = { writtenWithinMs: 4_000, answeredWithinMs: 6_000 };
@@ -193,27 +106,24 @@ export async function probe(
   signal: AbortSignal,
   lastError: string | null,
 ): Promise<string | null> {
-  const exchange = await http.get('/profile', LIMITS, signal);
+  const exchange = await http.send(PROFILE, LIMITS, signal);
   const problem = problemOf(exchange);
   if (problem !== null) return problem;
   const points = pointsOf(exchange);
   return lastError === NO_POINTS && points !== null && points <= 0 ? NO_POINTS : null;
 }
 
-/** What came of a test of a route: whose account it is, or what is the matter. */
-export type RouteTest = { ok: true; account: string } | { ok: false; problem: string };
-
 /** Tries address and token of a route without sending anything. Never throws. */
 export async function testSmsapiRoute(
   settings: SmsapiSettings,
-  { token }: SmsapiCredentials,
+  credentials: SmsapiCredentials,
 ): Promise<RouteTest> {
-  const http = createProviderHttp(urlsOf(settings), token);
+  const http = smsapiHttp(settings, credentials);
   try {
-    const exchange = await http.get('/profile', LIMITS);
+    const exchange = await http.send(PROFILE, LIMITS);
     const problem = problemOf(exchange);
     if (problem !== null) return { ok: false, problem: inWords(problem) };
-    return { ok: true, account: accountOf(exchange) };
+    return { ok: true, answer: `account ${accountOf(exchange)}` };
   } finally {
     await http.close();
   }
@@ -222,21 +132,16 @@ export async function testSmsapiRoute(
 /** What is left of our account, in points of a złoty each; null where the profile does not say. Never throws. */
 export async function readBalance(
   settings: SmsapiSettings,
-  { token }: SmsapiCredentials,
+  credentials: SmsapiCredentials,
 ): Promise<ProviderBalance | null> {
-  const http = createProviderHttp(urlsOf(settings), token);
+  const http = smsapiHttp(settings, credentials);
   try {
-    const exchange = await http.get('/profile', BALANCE_LIMITS);
+    const exchange = await http.send(PROFILE, BALANCE_LIMITS);
     const points = problemOf(exchange) === null ? pointsOf(exchange) : null;
     return points === null ? null : { balance: points, username: usernameOf(exchange) };
   } finally {
     await http.close();
   }
-}
-
-/** The addresses to try, in order. */
-export function urlsOf({ url, backupUrl }: SmsapiSettings): string[] {
-  return backupUrl === undefined ? [url] : [url, backupUrl];
 }
 
 // A token without the right `profile` is refused with 403 (code 401): it was known, so the provider works.

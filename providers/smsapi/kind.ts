@@ -39,8 +39,7 @@ export const smsapi = providerKind({
   },
   async test(settings, credentials) {
     const { testSmsapiRoute } = await import('./http.ts');
-    const tested = await testSmsapiRoute(settings, credentials);
-    return tested.ok ? { ok: true, answer: `account ${tested.account}` } : tested;
+    return testSmsapiRoute(settings, credentials);
   },
   async balance(settings, credentials) {
     const { readBalance } = await import('./http.ts');

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitFor } from '../../concurrency/tasks.ts';
 import type { LookupAnswer } from '../../domain/submission.ts';
 import { LOOKUP_TIMEOUT_MS } from '../provider.ts';
 import type { LookupAnswers } from '../kind.ts';
-import { isRecord } from '../http.ts';
+import { type Exchange, isRecord, type ProviderHttp } from '../http.ts';
 import { errorCodeOf, firstEntry } from './answers.ts';
-import { type Exchange, findingOf, isFinding, type ProviderHttp } from './http.ts';
+import { findingOf, formRequest, isFinding } from './http.ts';
 import { lookupForm } from './request.ts';
 import type { SmsapiSettings } from './settings.ts';
 
@@ -37,7 +38,8 @@ export async function lookUp(options: LookUpOptions, msisdn: string): Promise<Lo
   const path = options.settings.lookups === 'sync' ? '/hlrsync.do' : '/hlr.do';
   const left = deadline - Date.now();
   const limits = { writtenWithinMs: left, answeredWithinMs: left };
-  const exchange = await options.http.post(path, lookupForm(msisdn), limits);
+  const asking = options.http.send(formRequest(path, lookupForm(msisdn)), limits);
+  const exchange = await waitFor(asking, left, (): Exchange => ({ kind: 'lost', code: 'timed_out' }));
   const asked = readLookupAnswer(exchange);
   if (asked.kind !== 'waiting') return asked;
   try {

@@ -1,13 +1,13 @@
-import type { LookupAnswers } from '../kind.ts';
-import { createRunning, type Running, waitFor } from '../../concurrency/tasks.ts';
-import { createSemaphore, type Semaphore } from '../../concurrency/semaphore.ts';
+import type { LookupAnswers, ProviderOptions } from '../kind.ts';
+import { createRunning, waitFor } from '../../concurrency/tasks.ts';
+import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { optionsOf } from '../../domain/sms.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
-import type { Provider, ProviderHandlers, Withheld } from '../provider.ts';
+import type { Provider, ProviderHandlers } from '../provider.ts';
 import { callbackAddress } from '../callbacks.ts';
 import { createHealth, createLateAnswers, type Health, stateBy } from '../health.ts';
 import { ALREADY_TAKEN, inWords, type ReadAnswer, readAnswer } from './answers.ts';
-import { createProviderHttp, probe, type ProviderHttp, urlsOf } from './http.ts';
+import { formRequest, probe, smsapiHttp } from './http.ts';
 import { lookUp } from './lookup.ts';
 import { SUBMIT_PATHS, submitForm, wouldBeReplaced } from './request.ts';
 import { type SmsapiSettings, type SmsapiCredentials, CALLBACK_PATHS } from './settings.ts';
@@ -18,30 +18,9 @@ const TIMED_OUT = 'timed_out';
 // What is not even written by this share of the time for an answer is not written at all.
 const WRITTEN_SHARE = 0.8;
 
-export interface SmsapiOptions {
-  /** The route's. */
-  name: string;
-  settings: SmsapiSettings;
-  credentials: SmsapiCredentials;
+interface SmsapiOptions extends ProviderOptions<SmsapiSettings, SmsapiCredentials> {
   /** Where the callbacks with answers to look-ups are found. */
   lookups: LookupAnswers;
-  onError: (error: unknown) => void;
-}
-
-/** SMSAPI.pl behind one route, and what is known of it. */
-interface Gate {
-  settings: SmsapiSettings;
-  http: ProviderHttp;
-  health: Health;
-  places: Semaphore<void>;
-  /** Submits that wait for their answer, also for a late one. */
-  open: Running;
-  lateAnswers: ReturnType<typeof createLateAnswers>;
-  /** Where it calls with reports; null: it does not. */
-  notifyUrl: string | null;
-  /** Null before the start. */
-  handlers: ProviderHandlers | null;
-  onError: (error: unknown) => void;
 }
 
 /**
@@ -51,23 +30,70 @@ interface Gate {
  */
 export function createSmsapiProvider(options: SmsapiOptions): Provider {
   const { name, settings, credentials, lookups: answers, onError } = options;
-  const http = createProviderHttp(urlsOf(settings), credentials.token);
-  const gate: Gate = {
-    ...{ settings, http, onError, handlers: null },
-    health: createHealth((signal, lastError) => probe(http, signal, lastError)),
-    places: createSemaphore({ places: settings.window }),
-    open: createRunning(),
-    lateAnswers: createLateAnswers(onError),
-    notifyUrl: notifyUrlOf(options),
+  const http = smsapiHttp(settings, credentials);
+  const health = createHealth((signal, lastError) => probe(http, signal, lastError));
+  const places = createSemaphore({ places: settings.window });
+  // Submits that wait for their answer, also for a late one.
+  const open = createRunning();
+  const lateAnswers = createLateAnswers(onError);
+  const notifyUrl = notifyUrlOf(options);
+  const answerMs = settings.responseSeconds * 1000;
+  const limits = { writtenWithinMs: WRITTEN_SHARE * answerMs, answeredWithinMs: LATEST_ANSWER_MS };
+  let handlers: ProviderHandlers | null = null;
+
+  const send = async (part: SubmitPart): Promise<SubmitAnswer> => {
+    const form = submitForm(part, settings, notifyUrl, Date.now());
+    const exchange = await http.send(formRequest(SUBMIT_PATHS[part.channel], form), limits);
+    const read = readAnswer(exchange, part.channel, settings.errors);
+    reportDifference(part, read, onError);
+    if (read.answer.kind === 'accepted' && read.ended !== null) {
+      const { providerMessageId } = read.answer;
+      const report = { providerMessageId, reference: part.reference, state: read.ended, errorCode: null };
+      await handlers?.onReports([report]).catch(onError);
+    }
+    return read.answer;
   };
-  const { health, places, open, lateAnswers } = gate;
+
+  /** The answer, if it comes in time; a late one is kept. */
+  const inTime = async (reference: string, sent: Promise<SubmitAnswer>): Promise<SubmitAnswer> => {
+    open.add(sent.catch(onError));
+    const answer = await waitFor(sent, answerMs, () => null);
+    if (answer !== null) {
+      judge(health, answer);
+      return answer;
+    }
+    health.failed(TIMED_OUT);
+    const keepLate = (late: SubmitAnswer): void => {
+      if (late.kind === 'unanswered') return;
+      if (late.kind !== 'broken') health.succeeded();
+      lateAnswers.keep(reference, late);
+    };
+    open.add(sent.then(keepLate).catch(onError));
+    return { kind: 'unanswered', code: TIMED_OUT };
+  };
+
   return {
     name,
     takesWhole: true,
-    submit: (part, leave) => submit(gate, part, leave),
+    async submit(part, leave) {
+      const leavePlace = await places.enter();
+      let sent: Promise<SubmitAnswer> | null = null;
+      try {
+        if (!health.works()) return { kind: 'broken', code: NO_SESSION };
+        if (!(await leave())) return { kind: 'withheld' };
+        if (wouldBeReplaced(part.text))
+          return { kind: 'refused', reason: 'invalid_content', code: 'placeholder' };
+        sent = send(part);
+        return await inTime(part.reference, sent);
+      } finally {
+        // A late answer keeps its place: a provider that has stopped answering is not given ever more.
+        if (sent === null) leavePlace();
+        else void sent.then(leavePlace, leavePlace);
+      }
+    },
     lookup: (msisdn) => lookUp({ http, route: name, answers, settings, onError }, msisdn),
     start(given) {
-      gate.handlers = given;
+      handlers = given;
       lateAnswers.start(given);
       health.start();
       return Promise.resolve();
@@ -75,7 +101,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
     state: () => stateBy(health, { window: settings.window, inFlight: places.inside() }, inWords),
     async stop() {
       await health.stop();
-      await waitFor(open.settled(), answerMsOf(settings), () => undefined);
+      await waitFor(open.settled(), answerMs, () => undefined);
       await http.close();
       await lateAnswers.stop();
     },
@@ -85,70 +111,6 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
 function notifyUrlOf({ name, settings: { callbackUrl }, credentials }: SmsapiOptions): string | null {
   if (callbackUrl === undefined) return null;
   return callbackAddress(callbackUrl, name, CALLBACK_PATHS.reports, credentials.callbackSecret);
-}
-
-function answerMsOf({ responseSeconds }: SmsapiSettings): number {
-  return responseSeconds * 1000;
-}
-
-async function submit(
-  gate: Gate,
-  part: SubmitPart,
-  leave: () => Promise<boolean>,
-): Promise<SubmitAnswer | Withheld> {
-  const leavePlace = await gate.places.enter();
-  let sent: Promise<SubmitAnswer> | null = null;
-  try {
-    if (!gate.health.works()) return { kind: 'broken', code: NO_SESSION };
-    if (!(await leave())) return { kind: 'withheld' };
-    if (wouldBeReplaced(part.text)) {
-      return { kind: 'refused', reason: 'invalid_content', code: 'placeholder' };
-    }
-    sent = send(gate, part);
-    return await inTime(gate, part.reference, sent);
-  } finally {
-    // A late answer keeps its place: a provider that has stopped answering is not given ever more.
-    if (sent === null) leavePlace();
-    else void sent.then(leavePlace, leavePlace);
-  }
-}
-
-async function send(gate: Gate, part: SubmitPart): Promise<SubmitAnswer> {
-  const { settings, http, notifyUrl, onError } = gate;
-  const form = submitForm(part, settings, notifyUrl, Date.now());
-  const limits = {
-    writtenWithinMs: WRITTEN_SHARE * answerMsOf(settings),
-    answeredWithinMs: LATEST_ANSWER_MS,
-  };
-  const exchange = await http.post(SUBMIT_PATHS[part.channel], form, limits);
-  const read = readAnswer(exchange, part.channel, settings.errors);
-  reportDifference(part, read, onError);
-  if (read.answer.kind === 'accepted' && read.ended !== null) {
-    const { providerMessageId } = read.answer;
-    const report = { providerMessageId, reference: part.reference, state: read.ended, errorCode: null };
-    await gate.handlers?.onReports([report]).catch(onError);
-  }
-  return read.answer;
-}
-
-/** The answer, if it comes in time; a late one is kept. */
-async function inTime(gate: Gate, reference: string, sent: Promise<SubmitAnswer>): Promise<SubmitAnswer> {
-  const { settings, health, open, onError } = gate;
-  open.add(sent.catch(onError));
-  const answer = await waitFor(sent, answerMsOf(settings), () => null);
-  if (answer !== null) {
-    judge(health, answer);
-    return answer;
-  }
-  health.failed(TIMED_OUT);
-  open.add(sent.then((late) => keepLate(gate, reference, late)).catch(onError));
-  return { kind: 'unanswered', code: TIMED_OUT };
-}
-
-function keepLate({ health, lateAnswers }: Gate, reference: string, late: SubmitAnswer): void {
-  if (late.kind === 'unanswered') return;
-  if (late.kind !== 'broken') health.succeeded();
-  lateAnswers.keep(reference, late);
 }
 
 // Who says that it took a message before has understood the request.

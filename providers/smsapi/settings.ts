@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callingHours } from '../kind.ts';
+import { ownSecret } from '../fields.ts';
 import { providerUrl, publicUrl } from '../http.ts';
 
 const MAX_VALIDITY_MINUTES = 72 * 60;
@@ -63,18 +64,14 @@ export const smsapiSettings = z
 
 export type SmsapiSettings = z.infer<typeof smsapiSettings>;
 
-const callbackSecret = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{32,128}$/, 'must be 32 to 128 letters, digits, "_" or "-"');
-
 /** What is secret about a route of the kind `smsapi`. */
 export const smsapiCredentials = z.strictObject({
   /** OAuth token of the provider's panel, with the rights `sms`, `mms`, `vms`, `hlr` and `profile`. */
   token: z.string().regex(/^[\x21-\x7e]{8,512}$/, 'must be 8 to 512 visible ASCII characters'),
   /** Part of the addresses that the provider calls. */
-  callbackSecret,
+  callbackSecret: ownSecret,
   /** The secret before, and until when (epoch milliseconds) its addresses are still listened to. */
-  former: z.strictObject({ callbackSecret, until: z.number().int() }).optional(),
+  former: z.strictObject({ callbackSecret: ownSecret, until: z.number().int() }).optional(),
 });
 
 export type SmsapiCredentials = z.infer<typeof smsapiCredentials>;

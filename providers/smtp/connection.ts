@@ -50,8 +50,6 @@ export interface Connection {
   handOver(outgoing: Outgoing, ms: number): Promise<HandOver>;
   /** Whether it could take another message, as far as is known. */
   usable(): boolean;
-  /** Asks for a sign of life (RSET, RFC 5321, 4.1.1.5). */
-  alive(): Promise<boolean>;
   /** Takes leave. */
   end(): void;
 }
@@ -72,18 +70,9 @@ interface Envelope {
   accepted?: string[];
 }
 
-/** One step of the conversation: `done` is called with its result, or with what was the matter. */
-type Step<T> = (done: (result: T | Problem) => void) => void;
-
 /** nodemailer's connection. It says that it failed by an event, by a callback, or by both. */
 interface Wire {
   smtp: SMTPConnection;
-  /**
-   * Makes one step, until it is done, the connection fails, or it is stopped.
-   * @param ms how long it may take
-   * @param late its result when it takes longer
-   */
-  make<T>(ms: number, late: Problem, step: Step<T>): Promise<T | Problem>;
   /** Has failures go there from now on; null: nowhere. */
   onFailure(take: ((problem: Problem) => void) | null): void;
 }
@@ -99,14 +88,14 @@ export async function openConnection(
   signal: AbortSignal,
 ): Promise<Connection | Problem> {
   if (signal.aborted) return { code: 'stopped' };
-  const wire = wireOf(new SMTPConnection(optionsOf(settings)), signal);
-  const problem = await connect(wire, settings, credentials);
-  if (problem === null) return connectionOn(wire, settings);
+  const wire = wireOf(new SMTPConnection(optionsOf(settings)));
+  const problem = await connect(wire, settings, credentials, signal);
+  if (problem === null) return connectionOn(wire);
   wire.smtp.close();
   return problem;
 }
 
-function wireOf(smtp: SMTPConnection, signal: AbortSignal): Wire {
+function wireOf(smtp: SMTPConnection): Wire {
   let fail: ((problem: Problem) => void) | null = null;
   smtp.on('error', (error: NodemailerFailure) => fail?.(problemOf(error)));
   smtp.on('end', () => {
@@ -114,34 +103,27 @@ function wireOf(smtp: SMTPConnection, signal: AbortSignal): Wire {
     // The callback comes after this event, and may know more.
     setImmediate(() => now?.({ code: 'connection_lost' }));
   });
-  return {
-    smtp,
-    onFailure: (take) => void (fail = take),
-    make: <T>(ms: number, late: Problem, step: Step<T>) =>
-      new Promise<T | Problem>((resolve) => {
-        const done = (result: T | Problem): void => {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', stop);
-          fail = null;
-          resolve(result);
-        };
-        const stop = () => done({ code: 'stopped' });
-        const timer = setTimeout(() => done(late), ms);
-        fail = done;
-        signal.addEventListener('abort', stop, { once: true });
-        step(done);
-      }),
-  };
+  return { smtp, onFailure: (take) => void (fail = take) };
 }
 
 /** @returns what was the matter; null: it is open */
-async function connect(
-  wire: Wire,
+function connect(
+  { smtp, onFailure }: Wire,
   { connectSeconds, security }: SmtpSettings,
   { user, password }: SmtpCredentials,
+  signal: AbortSignal,
 ): Promise<Problem | null> {
-  const { smtp } = wire;
-  return await wire.make<null>(connectSeconds * 1000, { code: 'connect_timed_out' }, (done) => {
+  return new Promise((resolve) => {
+    const done = (problem: Problem | null): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      onFailure(null);
+      resolve(problem);
+    };
+    const stop = () => done({ code: 'stopped' });
+    const timer = setTimeout(() => done({ code: 'connect_timed_out' }), connectSeconds * 1000);
+    onFailure(done);
+    signal.addEventListener('abort', stop, { once: true });
     smtp.connect((error) => {
       if (error !== undefined) return done(problemOf(error));
       if (security !== 'none' && !smtp.secure) return done({ code: 'no_tls' });
@@ -154,29 +136,19 @@ async function connect(
   });
 }
 
-function connectionOn(wire: Wire, settings: SmtpSettings): Connection {
+function connectionOn(wire: Wire): Connection {
   const { smtp } = wire;
   let broken = false;
   const usable = () => !broken && !smtp.destroyed;
-  const discard = (): void => {
-    broken = true;
-    smtp.close();
-  };
   return {
     usable,
-    async alive() {
-      if (!usable()) return false;
-      const late = { code: 'timed_out' };
-      const reset = await wire.make<null>(settings.connectSeconds * 1000, late, (done) =>
-        smtp.reset((error) => done(error === null ? null : problemOf(error))),
-      );
-      if (reset !== null) discard();
-      return reset === null;
-    },
     async handOver(outgoing, ms) {
       const result = await handOver(wire, outgoing, ms);
       // Only after these it is certain that the next command is read as one.
-      if (result.kind !== 'taken' && result.kind !== 'no_recipients') discard();
+      if (result.kind !== 'taken' && result.kind !== 'no_recipients') {
+        broken = true;
+        smtp.close();
+      }
       return result;
     },
     end() {

@@ -56,11 +56,11 @@ export function createConnections(settings: SmtpSettings, credentials: SmtpCrede
     const entry = { connection, uses, timer };
     idle.push(entry);
   };
-  const takeIdle = async (): Promise<{ connection: Connection; uses: number } | null> => {
+  const takeIdle = (): Idle | null => {
     for (let entry = idle.pop(); entry !== undefined; entry = idle.pop()) {
       clearTimeout(entry.timer);
-      if (await entry.connection.alive()) return entry;
-      entry.connection.end();
+      // The relay may have closed it meanwhile.
+      if (entry.connection.usable()) return entry;
     }
     return null;
   };
@@ -69,7 +69,7 @@ export function createConnections(settings: SmtpSettings, credentials: SmtpCrede
     async hold(accountId) {
       const leave = await places.enter(accountId);
       try {
-        const known = await takeIdle();
+        const known = takeIdle();
         const connection =
           known?.connection ?? (await openConnection(settings, credentials, stopping.signal));
         if ('code' in connection) {

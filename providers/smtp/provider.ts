@@ -1,7 +1,7 @@
 import { createRunning, waitFor } from '../../concurrency/tasks.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
 import { type EmailAnswer, type RefusedAddress, type SubmitEmail, suspectOf } from '../email.ts';
-import { emailOnly, type RouteTest } from '../kind.ts';
+import { emailOnly, type ProviderOptions, type RouteTest } from '../kind.ts';
 import type { Provider, Withheld } from '../provider.ts';
 import { createHealth, type Health, stateBy } from '../health.ts';
 import { returnPath, type SmtpCredentials, type SmtpSettings, wireAddress, wireDomain } from './settings.ts';
@@ -13,15 +13,7 @@ import { composed, headerProblem, signed, type SignedMessage, type WireAddresses
 
 const LATER_MS = 5_000;
 
-/** What an SMTP provider is made of. */
-export interface SmtpProviderOptions {
-  /** The route's. */
-  name: string;
-  settings: SmtpSettings;
-  credentials: SmtpCredentials;
-  /** Takes what goes wrong by itself; without addresses or contents. */
-  onError: (error: unknown) => void;
-}
+type SmtpOptions = ProviderOptions<SmtpSettings, SmtpCredentials>;
 
 interface Sender {
   from: string;
@@ -41,7 +33,7 @@ interface Recipients {
 }
 
 /** A relay, and what is known of it. */
-interface Relay extends SmtpProviderOptions {
+interface Relay extends SmtpOptions {
   connections: Connections;
   health: Health;
 }
@@ -57,7 +49,7 @@ interface Written {
  * A mail relay. What it takes it may lose or bounce later on; what it takes twice arrives twice, as SMTP knows no key for the same
  * message: an e-mail that was written whole and got no answer is never repeated.
  */
-export function createSmtpProvider(options: SmtpProviderOptions): Provider {
+export function createSmtpProvider(options: SmtpOptions): Provider {
   const { name, settings, credentials, onError } = options;
   const connections = createConnections(settings, credentials);
   const health = createHealth((signal) => probe(settings, credentials, signal));

@@ -1,9 +1,10 @@
-import { createHmac, timingSafeEqual, X509Certificate } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { asciiName } from '../../domain/email/address.ts';
 import { returnPathOf } from '../../domain/email/dns.ts';
 import { ID_BODY } from '../../domain/ids.ts';
+import { certificates, host, ownSecret } from '../fields.ts';
 
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const LOCAL = new RegExp(`^(?=.{1,64}$)${ATOM}(\\.${ATOM})*$`);
@@ -94,13 +95,10 @@ const spfTerm = z
  */
 export const smtpSettings = z
   .strictObject({
-    host: z
-      .string()
-      .max(253)
-      .regex(/^[a-z0-9._:-]+$/i, 'a host name or an IP address'),
+    host,
     port: z.int().min(1).max(PORT_MAX).default(587),
     security: z.enum(['starttls', 'tls', 'none']).default('starttls'),
-    tlsCa: z.string().max(100_000).refine(isCertificate, 'certificates in PEM').optional(),
+    tlsCa: certificates.optional(),
     tlsServerName: hostName.optional(),
     tlsInsecure: z.boolean().default(false),
     mailHost: hostName.regex(/\./, 'a whole host name'),
@@ -123,10 +121,6 @@ export const smtpSettings = z
 /** Whole settings, defaults filled in. */
 export type SmtpSettings = z.infer<typeof smtpSettings>;
 
-const returnPathKey = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{32,128}$/, 'must be 32 to 128 letters, digits, "_" or "-"');
-
 /** What is secret about a route of the kind `smtp`. */
 export const smtpCredentials = z
   .strictObject({
@@ -144,9 +138,9 @@ export const smtpCredentials = z
       .regex(/^\P{Cc}*$/u, 'no control characters')
       .optional(),
     /** Of our own making: return paths are made with it. */
-    returnPathKey,
+    returnPathKey: ownSecret,
     /** The key before, and until when (epoch milliseconds) its return paths are still good. */
-    former: z.strictObject({ returnPathKey, until: z.int() }).optional(),
+    former: z.strictObject({ returnPathKey: ownSecret, until: z.int() }).optional(),
   })
   .refine(({ user, password }) => (user === undefined) === (password === undefined), {
     path: ['user'],
@@ -165,13 +159,4 @@ export function listenAddress(address: string): { host: string; port: number } |
 function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith('127.');
   return host === '::1' || host.toLowerCase() === 'localhost';
-}
-
-// Whatever else is typed here would be taken for no authority at all, and be shown with the settings.
-function isCertificate(pem: string): boolean {
-  try {
-    return Boolean(new X509Certificate(pem));
-  } catch {
-    return false;
-  }
 }

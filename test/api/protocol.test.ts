@@ -297,8 +297,6 @@ describe('what HTTP leaves to the server', () => {
       'invalid_request',
     ],
     ['GET /v1/health HTTP/1.0\r\nExpect: foo\r\n\r\n', 417, 'invalid_request'],
-    ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n', 405, 'method_not_allowed'],
-    ['CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\nbytes for the tunnel', 405, 'method_not_allowed'],
   ])('%# is answered with the envelope', async (text, status, code) => {
     const answer = await raw(text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -318,19 +316,6 @@ describe('what HTTP leaves to the server', () => {
     expect(await raw(text)).toMatch(
       /^(HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 200 [^]*\r\nX-Request-Id: req_/,
     );
-  });
-
-  it('CONNECT without a word more does not keep the connection', async () => {
-    const { hostname, port } = new URL(base());
-    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
-    socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n');
-    socket.resume();
-    await once(socket, 'end');
-    // Only writing tells that the other side is gone: an error, which is what has to come.
-    const beat = setInterval(() => socket.write('x'), 20);
-    await once(socket, 'error');
-    clearInterval(beat);
-    expect((await call(`${base()}/v1/openapi.json`)).status).toBe(200);
   });
 });
 

@@ -175,6 +175,6 @@ describe.each(['SMPPServerSimulator', 'StressServer'] as const)('jSMPP %s', (pro
       problem: expect.stringMatching(/password|0x0000000e/i) as string,
     });
     // At last: a session that ends while the program greets it may end the program.
-    expect(await testSmppRoute(settings, JSMPP_CREDENTIALS)).toEqual({ ok: true, smscSystemId: 'sys' });
+    expect(await testSmppRoute(settings, JSMPP_CREDENTIALS)).toEqual({ ok: true, answer: 'bound to sys' });
   });
 });

@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ProviderKind } from '../../providers/kind.ts';
-import { createRegistry } from '../../providers/kindRegistry.ts';
 import { providerKinds } from '../../providers/registry.ts';
-import { courier } from './courierKind.ts';
 
 const stored = (kind: string) => ({
   routes: [{ name: 'r', kind, state: 'active' as const, working: true, settings: {} }],
@@ -27,13 +24,18 @@ describe('the registry of kinds', () => {
   });
 
   test('has no two kinds of one name, and no option that two kinds read in different ways', () => {
-    expect(() => createRegistry([courier, courier])).toThrow('one name');
-    const other: ProviderKind = {
-      ...courier,
-      name: 'other',
-      options: { bags: { placeholder: 'TEXT', about: 'which', read: { as: 'text' } } },
-    };
-    expect(() => createRegistry([courier, other])).toThrow('read bags in different ways');
+    const names = providerKinds.all.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const options of [
+      providerKinds.all.map((kind) => kind.options),
+      providerKinds.all.map(({ secret }) => secret?.options ?? {}),
+    ]) {
+      const read = new Map<string, unknown>();
+      for (const [name, option] of options.flatMap((of) => Object.entries(of))) {
+        expect(option.read).toEqual(read.get(name) ?? option.read);
+        read.set(name, option.read);
+      }
+    }
   });
 
   test('has callbacks with a proof only', () => {

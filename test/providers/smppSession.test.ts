@@ -254,7 +254,7 @@ describe('a route is tested', () => {
     onTestFinished(() => smsc.stop());
     expect(await testSmppRoute(settingsOf(smsc.port), credentials)).toEqual({
       ok: true,
-      smscSystemId: 'SMSC',
+      answer: 'bound to SMSC',
     });
     expect(await testSmppRoute(settingsOf(smsc.port, { bind: 'pair' }), credentials)).toMatchObject({
       ok: true,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { intoMorning, untilMorning } from '../../providers/smsapi/answers.ts';
 import { errorAnswer } from '../smsapi/provider.ts';
 import { CALLBACK_URL, leaves, openClient, SECRET, sms } from './smsapiClient.ts';
 
@@ -106,16 +105,12 @@ describe('a call by SMSAPI.pl', () => {
     },
   );
 
-  it('at night, or with repeats that reach into it, comes again in the morning', async () => {
+  it('at night, or with repeats that reach into it, comes again until it is taken', async () => {
     const { provider, client } = await openClient();
     provider.minuteOfDay = () => 21 * 60 + 40;
     expect(await client.submit(call({ voice: 'ewa', tries: 1 }), leaves)).toMatchObject({ kind: 'accepted' });
-    const before = untilMorning(Date.now());
     const answer = await client.submit(call({ voice: 'ewa', tries: 6 }), leaves);
-    expect(answer).toMatchObject({ kind: 'later', code: '51' });
-    const { retryAfterMs } = answer as { retryAfterMs: number };
-    expect(retryAfterMs).toBeLessThan(before + 600_000);
-    expect(retryAfterMs).toBeGreaterThan(before - 10_000);
+    expect(answer).toEqual({ kind: 'later', retryAfterMs: 600_000, code: '51' });
     expect(client.state().failures).toBe(0);
   });
 
@@ -138,39 +133,5 @@ describe('a call by SMSAPI.pl', () => {
     provider.next(errorAnswer(110), errorAnswer(51));
     expect(await client.submit(sms(), leaves)).toEqual({ kind: 'broken', code: '110' });
     expect(await client.submit(sms(), leaves)).toEqual({ kind: 'broken', code: '51' });
-  });
-});
-
-describe('the next morning for a call', () => {
-  const opening = (now: string) => {
-    const from = Date.parse(now);
-    return new Date(from + untilMorning(from)).toISOString();
-  };
-  it.each([
-    ['late in the evening', '2026-11-24T21:30:00Z', '2026-11-25T07:00:00.000Z'],
-    ['before dawn', '2026-11-24T03:00:00Z', '2026-11-24T07:00:00.000Z'],
-    ['by day, as the repeats reach into the night', '2026-11-24T20:50:00Z', '2026-11-25T07:00:00.000Z'],
-    ['over the night when the clocks go forward', '2026-03-28T21:30:00Z', '2026-03-29T06:00:00.000Z'],
-    ['over the night when they go back', '2026-10-24T20:30:00Z', '2026-10-25T07:00:00.000Z'],
-  ])('%s', (_, now, expected) => {
-    expect(opening(now)).toBe(expected);
-  });
-});
-
-describe('calls that wait for the morning', () => {
-  it.each([
-    ['of any day', '2026-11-24T22:00:00Z', '2026-11-25T07:00:00Z'],
-    ['when the clocks go forward', '2026-03-28T22:00:00Z', '2026-03-29T06:00:00Z'],
-    ['when they go back', '2026-10-24T21:00:00Z', '2026-10-25T07:00:00Z'],
-  ])('%s come spread over its first ten minutes', (_, now, opening) => {
-    const from = Date.parse(now);
-    const opens = Date.parse(opening);
-    const seconds = Array.from({ length: 1_000 }, () => (from + intoMorning(from) - opens) / 1_000);
-    expect(Math.min(...seconds)).toBeGreaterThanOrEqual(0);
-    expect(Math.max(...seconds)).toBeLessThan(600);
-    for (const second of seconds) {
-      const near = seconds.filter((other) => other >= second && other < second + 10);
-      expect(near.length).toBeLessThanOrEqual(50);
-    }
   });
 });

@@ -60,7 +60,7 @@ describe('what comes from outside', () => {
   it('whatever it is, never breaks the reading of an answer', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 100, max: 599 }), anyChannel, (json, status, channel) => {
-        const exchange = { kind: 'answered', status, json, retryAfter: null } as const;
+        const exchange = { kind: 'answered', status, json, headers: {} } as const;
         expect(['broken', 'throttled', 'later', 'refused', 'unanswered', 'accepted']).toContain(
           readAnswer(exchange, channel, {}).answer.kind,
         );

@@ -100,7 +100,7 @@ describe('testing a route', () => {
     const settings = smsapiSettings.parse({ url: provider.url });
     expect(await testSmsapiRoute(settings, credentialsOf(provider))).toEqual({
       ok: true,
-      account: 'firma, 1000 points',
+      answer: 'account firma, 1000 points',
     });
     expect(provider.calls.map(({ path }) => path)).toEqual(['/profile', '/profile']);
   });

@@ -1,7 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createProviderHttp } from '../../providers/smsapi/http.ts';
+import { createProviderHttp } from '../../providers/http.ts';
+import { formRequest } from '../../providers/smsapi/http.ts';
 import { eventually } from '../support/eventually.ts';
 import { stopClock } from '../support/stopClock.ts';
 import { leaves, openClient, openProvider, sms } from './smsapiClient.ts';
@@ -37,9 +38,9 @@ describe('a provider that cannot be reached', () => {
     ['no TLS on the other side', (socket: Socket) => void socket.end('220 smtp\r\n'), 'https'],
     ['TLS that is never agreed', (socket: Socket) => void socket.on('error', () => undefined), 'https'],
   ])('%s: certainly nothing was written', async (_, greet, protocol) => {
-    const http = createProviderHttp([`${protocol}://${await rudeServer(greet)}`], 'token');
-    expect(await http.post('/sms.do', { to: '1' }, limits)).toMatchObject({ kind: 'not_sent' });
-    expect(await http.get('/profile', limits)).toMatchObject({ kind: 'not_sent' });
+    const http = createProviderHttp([`${protocol}://${await rudeServer(greet)}`], {});
+    expect(await http.send(formRequest('/sms.do', { to: '1' }), limits)).toMatchObject({ kind: 'not_sent' });
+    expect(await http.send({ method: 'GET', path: '/profile' }, limits)).toMatchObject({ kind: 'not_sent' });
     await http.close();
   });
 
@@ -67,8 +68,11 @@ describe('a provider that cannot be reached', () => {
       socket.once('data', come);
       greet(socket);
     };
-    const http = createProviderHttp([`http://${await rudeServer(greeted)}`], 'token');
-    const posted = http.post('/sms.do', { to: '1' }, { writtenWithinMs: 3_000, answeredWithinMs: 3_000 });
+    const http = createProviderHttp([`http://${await rudeServer(greeted)}`], {});
+    const posted = http.send(formRequest('/sms.do', { to: '1' }), {
+      writtenWithinMs: 3_000,
+      answeredWithinMs: 3_000,
+    });
     await Promise.race([posted, received]);
     await clock.pass(3_000);
     expect(await posted).toMatchObject({ kind: 'lost' });

@@ -1,5 +1,4 @@
 import type { TestProject } from 'vitest/node';
-import { UNLISTED } from '../../api/http/invoke.ts';
 import { type ServiceUnderTest, type StartedService, startServiceOn } from '../support/service.ts';
 import type { Servers } from '../support/servers.ts';
 import { useServers } from './servers.ts';
@@ -35,7 +34,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await release();
     if (shared.users > 0) return;
     printErrors(api.lines);
-    failOnUnlisted(api.lines);
   };
 }
 
@@ -55,20 +53,4 @@ function printErrors(lines: readonly string[]): void {
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   for (const [text, times] of counts) console.log(`The API logged as an error, ${times} times: ${text}`);
-}
-
-/** An endpoint that refuses with what it does not list answers all the same: the log alone says so, and the run fails. */
-function failOnUnlisted(lines: readonly string[]): void {
-  const unlisted = new Set(
-    lines
-      .filter((line) => line.includes(UNLISTED))
-      .map((line) => {
-        const { method, route, reason } = JSON.parse(line) as Record<string, string>;
-        return `${method} ${route}: ${reason}`;
-      }),
-  );
-  if (unlisted.size === 0) return;
-  // Vitest writes an error from here, and goes on to its end as if there were none.
-  process.exitCode = 1;
-  throw new Error(`refusals that their endpoints do not list:\n${[...unlisted].join('\n')}`);
 }

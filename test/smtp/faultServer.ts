@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 export type Fault = { reply: string } | 'silence' | 'reset' | 'drip';
 
 /** Where in the dialogue. `half`: when a part of the message has come; `dot`: when all of it has; `taken`: when it was taken. */
-export type Stage = 'greeting' | 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'half' | 'dot' | 'taken' | 'RSET';
+export type Stage = 'greeting' | 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'half' | 'dot' | 'taken';
 
 /** A mail server without TLS that goes wrong where it is asked to. */
 export interface FaultServer {
@@ -92,7 +92,6 @@ function serve(socket: Socket, it: FaultServer): void {
         isLost = false;
       });
     }
-    if (verb === 'RSET') return say('RSET', line, '250 2.0.0 ok');
     if (verb === 'QUIT') return void socket.end('221 2.0.0 bye\r\n');
     socket.write('502 5.5.2 what?\r\n');
   };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { books, database, newAccount, newKey, storedMessages } from '../../support/factories.ts';
@@ -77,22 +76,6 @@ describe('a send through a tool', () => {
     });
     expect(await storedMessages(account.id)).toHaveLength(2);
     expect(await books(account.id)).toMatchObject({ balance: 9_980 });
-  });
-
-  it('that 0.5.0 accepted is not sent again', async () => {
-    const account = await newAccount();
-    const spelt = { send_at: later, text: ONE.text, to: [ONE.to] };
-    const digest = createHash('sha256')
-      .update(JSON.stringify(['send_sms', spelt]))
-      .digest('base64url');
-    await using(await mcpClient(apiUrl, account.key), async ({ call }) => {
-      const first = await call('send_sms', { ...ONE, idempotency_key: `mcp:${digest}` });
-      expect(first.isError).toBe(false);
-      const again = await call('send_sms', ONE);
-      expect(again.body).toEqual(first.body);
-      expect(again.texts[0]).toContain('not sent again');
-    });
-    expect(await storedMessages(account.id)).toHaveLength(1);
   });
 
   it('is refused for a missing scope before what is wrong with it', async () => {
@@ -251,18 +234,6 @@ describe('a send through a tool', () => {
     });
     expect(questions).toEqual(['Send? It would go to 11 recipients and cost 1.10 PLN net.']);
     expect(await storedMessages(account.id)).toHaveLength(isError ? 0 : 11);
-  });
-
-  it('tells how far it has come', async () => {
-    const { key } = await newAccount();
-    const { client, close } = await mcpClient(apiUrl, key);
-    const seen: (string | undefined)[] = [];
-    await client.callTool(
-      { name: 'send_sms', arguments: ONE },
-      { onprogress: ({ message }) => void seen.push(message) },
-    );
-    expect(seen).toEqual(['Checked; sending.', 'Accepted.']);
-    await close();
   });
 
   it('says what to do where the money does not do, and where a field is wrong', async () => {
