@@ -1,14 +1,10 @@
-import type { Client } from '@temporalio/client';
-import { WithStartWorkflowOperation } from '@temporalio/client';
-import { ulid } from 'ulid';
-import { answerUpdate } from './ceiling/workflows.ts';
-import { type Customer, numbers, settled } from './contenders/product.ts';
-import { cpuMs } from './cpu.ts';
-import { middle, run, type Timing } from './load.ts';
-import { difference, per } from './measure.ts';
-import { median } from './spread.ts';
+import { updateWithStart } from './ceiling/contender.ts';
+import { countCpu } from './cpu.ts';
+import type { Ground } from './ground.ts';
+import { middle, numbers, quantile, run, type Timing } from './load.ts';
+import { type Product, settled } from './product.ts';
 
-/** How long accepting takes, beside the least that it could cost on the same server. */
+/** How long accepting takes, beside the least that it could cost through Temporal. */
 export interface Accepting {
   /** By requests open at once: a bare update-with-start, and one message. */
   singles: { inFlight: number; bare: Timing; product: Accepted }[];
@@ -17,9 +13,7 @@ export interface Accepting {
 }
 
 /** How requests for one message were accepted. */
-export interface Accepted extends Timing {
-  /** Requests that were not accepted in time and sent again; their time goes on. */
-  refused: number;
+interface Accepted extends Timing {
   /** CPU milliseconds of each process for a message, from its request to its end. */
   cpuMs: Record<string, number>;
 }
@@ -31,45 +25,46 @@ const WARM_UP = 50;
 
 /** Measures in turns; `rounds` of each, the middle one by its median counts. */
 export async function measureAccepting(
-  client: Client,
-  customer: Customer,
-  { requests, rounds, pids }: { requests: number; rounds: number; pids: Record<string, number> },
+  ground: Ground,
+  { pids, customer }: Product,
+  { requests, rounds }: { requests: number; rounds: number },
 ): Promise<Accepting> {
-  const { caller } = customer;
-  const one = (): Promise<unknown> => caller.send(numbers(1)[0]!);
-  const ended = (): Promise<void> => settled(client, customer);
+  const one = (): Promise<unknown> => customer.caller.send(numbers(1)[0]!);
+  const bareOne = (): Promise<void> => updateWithStart(ground.client);
   const accept = async (inFlight: number): Promise<Accepted> => {
-    const before = cpuMs(pids);
-    const refused = caller.refused();
+    const cpu = countCpu({ ...ground.servers, ...pids });
     const timing = await run(requests, inFlight, one);
-    await ended();
-    const used = per(requests, difference(cpuMs(pids), before));
-    return { ...timing, refused: caller.refused() - refused, cpuMs: used };
+    await settled(ground, customer);
+    return { ...timing, cpuMs: cpu(requests) };
   };
-  await run(WARM_UP, 4, () => updateWithStart(client));
-  await run(WARM_UP, 4, one);
-  await ended();
+  const took = async (work: () => Promise<unknown>): Promise<number> => {
+    const from = performance.now();
+    await work();
+    const ms = performance.now() - from;
+    await settled(ground, customer);
+    return ms;
+  };
+  await run(WARM_UP, 4, bareOne);
 
-  const bare = new Map<number, Timing[]>(IN_FLIGHT.map((inFlight) => [inFlight, []]));
-  const product = new Map<number, Accepted[]>(IN_FLIGHT.map((inFlight) => [inFlight, []]));
+  const singles = IN_FLIGHT.map((inFlight) => ({
+    ...{ inFlight, bare: [] as Timing[], product: [] as Accepted[] },
+  }));
   const batch = { of500: [] as number[], tenInTurn: [] as number[], tenAtOnce: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
-    for (const inFlight of IN_FLIGHT) {
-      bare.get(inFlight)!.push(await run(requests, inFlight, () => updateWithStart(client)));
-      product.get(inFlight)!.push(await accept(inFlight));
+    for (const { inFlight, bare, product } of singles) {
+      bare.push(await run(requests, inFlight, bareOne));
+      product.push(await accept(inFlight));
     }
     batch.tenInTurn.push(await took(() => run(TEN, 1, one)));
-    await ended();
     batch.tenAtOnce.push(await took(() => run(TEN, TEN, one)));
-    await ended();
-    batch.of500.push(await took(() => caller.send(numbers(BATCH))));
-    await ended();
+    batch.of500.push(await took(() => customer.caller.send(numbers(BATCH))));
   }
+  const median = (all: number[]): number => quantile(all, 0.5);
   return {
-    singles: IN_FLIGHT.map((inFlight) => ({
+    singles: singles.map(({ inFlight, bare, product }) => ({
       inFlight,
-      bare: middle(bare.get(inFlight)!),
-      product: middle(product.get(inFlight)!),
+      bare: middle(bare, (round) => round.median),
+      product: middle(product, (round) => round.median),
     })),
     batch: {
       of500: median(batch.of500),
@@ -77,20 +72,4 @@ export async function measureAccepting(
       tenAtOnce: median(batch.tenAtOnce),
     },
   };
-}
-
-/** One update-with-start of a workflow that only answers. */
-export async function updateWithStart(client: Client): Promise<void> {
-  const startWorkflowOperation = new WithStartWorkflowOperation('bare', {
-    workflowId: `bare_${ulid().toLowerCase()}`,
-    taskQueue: 'bench-ceiling',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  });
-  await client.workflow.executeUpdateWithStart(answerUpdate, { startWorkflowOperation });
-}
-
-async function took(work: () => Promise<unknown>): Promise<number> {
-  const from = performance.now();
-  await work();
-  return performance.now() - from;
 }

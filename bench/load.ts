@@ -1,13 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { median, quantile } from './spread.ts';
 
 /** How long things took, in milliseconds, and how many there were per second. */
 export interface Timing {
-  count: number;
   perSecond: number;
   median: number;
-  p95: number;
   p99: number;
 }
 
@@ -28,49 +25,36 @@ export async function run(count: number, concurrency: number, work: () => Promis
   };
   const start = performance.now();
   await Promise.all(Array.from({ length: concurrency }, one));
-  return timing(taken, performance.now() - start);
-}
-
-function timing(taken: number[], wallMs: number): Timing {
-  return {
-    count: taken.length,
-    perSecond: (taken.length / wallMs) * 1000,
-    median: median(taken),
-    p95: quantile(taken, 0.95),
-    p99: quantile(taken, 0.99),
-  };
+  const seconds = (performance.now() - start) / 1000;
+  return { perSecond: count / seconds, median: quantile(taken, 0.5), p99: quantile(taken, 0.99) };
 }
 
 /**
- * Begins `work` at instants of its own, whether or not earlier ones have ended: Poisson arrivals of a mean rate. What
- * is timed begins at the planned instant, so that a stall is paid for by everything that waits behind it.
- *
+ * Begins `work` at instants of its own, whether or not earlier ones have ended: Poisson arrivals of a mean rate.
  * @param seed of the instants: the same for all that are compared
+ * @param work is given the instant that was planned for it (epoch milliseconds), to be timed from: a stall is paid for by
+ *   everything that waits behind it
  * @throws the first error of `work`
  */
 export async function arrive(
   count: number,
   perSecond: number,
   seed: number,
-  work: () => Promise<unknown>,
-): Promise<Timing> {
+  work: (planned: number) => Promise<unknown>,
+): Promise<void> {
   const random = generator(seed);
-  const taken: number[] = [];
-  const under: Promise<void>[] = [];
-  const start = performance.now();
-  let planned = start;
+  const under: Promise<unknown>[] = [];
+  let planned = Date.now();
   for (let begun = 0; begun < count; begun += 1) {
     planned += (-Math.log(1 - random()) / perSecond) * 1000;
-    const ahead = planned - performance.now();
+    const ahead = planned - Date.now();
     if (ahead > 1) await delay(ahead);
-    const from = planned;
-    const one = work().then(() => void taken.push(performance.now() - from));
+    const one = work(planned);
     // Looked at below; until then it is not unhandled.
     one.catch(() => undefined);
     under.push(one);
   }
   await Promise.all(under);
-  return timing(taken, performance.now() - start);
 }
 
 /** Numbers from 0 to below 1 (mulberry32). */
@@ -84,76 +68,50 @@ export function generator(seed: number): () => number {
   };
 }
 
-/** The run in the middle by its median, of several of the same kind. */
-export function middle<T extends Timing>(timings: T[]): T {
-  return timings.toSorted((a, b) => a.median - b.median)[Math.floor(timings.length / 2)]!;
+/** The value below which a share of all lies. */
+export function quantile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
 
-/** What a message may have beside recipient and text. */
-export interface SendOptions {
-  /** ISO 8601. */
-  send_at?: string;
-  priority?: boolean;
+/** The one in the middle, of several rounds of the same kind. */
+export function middle<T>(rounds: T[], by: (round: T) => number): T {
+  return rounds.toSorted((a, b) => by(a) - by(b))[Math.floor(rounds.length / 2)]!;
 }
 
 /** A caller of the API with connections kept alive. */
 export interface Caller {
   /** Sends a message; to several recipients when given a list. Returns the answer. */
-  send(to: string | string[], options?: SendOptions): Promise<unknown>;
-  /** Requests that the API gave up after its time (502 or 504: nothing accepted) and that were sent again. */
-  refused(): number;
+  send(to: string | string[]): Promise<unknown>;
   /** Sets the account's webhook. */
   webhook(url: string): Promise<void>;
-  close(): Promise<void>;
 }
 
-const TRY_AGAIN = [502, 504];
-// As clients do; all at once again would only be refused again.
-const REST_MS = 250;
-const REST_MAX_MS = 5_000;
-// A service that refuses more is not measured any more.
-const MAX_REFUSED = 1000;
+const CONNECTIONS = 256;
 const TEXT = 'Twoja paczka czeka w punkcie odbioru.';
 
-/** @param connections held at most */
-export function openCaller(url: string, key: string, connections: number): Caller {
-  const pool = new Pool(url, { connections, pipelining: 1 });
+/** Any answer that is no success is an error. */
+export function openCaller(url: string, key: string): Caller {
+  const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  let refused = 0;
-  const once = async (
-    method: 'GET' | 'POST' | 'PUT',
-    path: string,
-    body: unknown,
-  ): Promise<{ status: number; text: string }> => {
-    const response = await pool.request({
-      method,
-      path,
-      headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.statusCode, text: await response.body.text() };
-  };
-  const call = async (
-    method: 'GET' | 'POST' | 'PUT',
-    path: string,
-    expected: number,
-    body?: unknown,
-  ): Promise<unknown> => {
-    for (let tries = 0; ; tries += 1) {
-      const { status, text } = await once(method, path, body);
-      if (status === expected) return JSON.parse(text) as unknown;
-      if (!TRY_AGAIN.includes(status) || refused >= MAX_REFUSED)
-        throw new Error(`${path}: ${status} ${text}`);
-      refused += 1;
-      await delay(Math.min(REST_MS * 2 ** tries, REST_MAX_MS));
-    }
+  const call = async (method: 'POST' | 'PUT', path: string, body: object): Promise<unknown> => {
+    const response = await pool.request({ method, path, headers, body: JSON.stringify(body) });
+    const text = await response.body.text();
+    if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${text}`);
+    return JSON.parse(text);
   };
   return {
-    send: (to, options) => call('POST', '/v1/messages', 201, { to, text: TEXT, ...options }),
+    send: (to) => call('POST', '/v1/messages', { to, text: TEXT }),
     async webhook(address) {
-      await call('PUT', '/v1/account/webhook', 200, { url: address });
+      await call('PUT', '/v1/account/webhook', { url: address });
     },
-    refused: () => refused,
-    close: () => pool.close(),
   };
+}
+
+/** So many different numbers. */
+export function numbers(count: number): string[] {
+  return Array.from(
+    { length: count },
+    (_, index) => `+48500${String(100_000 + index * 1_000).padStart(6, '0')}`,
+  );
 }

@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util';
-import type { GivenTemporal } from './servers.ts';
 
 /** The contenders, as `--contenders` names them; `product100` sends requests of 100. */
-export const CONTENDERS = ['ceiling', 'plain', 'product', 'product100', 'pgboss', 'bullmq'] as const;
+export const CONTENDERS = ['ceiling', 'plain', 'product', 'product100'] as const;
 export type ContenderKey = (typeof CONTENDERS)[number];
 
-export const PARTS = ['compare', 'accept', 'growth', 'window', 'flood'] as const;
+export const PARTS = ['accept', 'compare', 'flood', 'apis'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** What a run measures, and how much of it. */
@@ -16,35 +15,19 @@ export interface Options {
   messages: number;
   inFlight: number;
   rounds: number;
-  /** How many messages sleep at each step of the growth, rising. */
-  asleep: number[];
-  /** Messages whose window opens at once. */
-  window: number;
   /** Messages of the flooding account. */
   flood: number;
-  /** Where the document and its folder go. */
+  /** The file of the results, without its ending. */
   out: string;
-  /** What they are called. */
-  name: string;
   profiles: string | null;
-  /** Only writes the document anew, from the raw data that are there. */
-  redraw: boolean;
-  /** Leaves what is there of parts that are not measured now. */
-  add: boolean;
-  temporal: GivenTemporal | null;
+  /** A server that is already there, and which of its processes to look at. */
+  temporal: { address: string; pids: Record<string, number> } | null;
 }
 
 /** Sizes of a whole run, and of one that only shows that everything works. */
 const SIZES = {
-  whole: {
-    messages: 1000,
-    inFlight: 32,
-    rounds: 3,
-    asleep: '1000,10000,100000',
-    window: 10_000,
-    flood: 5000,
-  },
-  quick: { messages: 200, inFlight: 8, rounds: 1, asleep: '500,1000', window: 500, flood: 500 },
+  whole: { messages: 1000, inFlight: 32, rounds: 3, flood: 5000 },
+  quick: { messages: 200, inFlight: 8, rounds: 1, flood: 500 },
 };
 
 /**
@@ -57,36 +40,29 @@ export function readOptions(args: string[]): Options {
     options: {
       ...{ only: { type: 'string' }, contenders: { type: 'string' }, quick: { type: 'boolean' } },
       ...{ messages: { type: 'string' }, 'in-flight': { type: 'string' }, rounds: { type: 'string' } },
-      ...{ asleep: { type: 'string' }, window: { type: 'string' }, flood: { type: 'string' } },
-      ...{ out: { type: 'string' }, profile: { type: 'string' }, temporal: { type: 'string' } },
-      ...{ pid: { type: 'string', multiple: true }, name: { type: 'string' } },
-      ...{ redraw: { type: 'boolean' }, add: { type: 'boolean' } },
+      ...{ flood: { type: 'string' }, out: { type: 'string' }, name: { type: 'string' } },
+      ...{ profile: { type: 'string' }, temporal: { type: 'string' } },
+      pid: { type: 'string', multiple: true },
     },
   });
-  const quick = values.quick ?? false;
+  const { only, contenders, quick = false, temporal } = values;
   const size = quick ? SIZES.quick : SIZES.whole;
+  // The document of the project is of a whole run.
+  const whole = !quick && only === undefined && contenders === undefined;
   return {
-    parts: chosen('--only', values.only, PARTS),
-    contenders: chosen('--contenders', values.contenders, CONTENDERS),
+    parts: chosen('--only', only, PARTS),
+    contenders: chosen('--contenders', contenders, CONTENDERS),
     quick,
     messages: count('--messages', values.messages, size.messages),
     inFlight: count('--in-flight', values['in-flight'], size.inFlight),
     rounds: count('--rounds', values.rounds, size.rounds),
-    asleep: (values.asleep ?? size.asleep).split(',').map((step) => count('--asleep', step, 0)),
-    window: count('--window', values.window, size.window),
     flood: count('--flood', values.flood, size.flood),
-    // The document of the project is of a whole run.
-    out:
-      values.out ??
-      (quick || values.only !== undefined || values.contenders !== undefined ? 'build/bench' : 'docs'),
-    name: nameOf(values.name),
+    out: `${values.out ?? (whole ? 'docs' : 'build/bench')}/${nameOf(values.name)}`,
     profiles: values.profile ?? null,
-    redraw: values.redraw ?? false,
-    add: values.add ?? false,
     temporal:
-      values.temporal === undefined
+      temporal === undefined
         ? null
-        : { address: values.temporal, pids: Object.fromEntries((values.pid ?? []).map(pidOf)) },
+        : { address: temporal, pids: Object.fromEntries((values.pid ?? []).map(pidOf)) },
   };
 }
 

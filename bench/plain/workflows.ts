@@ -1,5 +1,5 @@
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
-import type { NewMessage } from '../steps/http.ts';
+import type { NewMessage } from './database.ts';
 import type { activities } from './activities.ts';
 
 export const reportSignal = defineSignal<[status: string]>('report');

@@ -5,7 +5,7 @@ import { GROSZE_AN_ADDRESS } from '../../domain/email/address.ts';
 import { EMAIL_STATUSES, type EmailStatus } from '../../domain/email/statuses.ts';
 
 /** How the messages of a report are divided. */
-export type Grouping =
+type Grouping =
   /** By when they were accepted: a group ends where the next begins. Epoch milliseconds, ascending. */
   | { by: 'time'; startsAt: readonly number[] }
   /** By a field: the `limit` values with the most messages. */

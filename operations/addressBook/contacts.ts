@@ -19,11 +19,7 @@ const BLAMED = {
 } as const;
 
 /** As {@link changeAddressBook}, for changes of contacts. @throws Refused where the account would keep more than it may */
-export async function changeBook<T>(
-  sql: Database,
-  accountId: string,
-  work: (tx: Sql) => Promise<T>,
-): Promise<T> {
+async function changeBook<T>(sql: Database, accountId: string, work: (tx: Sql) => Promise<T>): Promise<T> {
   return await withinQuota(BLAMED, changeAddressBook(sql, accountId, work));
 }
 
@@ -33,7 +29,7 @@ const NEW_IDS = { contact: () => newId('ct'), group: () => newId('gr') };
  * Creates and updates contacts by their numbers, within a change of the address book; what is refused is not written.
  * @throws QuotaReachedError where all of it together is more than the account may keep
  */
-export async function applyChanges(
+async function applyChanges(
   tx: Sql,
   accountId: string,
   changes: readonly NumberedChange[],

@@ -3,10 +3,10 @@ import { createSmppProvider } from '../../providers/smpp/provider.ts';
 import { smppSettings } from '../../providers/smpp/settings.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { until } from '../until.ts';
-import type { NewMessage } from './http.ts';
-import { setting } from './settings.ts';
+import type { NewMessage } from './database.ts';
+import { setting } from '../child.ts';
 
-/** The same for every program under comparison, the product included. */
+/** The product's route has the same. */
 export const ROUTE_SETTINGS = { sessions: 2, window: 100 };
 export const ROUTE_CREDENTIALS = { systemId: 'bench', password: 'bench' };
 const SENDER = 'INFO';

@@ -1,22 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import type { SmscCounts } from './smsc.ts';
+import { ready } from '../child.ts';
 
 /**
- * The SMSC of the measurements, a process of its own: takes every bind and submit (SMPP 3.4) and answers at once, with a
- * report on each submit when called with `--reports`. Does no more than it must, so as not to be what is measured. Tells
- * its parent the port, and then on each message from it what it has counted since the last one.
+ * The SMSC of the measurements, a process of its own: takes every bind and submit (SMPP 3.4), answers at once, and reports
+ * each submit delivered. Does no more than it must, so as not to be what is measured.
  */
 const COMMAND = { deliver: 0x05, submit: 0x04, unbind: 0x06, enquire: 0x15, answer: 0x8000_0000 };
 const BINDS = [0x01, 0x02, 0x09];
 const HEADER = 16;
 const RECEIPT = 0x04;
 const NONE = Buffer.alloc(0);
-const reports = process.argv.includes('--reports');
 
-let counts: SmscCounts = { submits: 0, reports: 0, firstAt: 0, lastAt: 0 };
-let ids = 0;
-let sequence = 0;
+let submits = 0;
 
 const server = createServer((socket) => {
   let rest: Buffer = NONE;
@@ -37,34 +33,22 @@ const server = createServer((socket) => {
 }).listen(0, '127.0.0.1');
 
 await once(server, 'listening');
-process.send?.((server.address() as AddressInfo).port);
-process.on('message', () => {
-  process.send?.(counts);
-  counts = { submits: 0, reports: 0, firstAt: 0, lastAt: 0 };
-});
-process.on('disconnect', () => process.exit());
+ready(`smpp://127.0.0.1:${(server.address() as AddressInfo).port}`);
+process.once('SIGINT', () => process.exit());
 
 function take(socket: Socket, pdu: Buffer): void {
   const command = pdu.readUInt32BE(4);
   const answer = (body: Buffer) => socket.write(pduOf(command + COMMAND.answer, pdu.readUInt32BE(12), body));
   if (command === COMMAND.submit) {
-    count();
-    const id = (ids += 1).toString(16).padStart(12, '0');
+    submits += 1;
+    const id = submits.toString(16).padStart(12, '0');
     answer(Buffer.from(`${id}\0`));
-    if (reports) socket.write(pduOf(COMMAND.deliver, (sequence += 1), receiptOf(pdu, id)));
+    socket.write(pduOf(COMMAND.deliver, submits, receiptOf(pdu, id)));
   } else if (BINDS.includes(command)) {
     answer(Buffer.from('bench\0'));
   } else if (command === COMMAND.enquire || command === COMMAND.unbind) {
     answer(NONE);
-  } else if (command === COMMAND.deliver + COMMAND.answer && pdu.readUInt32BE(8) === 0) {
-    counts.reports += 1;
   }
-}
-
-function count(): void {
-  counts.submits += 1;
-  counts.lastAt = Date.now();
-  if (counts.submits === 1) counts.firstAt = counts.lastAt;
 }
 
 /** deliver_sm (4.6.1) with a receipt (Appendix B) from the submit's destination to its source. */

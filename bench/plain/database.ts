@@ -1,28 +1,29 @@
-import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
-import type { NewMessage } from './http.ts';
+import type { Sql } from '../../db/connection.ts';
 
-/** The one account of the programs under comparison. */
-export const ACCOUNT = 'bench';
+const ACCOUNT = 'bench';
 const PRICE_GROSZE = 7;
 const BALANCE_GROSZE = 1_000_000_000;
 
-/** Creates the tables that the life cycle needs, and the account. */
-export async function createTables(url: string): Promise<void> {
-  const sql = openDatabase(url, 1);
-  await sql.unsafe(`
-    create table accounts (id text primary key, balance_grosze bigint not null check (balance_grosze >= 0));
-    insert into accounts values ('${ACCOUNT}', ${BALANCE_GROSZE});
-    create table messages (
-      id text primary key, account_id text not null references accounts, recipient text not null, text text not null,
-      status text not null default 'queued', carrier_id text unique,
-      created_at timestamptz not null default now(), updated_at timestamptz not null default now());
-    create table ledger (
-      id bigint generated always as identity primary key, account_id text not null references accounts,
-      message_id text not null unique references messages, amount_grosze bigint not null,
-      created_at timestamptz not null default now());
-    create table reports (carrier_id text primary key, status text not null, at timestamptz not null default now());`);
-  await sql.end({ timeout: 5 });
+/** A message as the plain pipeline takes it. */
+export interface NewMessage {
+  id: string;
+  recipient: string;
+  text: string;
 }
+
+/** The tables that the life cycle needs, and the one account. */
+export const TABLES = `
+  create table accounts (id text primary key, balance_grosze bigint not null check (balance_grosze >= 0));
+  insert into accounts values ('${ACCOUNT}', ${BALANCE_GROSZE});
+  create table messages (
+    id text primary key, account_id text not null references accounts, recipient text not null, text text not null,
+    status text not null default 'queued', carrier_id text unique,
+    created_at timestamptz not null default now(), updated_at timestamptz not null default now());
+  create table ledger (
+    id bigint generated always as identity primary key, account_id text not null references accounts,
+    message_id text not null unique references messages, amount_grosze bigint not null,
+    created_at timestamptz not null default now());
+  create table reports (carrier_id text primary key, status text not null, at timestamptz not null default now());`;
 
 /** Writes a message and its charge, inside a transaction of the caller's; nothing when it is there already. */
 export async function charge(sql: Sql, { id, recipient, text }: NewMessage): Promise<void> {
@@ -62,21 +63,9 @@ export async function conclude(sql: Sql, providerId: string): Promise<string | n
   return row?.id ?? null;
 }
 
-/** A message as webhooks show it. */
-export interface MessageRow {
-  id: string;
-  recipient: string;
-  text: string;
-  status: string;
-}
-
-/** Reads one message. */
-export async function readMessage(sql: Sql, id: string): Promise<MessageRow> {
-  const [row] = await sql<MessageRow[]>`select id, recipient, text, status from messages where id = ${id}`;
+/** Reads one message as webhooks show it. */
+export async function readMessage(sql: Sql, id: string): Promise<NewMessage & { status: string }> {
+  const [row] = await sql<(NewMessage & { status: string })[]>`
+    select id, recipient, text, status from messages where id = ${id}`;
   return row!;
-}
-
-/** A pool as the driver makes it by default. */
-export function openPool(url: string): Database {
-  return openDatabase(url);
 }
