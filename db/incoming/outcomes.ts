@@ -7,12 +7,13 @@ export interface PendingOutcome extends ReportedOutcome {
 }
 
 // Longer than it takes to bring one to its workflow; after that it is taken again, as its worker may have died.
-const LEASE_SECONDS = 15;
+const LEASE = '15 seconds';
+const LEASE_MAX = '5 minutes';
 
 /**
  * Takes outcomes to be brought to their workflows: those of priority messages first, the accounts in turns, of a message only the oldest, so
- * that a workflow gets them in their order. Nobody else takes them for a while: for half their age at least, so that those of
- * workflows that do not answer keep no others waiting.
+ * that a workflow gets them in their order. Nobody else takes them for a while, which grows with their age: those of workflows that do
+ * not answer keep no others waiting.
  * @param tx a transaction: in the rest of it no table is read from end to end that has an index
  */
 export async function takeOutcomes(tx: Sql, limit: number): Promise<PendingOutcome[]> {
@@ -38,7 +39,7 @@ export async function takeOutcomes(tx: Sql, limit: number): Promise<PendingOutco
       select id from due order by priority desc, turn, id limit ${limit}
     )
     update outcome_signals s
-       set due_at = now() + greatest((now() - s.created_at) / 2, make_interval(secs => ${LEASE_SECONDS}))
+       set due_at = now() + least(greatest((now() - s.created_at) / 2, ${LEASE}::interval), ${LEASE_MAX}::interval)
      where s.id = any(array(select id from next))
     returning s.id, s.message_id, s.status, s.event_ids as events`;
 }

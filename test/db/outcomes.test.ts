@@ -66,7 +66,7 @@ test('priority goes first, the accounts in turns, of each the oldest', async () 
   expect(await taken(1)).toEqual(['b delivered']);
 });
 
-test('what was taken is taken again after 15 seconds, or half its age', async () => {
+test('what was taken is taken again after 15 seconds, or half its age up to five minutes', async () => {
   // In a transaction, for which time stands still.
   await sql.begin(async (tx) => {
     await tx`update outcome_signals set created_at = now() - interval '1 hour' where message_id = 'b'`;
@@ -77,7 +77,7 @@ test('what was taken is taken again after 15 seconds, or half its age', async ()
     };
     expect(await later(14)).toEqual([]);
     expect(await later(1)).toEqual(['a', 'c']);
-    expect(await later(1_785)).toEqual(['a', 'b', 'c']);
+    expect(await later(285)).toEqual(['a', 'b', 'c']);
   });
 });
 
