@@ -137,7 +137,8 @@ export function schemaWriter(components: Record<string, JsonSchema>, writing = O
    * @throws Error for a schema that JSON Schema cannot express
    */
   return (schema: z.ZodType, direction: 'input' | 'output'): JsonSchema => {
-    const { $schema: _, $defs = {}, ...main } = z.toJSONSchema(schema, { io: direction }) as JsonSchema;
+    const { $defs = {}, ...main } = z.toJSONSchema(schema, { io: direction }) as JsonSchema;
+    delete main.$schema;
     for (const [name, definition] of Object.entries($defs)) components[name] = tidy(definition, writing);
     return tidy(main, writing);
   };

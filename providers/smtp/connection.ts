@@ -74,7 +74,7 @@ interface Envelope {
 interface Wire {
   smtp: SMTPConnection;
   /** Has failures go there from now on; null: nowhere. */
-  onFailure(take: ((problem: Problem) => void) | null): void;
+  onFailure: (take: ((problem: Problem) => void) | null) => void;
 }
 
 /**
