@@ -23,7 +23,7 @@ export function repeat(
 }
 
 /** Work that goes on while nobody waits for it. */
-export interface Running {
+interface Running {
   /** Remembers work until it has ended. @param work whose failure whoever began it deals with */
   add(work: Promise<unknown>): void;
   /** Resolves once what was added by now has ended. */

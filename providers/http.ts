@@ -62,7 +62,7 @@ export type Exchange =
   | { kind: 'unreadable'; code: 'unreadable'; error: unknown };
 
 /** How long a request may take, in milliseconds. */
-export interface Limits {
+interface Limits {
   /** From its beginning; what is not written by then is given up. */
   writtenWithinMs: number;
   /** From when it is written; of a request without a body from its beginning. */

@@ -48,7 +48,7 @@ interface NamedSnapshot {
 }
 
 /** What webhooks are notified of. */
-export interface DomainSnapshot {
+interface DomainSnapshot {
   domain: NamedSnapshot;
 }
 

@@ -9,7 +9,7 @@ const ACTOR = 'reconciliation';
  * What can be found: a workflow that was lost, one that ended before its message; a webhook event that was left; a ledger that differs
  * from its balance; a sender domain whose DNS records are gone; an e-mail of the service itself that could not be sent.
  */
-export type FindingKind =
+type FindingKind =
   'workflow_lost' | 'workflow_ended' | 'events_left' | 'ledger_differs' | 'domain_lost' | 'own_email_left';
 
 /** Something found; `details` are plain data without anything personal. */

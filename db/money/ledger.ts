@@ -36,7 +36,7 @@ interface LedgerRow {
 }
 
 /** An account's balance beside the sum of its entries, both of one moment. They agree unless someone forced the database. */
-export interface LedgerState {
+interface LedgerState {
   accountId: string;
   balanceGrosze: number;
   sumGrosze: number;

@@ -1,7 +1,7 @@
 import { type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 
 /** What is charged for, and followed by a workflow whose id is its own. */
-export type Chargeable = 'message' | 'email' | 'lookup';
+type Chargeable = 'message' | 'email' | 'lookup';
 
 /** Something whose workflow is to be started. */
 export interface Reserved {

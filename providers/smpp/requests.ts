@@ -5,7 +5,7 @@ import { encodePdu, type Fields, type Pdu } from './codec.ts';
 const WITHOUT_SESSION_MS = 2_000;
 
 /** Places in the windows of all sessions of a route, given out in the order they are asked for. */
-export interface Room {
+interface Room {
   /**
    * Waits for a place in a window, the emptiest first, and holds it.
    * @returns null when there has been no session for two seconds, or none will come

@@ -30,7 +30,7 @@ export interface SessionEvents {
 }
 
 /** How a session ended: in good order, or by a lost connection. */
-export interface SessionEnd {
+interface SessionEnd {
   why: string;
   orderly: boolean;
 }
