@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export const CONTENDERS = ['ceiling', 'plain', 'product', 'product100'] as const;
 export type ContenderKey = (typeof CONTENDERS)[number];
 
-export const PARTS = ['accept', 'compare', 'flood', 'apis'] as const;
+export const PARTS = ['compare', 'accept', 'flood', 'apis'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** What a run measures, and how much of it. */

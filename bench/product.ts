@@ -18,7 +18,7 @@ import type { Program } from './program.ts';
 import { until } from './until.ts';
 
 const ROUTE = 'bench';
-const WARM_UP = 100;
+const WARM_UP = 200;
 const SECRETS_KEY = randomBytes(32);
 
 /** The product: API and worker, a process each, as `npm run api` and `npm run worker` start them. */

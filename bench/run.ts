@@ -35,10 +35,6 @@ async function measure(ground: Ground): Promise<void> {
   const { messages, rounds } = options;
   const ceiling = await startCeiling(ground);
   const product = await startProduct(ground);
-  await part('accept', async () => {
-    const requests = Math.ceil(messages / 5);
-    return { accept: await measureAccepting(ground, product, { requests, rounds }) };
-  });
   await part('compare', async () => {
     const contenders: Contender[] = [
       ceiling,
@@ -47,6 +43,10 @@ async function measure(ground: Ground): Promise<void> {
       productContender(ground, product, BATCH),
     ].filter(({ key }) => options.contenders.includes(key));
     return { compare: await compare(ground, contenders, options) };
+  });
+  await part('accept', async () => {
+    const requests = Math.ceil(messages / 5);
+    return { accept: await measureAccepting(ground, product, { requests, rounds }) };
   });
   await part('flood', async () => ({ flood: await measureFlood(ground, product, options.flood) }));
   await part('apis', async () => ({ apis: await measureApis(ground, product, { messages, rounds }) }));

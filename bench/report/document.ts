@@ -32,7 +32,7 @@ export async function writeDocument(setting: string, results: Results, { out }: 
 
 /** What was found: words and tables. */
 export function sections(results: Results): string[] {
-  return [targets, accepting, compared, flood, apis].flatMap((section) => section(results));
+  return [targets, compared, accepting, flood, apis].flatMap((section) => section(results));
 }
 
 /** Machine, versions and sizes of this run. */
@@ -77,18 +77,6 @@ function targets(results: Results): string[] {
   ];
 }
 
-function accepting({ accept }: Results): string[] {
-  if (accept === undefined) return [];
-  return [
-    '## Accepting',
-    'A request beside the least that it could cost to accept through Temporal: an update-with-start of a workflow that only answers. One after the other, and so many at once; messages accepted are sent and reported meanwhile.',
-    acceptTable(accept),
-    'CPU milliseconds of each process for such a message, from its request to its end:',
-    acceptCpuTable(accept),
-    batchTable(accept),
-  ];
-}
-
 function compared({ compare }: Results): string[] {
   if (compare === undefined) return [];
   return [
@@ -103,6 +91,18 @@ Messages per second: from the first request to the last acknowledged webhook. Hi
     rateTable(compare),
     'CPU milliseconds of each process for a message, until nothing was under way:',
     cpuTable(compare),
+  ];
+}
+
+function accepting({ accept }: Results): string[] {
+  if (accept === undefined) return [];
+  return [
+    '## Accepting',
+    'A request beside the least that it could cost to accept through Temporal: an update-with-start of a workflow that only answers. One after the other, and so many at once; messages accepted are sent and reported meanwhile.',
+    acceptTable(accept),
+    'CPU milliseconds of each process for such a message, from its request to its end:',
+    acceptCpuTable(accept),
+    batchTable(accept),
   ];
 }
 
@@ -133,7 +133,7 @@ npm run bench -- --only compare --contenders ceiling,plain,product --rounds 5 --
 npm run bench -- --temporal 127.0.0.1:7233 --pid temporal-1=123 --pid temporal-2=124 --name cluster
 \`\`\`
 
-- \`--only\`: of \`accept\`, \`compare\`, \`flood\`, \`apis\`; \`--contenders\`: of \`ceiling\`, \`plain\`, \`product\`, \`product100\` (requests of 100).
+- \`--only\`: of \`compare\`, \`accept\`, \`flood\`, \`apis\`; \`--contenders\`: of \`ceiling\`, \`plain\`, \`product\`, \`product100\` (requests of 100).
 - \`--messages\`, \`--rounds\`: how much of it; \`accept\` takes a fifth of the messages. \`--in-flight\`: requests open at once in \`compare\`. \`--flood\`: messages of the flood.
 - \`--profile <folder>\`: CPU profiles of the processes, written when they end.
 - \`--temporal\`: a server that is there already, namespace \`default\`; \`--pid name=number\` counts a process of it, one called \`…postgres\` with its children.

@@ -6,8 +6,8 @@ import { figure, table } from './markdown.ts';
 
 /** Everything that a run found, by part; parts that were not asked for are absent. */
 export interface Results {
-  accept?: Accepting;
   compare?: Compared[];
+  accept?: Accepting;
   flood?: FloodResult;
   apis?: AcceptedByApis[];
 }
