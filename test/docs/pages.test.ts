@@ -51,7 +51,7 @@ describe('what staff have to find', () => {
   });
 
   test('every kind of what is stuck, and of findings, is in docs/operations.md', () => {
-    const [, union = ''] = /export type FindingKind =([^;]+);/.exec(read('db/maintenance/findings.ts')) ?? [];
+    const [, union = ''] = /type FindingKind =([^;]+);/.exec(read('db/maintenance/findings.ts')) ?? [];
     const findings = [...union.matchAll(/'(\w+)'/g)].map(([, kind = '']) => kind);
     expect(findings).toContain('workflow_lost');
     expect(missing([...KINDS, ...findings], OPERATIONS)).toEqual([]);

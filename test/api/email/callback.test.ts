@@ -227,8 +227,13 @@ describe('a call about an e-mail', () => {
     });
     await storeEmailEvents(database(), first, Array.from({ length: 995 }, opened));
     const calls = Array.from({ length: 20 }, () => event({ kind: 'opened', theirs }));
-    const answers = await Promise.all(calls.map((one) => call(JSON.stringify(one))));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    // Where the e-mail is locked for too long the answer is 503, and a provider comes again.
+    const taken = (one: unknown) =>
+      eventually(
+        () => call(JSON.stringify(one)),
+        ({ status }) => status === 200,
+      );
+    await Promise.all(calls.map(taken));
     const shown = async () => (await account.v1.get(`/v1/email/${id}`)).body.data;
     expect(await shown()).toMatchObject({ events_left_out: 15 });
     const kept = (await Promise.all(calls.map(stored))).map((rows) => rows.length);
