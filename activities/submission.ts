@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, log } from '@temporalio/activity';
 import type { SubmissionRound } from '../workflows/contracts.ts';
 import { untilTheLast, withHeartbeat } from './failures.ts';
 import { submitMessage } from './submission/message.ts';
@@ -29,23 +29,38 @@ export interface RouteAtHand {
  * Submitting past the route's queue; run where workflows run. Only where nothing would be waited for: whatever has to wait
  * for the route's rate, its window or its sessions waits in its queue, by priority and taking turns among accounts.
  * @param routeAtHand the route of that name, where this process has it open
+ * @param notify makes first attempts at webhook events; returns those that are left
  */
-export function quickSubmissionActivities(routeAtHand: (name: string) => RouteAtHand | undefined) {
+export function quickSubmissionActivities(
+  routeAtHand: (name: string) => RouteAtHand | undefined,
+  notify: (events: readonly string[]) => Promise<string[]>,
+) {
   return {
-    /** As `submit`, within the workflow task; null when the message is to go through the route's queue. */
-    async submitInTask(messageId: string, routeName: string): Promise<Submitted | null> {
-      const route = routeAtHand(routeName);
-      const leave = route?.enter() ?? null;
-      if (!route || !leave) return null;
+    /** As `submit`, within the workflow task, with its webhook; null when the message is to go through the route's queue. */
+    async submitInTask(messageId: string, route: string): Promise<Submitted | null> {
+      const outcome = await submitHere(routeAtHand(route), messageId);
+      if (outcome === null || outcome.status === 'moved' || outcome.status === 'paused') return outcome;
       try {
-        return await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());
+        return { ...outcome, events: await notify(outcome.events) };
       } catch (error) {
-        // To be tried again, says the failure: the route's queue does that.
-        if (error instanceof ApplicationFailure) return null;
-        throw error;
-      } finally {
-        leave();
+        // Notified by the workflow then: the outcome of a submit is not to be lost with it.
+        log.warn('a webhook was not notified at once', { error });
+        return outcome;
       }
     },
   };
+}
+
+async function submitHere(route: RouteAtHand | undefined, messageId: string): Promise<Submitted | null> {
+  const leave = route?.enter() ?? null;
+  if (!route || !leave) return null;
+  try {
+    return await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());
+  } catch (error) {
+    // To be tried again, says the failure: the route's queue does that.
+    if (error instanceof ApplicationFailure) return null;
+    throw error;
+  } finally {
+    leave();
+  }
 }

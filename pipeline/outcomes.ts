@@ -22,9 +22,15 @@ export interface Outcomes {
 
 /**
  * One for each worker process: many of them share what the database notes, each outcome delivered by one at a time.
+ * @param notify makes first attempts at webhook events; returns those that are left
  * @param onError gets failures; they are made up for by a later `dispatch`, of whichever worker
  */
-export function createOutcomes(sql: Database, client: Client, onError: (error: unknown) => void): Outcomes {
+export function createOutcomes(
+  sql: Database,
+  client: Client,
+  notify: (events: readonly string[]) => Promise<string[]>,
+  onError: (error: unknown) => void,
+): Outcomes {
   let underWay = 0;
   let moreWait = false;
   let stopped = false;
@@ -32,7 +38,7 @@ export function createOutcomes(sql: Database, client: Client, onError: (error: u
 
   async function bring(outcome: PendingOutcome): Promise<void> {
     try {
-      await notifyWorkflow(client, outcome);
+      await notifyWorkflow(client, { ...outcome, events: await notify(outcome.events) });
       // Brought once more by another worker it does no harm.
       if (!stopped) await forget(outcome.id);
     } catch (error) {

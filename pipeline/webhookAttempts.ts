@@ -159,11 +159,28 @@ export interface Notifying {
 }
 
 /**
+ * Makes the first attempts at new events of a message, in their order, as far as {@link notifyIfQuick} delivers them: before its workflow
+ * learns of them, which spares it a step for each, and Temporal a state transition. None while its workflow has others to deliver before.
+ * @returns those that are left to the workflow
+ */
+export async function notifyFirst(notifying: Notifying, events: readonly string[]): Promise<string[]> {
+  for (const [index, id] of events.entries()) {
+    const event = await loadEvent(notifying.sql, id);
+    const isNext = !event?.after || events.includes(event.after);
+    if (!isNext || (await firstAttempt(notifying, event)) !== null) return events.slice(index);
+  }
+  return [];
+}
+
+/**
  * Makes the first attempt of a delivery, and only that, when the receiver is known to answer quickly.
  * @returns after how many milliseconds the next attempt is due; null when there is none
  */
 export async function notifyIfQuick(notifying: Notifying, delivery: string): Promise<number | null> {
-  const event = await loadEvent(notifying.sql, delivery);
+  return await firstAttempt(notifying, await loadEvent(notifying.sql, delivery));
+}
+
+async function firstAttempt(notifying: Notifying, event: WebhookEvent | null): Promise<number | null> {
   if (event?.state !== 'pending') return null;
   nameInLogs(event);
   if (event.attempts > 0) return pauseAfter(event, event.attempts);

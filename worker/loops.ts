@@ -6,8 +6,9 @@ import { createOutcomes, type Outcomes } from '../pipeline/outcomes.ts';
 import { createOutgoing } from '../pipeline/outgoingHttp.ts';
 import { createQuickLane } from '../pipeline/quickLane.ts';
 import { createReplyParts, type ReplyParts } from '../pipeline/replies.ts';
-import type { Notifying } from '../pipeline/webhookAttempts.ts';
+import { type Notifying, notifyFirst } from '../pipeline/webhookAttempts.ts';
 import { providerKinds } from '../providers/registry.ts';
+import { isTracing } from '../telemetry/tracing.ts';
 import type { Servers, WorkerOptions } from './servers.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhooks.ts';
 import { readBacklog } from '../db/money/reservations.ts';
@@ -44,7 +45,10 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
     outgoing: createOutgoing(config.WEBHOOK_ALLOW_PRIVATE, config.DNS_SERVERS ?? null),
     quick: createQuickLane(QUICK_WEBHOOKS),
   };
-  const outcomes = createOutcomes(sql, client, onReportError);
+  // A trace goes through the workflow, which alone knows it: traced, it makes all attempts itself.
+  const notify = async (events: readonly string[]) =>
+    isTracing() ? [...events] : await notifyFirst(notifying, events);
+  const outcomes = createOutcomes(sql, client, notify, onReportError);
   return {
     ...{ notifying, outcomes, onReportError, onReplyError, onEmailError },
     emailEvents: createEmailEvents(sql, client, onEmailError),

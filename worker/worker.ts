@@ -12,6 +12,7 @@ import { findLookupAnswer } from '../db/lookups/lookups.ts';
 import { simulatorMail, simulatorStore } from '../db/routes/simulator.ts';
 import { startAccepted } from '../pipeline/startAccepted.ts';
 import { keepReplies } from '../pipeline/replies.ts';
+import { notifyFirst } from '../pipeline/webhookAttempts.ts';
 import { activityTraces, workflowSinks } from '../telemetry/temporalTraces.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { usableArguments, workflowBundle as workflowsOf } from './bundle.ts';
@@ -57,7 +58,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const broken = new Promise<never>((_, reject) => (breakDown = reject));
   const shared = sharedOptions(servers);
   const routes = await runRoutes(routesOf(servers, pipeline, options, shared, breakDown));
-  const submits = quickSubmissionActivities((name) => routes.atHand(name));
+  const submits = quickSubmissionActivities(
+    (name) => routes.atHand(name),
+    (events) => notifyFirst(pipeline.notifying, events),
+  );
   // Bundled once, where it was not built ahead of time: that takes seconds.
   const workflowBundle = await workflowsOf(options.config.WORKFLOW_CALL_STACKS);
   const workers = await Promise.all([

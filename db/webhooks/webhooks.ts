@@ -48,6 +48,8 @@ export interface WebhookEvent {
   attempts: number;
   /** How many the deliveries before it had. */
   attemptsBefore: number;
+  /** The event of the message that goes before this one, while it is pending. */
+  after: string | null;
   url: string | null;
   /** Encrypted. */
   secret: Buffer | null;
@@ -67,7 +69,11 @@ export async function loadEvent(sql: Sql, delivery: string): Promise<WebhookEven
            case when not ${isEarlier(sql)} and a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
              as secret_before,
            d.round, d.state, d.attempts_before,
-           greatest(${lastAttempt(sql, sql`e.id`)} - d.attempts_before, 0) as attempts
+           greatest(${lastAttempt(sql, sql`e.id`)} - d.attempts_before, 0) as attempts,
+           (select o.id from webhook_events o
+             where o.subject_id = e.subject_id and o.id <> e.id and o.state = 'pending'
+               and (o.type = 'message.sent' or o.type = 'delivery_report' and o.snapshot->>'status' = 'sent')
+             limit 1) as after
       from webhook_events e join accounts a on a.id = e.account_id
       join lateral ${
         round === 0

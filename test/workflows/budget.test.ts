@@ -11,8 +11,7 @@ const BUDGET = {
   immediate: 15,
   // An activity that found its route not ready.
   notReady: 6,
-  // A marker for each first attempt, and no workflow task more.
-  immediateWithWebhooks: 17,
+  immediateWithWebhooks: 15,
   scheduled: 21,
   cancelled: 15,
   lookup: 14,

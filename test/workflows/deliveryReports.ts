@@ -22,5 +22,9 @@ export async function reportDelivered(sql: Database, messageId: string): Promise
 /** What a worker does about reports, by hand, beside the worker. */
 export function deliveryReportsOf({ sql, client }: Pick<Pipeline, 'sql' | 'client'>): DeliveryReports {
   const onError = console.error;
-  return createDeliveryReports(sql, createOutcomes(sql, client, onError), onError);
+  return createDeliveryReports(
+    sql,
+    createOutcomes(sql, client, (events) => Promise.resolve([...events]), onError),
+    onError,
+  );
 }

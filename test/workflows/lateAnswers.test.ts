@@ -29,7 +29,11 @@ beforeAll(async () => {
     workflow: { getHandle },
     withDeadline: <T>(_: number, call: () => Promise<T>) => call(),
   } as unknown as Client;
-  deliveryReports = createDeliveryReports(sql, createOutcomes(sql, client, console.error), console.error);
+  deliveryReports = createDeliveryReports(
+    sql,
+    createOutcomes(sql, client, (events) => Promise.resolve([...events]), console.error),
+    console.error,
+  );
 });
 afterAll(async () => {
   deliveryReports?.stop();

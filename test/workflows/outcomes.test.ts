@@ -23,7 +23,12 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
     ({ sql, stop } = await startDatabase());
     await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
     errors.length = 0;
-    outcomes = createOutcomes(sql, pipeline.client, (error) => errors.push(error));
+    outcomes = createOutcomes(
+      sql,
+      pipeline.client,
+      (events) => Promise.resolve([...events]),
+      (error) => errors.push(error),
+    );
   });
   afterEach(async () => {
     await outcomes.stop();
