@@ -1,4 +1,4 @@
-import { ApplicationFailure, log } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import type { SubmissionRound } from '../workflows/contracts.ts';
 import { untilTheLast, withHeartbeat } from './failures.ts';
 import { submitMessage } from './submission/message.ts';
@@ -40,13 +40,7 @@ export function quickSubmissionActivities(
     async submitInTask(messageId: string, route: string): Promise<Submitted | null> {
       const outcome = await submitHere(routeAtHand(route), messageId);
       if (outcome === null || outcome.status === 'moved' || outcome.status === 'paused') return outcome;
-      try {
-        return { ...outcome, events: await notify(outcome.events) };
-      } catch (error) {
-        // Notified by the workflow then: the outcome of a submit is not to be lost with it.
-        log.warn('a webhook was not notified at once', { error });
-        return outcome;
-      }
+      return { ...outcome, events: await notify(outcome.events) };
     },
   };
 }

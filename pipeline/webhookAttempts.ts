@@ -165,9 +165,14 @@ export interface Notifying {
  */
 export async function notifyFirst(notifying: Notifying, events: readonly string[]): Promise<string[]> {
   for (const [index, id] of events.entries()) {
-    const event = await loadEvent(notifying.sql, id);
-    const isNext = !event?.after || events.includes(event.after);
-    if (!isNext || (await firstAttempt(notifying, event)) !== null) return events.slice(index);
+    try {
+      const event = await loadEvent(notifying.sql, id);
+      const isNext = !event?.after || events.includes(event.after);
+      if (!isNext || (await firstAttempt(notifying, event)) !== null) return events.slice(index);
+    } catch {
+      // What fails here fails in the workflow's own attempt, and is seen there; what the workflow is to learn must not be lost with it.
+      return events.slice(index);
+    }
   }
   return [];
 }
