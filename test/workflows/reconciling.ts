@@ -25,12 +25,14 @@ export async function terminateForGood({ client }: Pipeline, id: string): Promis
   await until('it is listed', async () => (await terminated()) > before);
 }
 
-/** Deletes a workflow, as if Temporal was restored from before it, and waits until the server lists it no more. */
+/** Deletes a workflow, as if Temporal was restored from before it, and waits until the server lists it as running no more. */
 export async function removeWorkflow({ client }: Pipeline, id: string): Promise<void> {
   await client.workflowService.deleteWorkflowExecution({
     namespace: client.options.namespace,
     workflowExecution: { workflowId: id },
   });
+  // The list may keep it as ended: its end may be listed after its deletion.
+  const running = `WorkflowId = '${id}' AND ExecutionStatus = 'Running'`;
   await until('it is gone', async () => {
     const gone = await client.workflow
       .getHandle(id)
@@ -39,7 +41,7 @@ export async function removeWorkflow({ client }: Pipeline, id: string): Promise<
         () => false,
         () => true,
       );
-    return gone && (await client.workflow.count(`WorkflowId = '${id}'`)).count === 0;
+    return gone && (await client.workflow.count(running)).count === 0;
   });
 }
 
