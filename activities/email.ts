@@ -2,7 +2,7 @@ import type { Database } from '../db/connection.ts';
 import { endEmail } from '../db/emails/handOver.ts';
 import type { HandedOver } from '../workflows/contracts.ts';
 import { handOverEmail, type HandingOver } from './email/handOver.ts';
-import { unknownEmail, untilTheLast, withHeartbeat } from './failures.ts';
+import { unknownEmail, clampRetryToDeadline, withHeartbeat } from './failures.ts';
 
 /** Single-transaction steps of an e-mail; run as local activities, safe to repeat. */
 export function emailClosingActivities(sql: Database) {
@@ -28,7 +28,7 @@ export function emailActivities(handing: HandingOver) {
      * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again; `UnknownEmail`, for good
      */
     async handOver(id: string, moves: number): Promise<HandedOver> {
-      return await untilTheLast(() => withHeartbeat(() => handOverEmail(handing, id, moves)));
+      return await clampRetryToDeadline(() => withHeartbeat(() => handOverEmail(handing, id, moves)));
     },
   };
 }

@@ -80,14 +80,14 @@ const MARGIN_MS = 60_000;
  * before its time. Within the last minute the ordinary pauses hold.
  * @throws what `attempt` throws; an ApplicationFailure with a delay that is not too long in place of an error that is to be retried later
  */
-export async function untilTheLast<T>(attempt: () => Promise<T>): Promise<T> {
+export async function clampRetryToDeadline<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
   } catch (error) {
     if (!isRetried(error)) throw error;
     const { scheduledTimestampMs, scheduleToCloseTimeoutMs, attempt: made } = activityInfo();
     const leftMs = scheduledTimestampMs + scheduleToCloseTimeoutMs - Date.now();
-    throw repeatedWithin(error, leftMs - MARGIN_MS, made);
+    throw retryWithin(error, leftMs - MARGIN_MS, made);
   }
 }
 
@@ -103,7 +103,7 @@ export function usualPause(attempt: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), RETRY_MAX_MS);
 }
 
-function repeatedWithin(error: unknown, ms: number, made: number): unknown {
+function retryWithin(error: unknown, ms: number, made: number): unknown {
   const failure = ensureApplicationFailure(error);
   const wanted = typeof failure.nextRetryDelay === 'number' ? failure.nextRetryDelay : usualPause(made);
   if (wanted <= ms || ms <= 0) return error;

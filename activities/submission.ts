@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { SubmissionRound } from '../workflows/contracts.ts';
-import { untilTheLast, withHeartbeat } from './failures.ts';
+import { clampRetryToDeadline, withHeartbeat } from './failures.ts';
 import { submitMessage } from './submission/message.ts';
 import type { Submitted, Submitting } from './submission/storing.ts';
 
@@ -13,7 +13,9 @@ export function submissionActivities(submitting: Submitting) {
      * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again
      */
     async submit(messageId: string, round: SubmissionRound = { moves: 0 }): Promise<Submitted> {
-      return await untilTheLast(() => withHeartbeat(() => submitMessage(submitting, messageId, round)));
+      return await clampRetryToDeadline(() =>
+        withHeartbeat(() => submitMessage(submitting, messageId, round)),
+      );
     },
   };
 }

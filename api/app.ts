@@ -5,7 +5,7 @@ import { endpoints } from './endpoints.ts';
 import { earlierEndpoints } from './v1_2/endpoints.ts';
 import { pages } from './pages.ts';
 import { accessLog, errorEnvelope, httpRules, measure, requestId, traceRequests } from './http/middleware.ts';
-import { changesSomething, ownerForStrangers, routesOf } from './http/endpoint.ts';
+import { changesSomething, fallbackInterface, routesOf } from './http/endpoint.ts';
 import { type Context, serve, type State } from './http/serve.ts';
 import { servePage } from './http/page.ts';
 import type { Services } from './services.ts';
@@ -102,7 +102,7 @@ function refuseUnrouted(router: Router<State>, context: Context): void {
   const owners = new Map(
     routes.filter(({ path }) => path === context.state.route).flatMap((route) => [...route.owners]),
   );
-  context.state.asked ??= ownerForStrangers({ owners });
+  context.state.requested ??= fallbackInterface({ owners });
   if (context.method !== 'OPTIONS') {
     const problem = { reason: 'method_not_allowed', method: context.method, allowed } as const;
     throw new HttpRefused(problem);

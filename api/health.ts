@@ -66,7 +66,7 @@ function recentChecks(services: Services): Promise<Checks> {
   return checks;
 }
 
-async function check({ front: sql, temporal }: Services): Promise<Checks> {
+async function check({ priorityPool: sql, temporal }: Services): Promise<Checks> {
   const until = Date.now() + CHECK_MS;
   const answers = (work: Promise<unknown>) =>
     within(until, work).then(

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { sharedReading } from '../concurrency/gather.ts';
 import { sharedAcceptance } from '../db/messages/acceptShared.ts';
-import { addPools, openDatabase, sharesOf } from '../db/connection.ts';
+import { addPools, openDatabase, splitPool } from '../db/connection.ts';
 import { readBacklog } from '../db/money/reservations.ts';
 import { currentRouting } from '../operations/routes/routes.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
@@ -137,7 +137,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 /** What endpoints work with; `close` ends the connections to the database and to Temporal. */
 function openServices(options: ApiOptions): { services: Services; close: () => Promise<void> } {
   const { log, config, secretsKey } = options;
-  const [frontPlaces, places] = sharesOf(options.databasePool);
+  const [frontPlaces, places] = splitPool(options.databasePool);
   const open = (max: number) => openDatabase(options.databaseUrl, max, DATABASE_SILENCE_MS, STATEMENT_LIMITS);
   const front = open(frontPlaces);
   const sql = open(places);
@@ -150,7 +150,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
   const { REQUESTS_AT_ONCE: requests, HEAVY_REQUESTS_AT_ONCE: heavy } = config;
   const services: Services = {
     keyLookups: createKeyLookups(front),
-    ...{ sql, front, temporal, secretsKey, log },
+    ...{ sql, priorityPool: front, temporal, secretsKey, log },
     admission: createAdmission({ requests, heavy }),
     acceptMessages: sharedAcceptance(sql),
     backlog: sharedReading(BACKLOG_FRESH_MS, () => readBacklog(sql)),

@@ -1,5 +1,5 @@
 import type { Database } from '../db/connection.ts';
-import type { Services as OperationServices } from '../operations/asked.ts';
+import type { Services as OperationServices } from '../operations/context.ts';
 import type { Admission } from './http/admission.ts';
 import type { KeyLookups } from './http/authentication.ts';
 
@@ -17,7 +17,7 @@ export interface ApiSettings {
 /** What stands behind the handlers: what the operations need, and what HTTP does. */
 export interface Services extends OperationServices {
   /** A few connections apart, for what every request begins with and everybody waits for: keys, health, routes. No statement of it takes long. */
-  front: Database;
+  priorityPool: Database;
   /** Of keys and tokens, on the same connections. */
   keyLookups: KeyLookups;
   /** What one account may keep under way. */

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { startChild, systemEnvironment, untilReady } from '../dev/children.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const READY = /"msg":"(the API listens|the worker takes work|ready)"/;
+const READY = /"msg":"(API listening|worker started|ready)"/;
 
 const ends: (() => Promise<unknown>)[] = [];
 let ending: Promise<void> | undefined;

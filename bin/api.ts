@@ -1,5 +1,5 @@
 import { startApi } from '../api/server.ts';
-import { doors } from './doors.ts';
+import { mounts } from './mounts.ts';
 import { watchSecretsKey } from './keyWatch.ts';
 import { startConfiguredMetrics } from './metrics.ts';
 import { runProcess } from './process.ts';
@@ -21,9 +21,9 @@ await runProcess(async () => {
     publicUrl: config.PUBLIC_URL,
     shortUrl: config.SHORT_URL,
     mcpUrl: config.MCP_URL,
-    mounts: doors,
+    mounts: mounts,
   });
-  log.info({ url: api.url }, 'the API listens');
+  log.info({ url: api.url }, 'API listening');
   const keyWatch = watchSecretsKey(databaseUrl, options.secretsKey);
   return {
     finished: keyWatch.changed,

@@ -105,11 +105,11 @@ const FINAL_REFUSAL = /^(28|3D|42501)/;
  * Waits until PostgreSQL answers.
  * @throws StartProblem (never showing the password) after `patienceMs`, or at once when it refuses us for good
  */
-export async function awaitDatabase(url: string, patienceMs: number): Promise<void> {
+export async function awaitDatabase(url: string, timeoutMs: number): Promise<void> {
   const sql = openDatabase(url, 1);
   const place = `${new URL(url).host}${new URL(url).pathname}`;
   try {
-    await patiently(patienceMs, async () => {
+    await retryUntil(timeoutMs, async () => {
       try {
         await ping(sql);
         return null;
@@ -131,8 +131,8 @@ export async function awaitDatabase(url: string, patienceMs: number): Promise<vo
  * Waits until Temporal answers for the namespace.
  * @throws StartProblem after `patienceMs`, or at once when it refuses us for good
  */
-export async function awaitTemporal(target: TemporalTarget, patienceMs: number): Promise<void> {
-  await patiently(patienceMs, async () => {
+export async function awaitTemporal(target: TemporalTarget, timeoutMs: number): Promise<void> {
+  await retryUntil(timeoutMs, async () => {
     try {
       await withTemporal(target, (connection) =>
         connection.workflowService.describeNamespace({ namespace: target.namespace }),
@@ -163,8 +163,8 @@ export async function withTemporal<T>(
   }
 }
 
-async function patiently(patienceMs: number, attempt: () => Promise<StartProblem | null>): Promise<void> {
-  const deadline = Date.now() + patienceMs;
+async function retryUntil(timeoutMs: number, attempt: () => Promise<StartProblem | null>): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const problem = await attempt();
     if (problem === null) return;

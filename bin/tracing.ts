@@ -30,11 +30,11 @@ export async function startConfiguredTracing(
     complainedAt = Date.now();
     log.warn({ reason: message.split('\n')[0] }, 'traces: could not be handed over');
   });
-  log.info({ collector }, 'traces are on');
+  log.info({ collector }, 'tracing enabled');
   return traces;
 }
 
-/** The collector's host, where traces are on. */
+/** The collector's host, where tracing is enabled. */
 function collectorOf(env: NodeJS.ProcessEnv): string | null {
   const given = (name: string): string | undefined => env[name]?.trim() || undefined;
   if (given('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null;

@@ -21,7 +21,7 @@ await runProcess(async () => {
     shortUrl: shortUrlOf(config),
     sdkMetrics: metrics?.sdkMetrics,
   });
-  log.info('the worker takes work');
+  log.info('worker started');
   const keyWatch = watchSecretsKey(databaseUrl, options.secretsKey);
   return {
     finished: Promise.race([worker.finished, keyWatch.changed]),

@@ -108,7 +108,7 @@ function parseInteger(text: string): number {
 }
 
 /** Of a process's connections: those for what must not wait for anything else, and those for the rest. */
-export function sharesOf(connections: number): [front: number, rest: number] {
+export function splitPool(connections: number): [front: number, rest: number] {
   const front = connections >= 8 ? 2 : 1;
   return [front, Math.max(connections - front, 1)];
 }

@@ -5,7 +5,7 @@ import { byColumnName, type Database, hasSqlState, openDatabase, type Sql, SQLST
 import { grantRights } from './rights.ts';
 
 /** How long a migration waits for a lock that others hold, and how often it is tried again. */
-export interface LockPatience {
+export interface LockTimeouts {
   lockMs: number;
   /** In between, those who came after it have their turn. */
   pauseMs: number;
@@ -13,7 +13,7 @@ export interface LockPatience {
 }
 
 /** Ten minutes. */
-const LOCK_PATIENCE: LockPatience = { lockMs: 2_000, pauseMs: 10_000, tries: 50 };
+const LOCK_TIMEOUTS: LockTimeouts = { lockMs: 2_000, pauseMs: 10_000, tries: 50 };
 
 /** The first line of a script whose statements run each by itself, outside of any transaction. */
 export const BY_ITSELF = '-- Each statement by itself.\n';
@@ -29,11 +29,11 @@ const NEW_INDEX = /^create (?:unique )?index concurrently if not exists (\w+) /;
  * @param name of the migration, for people
  * @throws an error in words for staff when it never got a lock: nothing of its transaction was done
  */
-async function runScript(sql: Sql, script: string, patience: LockPatience, name: string): Promise<void> {
+async function runScript(sql: Sql, script: string, patience: LockTimeouts, name: string): Promise<void> {
   const steps = script.startsWith(BY_ITSELF) ? statementsOf(script) : [script];
   for (const step of steps) {
     if (CONCURRENT.test(step)) await runConcurrently(sql, step);
-    else await runPatiently(sql, step, patience, name);
+    else await runRetried(sql, step, patience, name);
   }
   await limitLocks(sql, 0);
 }
@@ -61,10 +61,10 @@ async function isInvalid(sql: Sql, index: string): Promise<boolean> {
   return rows.count > 0;
 }
 
-async function runPatiently(
+async function runRetried(
   sql: Sql,
   step: string,
-  { lockMs, pauseMs, tries }: LockPatience,
+  { lockMs, pauseMs, tries }: LockTimeouts,
   name: string,
 ): Promise<void> {
   await limitLocks(sql, lockMs);
@@ -106,7 +106,7 @@ const OLDEST_SERVER = 17;
  */
 export async function migrate(
   databaseUrl: string,
-  patience: LockPatience = LOCK_PATIENCE,
+  patience: LockTimeouts = LOCK_TIMEOUTS,
   folder = MIGRATIONS,
 ): Promise<string[]> {
   const sql = openDatabase(databaseUrl, 1);
@@ -121,7 +121,7 @@ export async function migrate(
 }
 
 // On a connection of its own, which keeps the lock however long it takes: others are closed after half an hour.
-async function runMigrations(pool: Database, patience: LockPatience, folder: string): Promise<string[]> {
+async function runMigrations(pool: Database, patience: LockTimeouts, folder: string): Promise<string[]> {
   const sql = await pool.reserve();
   try {
     await takeLock(sql);
@@ -134,7 +134,7 @@ async function runMigrations(pool: Database, patience: LockPatience, folder: str
   }
 }
 
-function postgratorOn(sql: Sql, patience: LockPatience, folder: string): Postgrator {
+function postgratorOn(sql: Sql, patience: LockTimeouts, folder: string): Postgrator {
   let running = '';
   const postgrator = new Postgrator({
     migrationPattern: `${folder}/*.do.*.sql`,

@@ -11,7 +11,7 @@ import {
   type TemporalTarget,
 } from '../bin/connections.ts';
 import { welcome } from '../bin/demoKey.ts';
-import { doors } from '../bin/doors.ts';
+import { mounts } from '../bin/mounts.ts';
 import { watchSecretsKey } from '../bin/keyWatch.ts';
 import { expectListenable, localUrl } from '../bin/ports.ts';
 import { startLog } from '../bin/log.ts';
@@ -78,7 +78,7 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   const shared = { databasePool, temporal, config, secretsKey, log };
   const api = await startApi({
     ...{ ...shared, databaseUrl: partUrls?.api ?? databaseUrl },
-    ...{ port, host, publicUrl, shortUrl, mcpUrl, mounts: doors },
+    ...{ port, host, publicUrl, shortUrl, mcpUrl, mounts: mounts },
   });
   const worker = await startWorker({
     ...{ ...shared, databaseUrl: workerUrl, sdkMetrics: metrics?.sdkMetrics },

@@ -15,7 +15,7 @@ const OWN_NAMES = ['localhost', '127.0.0.1', '[::1]'];
  */
 export async function openUiGate(port: number, target: Place): Promise<() => void> {
   const server = createServer((incoming, answer) => {
-    if (isWelcome(incoming)) passOn(incoming, answer, target);
+    if (isSameOrigin(incoming)) passOn(incoming, answer, target);
     else answer.writeHead(403, { 'content-type': 'text/plain' }).end('Not for pages of other sites.\n');
   });
   await new Promise<void>((resolve, reject) => {
@@ -37,7 +37,7 @@ export async function hiddenPlace(): Promise<Place> {
   return { host, port: await freePort() };
 }
 
-function isWelcome({ method = '', headers }: IncomingMessage): boolean {
+function isSameOrigin({ method = '', headers }: IncomingMessage): boolean {
   const { host = '', origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
   if (!OWN_NAMES.includes(host.replace(/:\d+$/, '').toLowerCase())) return false;
   if (origin !== undefined && origin !== `http://${host}`) return false;

@@ -124,7 +124,7 @@ export function sentAtOf(sentKey: SentKey): string {
 }
 
 /** The stretch of places that a page is taken from. */
-export interface Stretch {
+export interface PageRange {
   /** The first one that belongs to it. */
   from: SentKey;
   /** The first one that does not. */
@@ -141,7 +141,7 @@ interface HistoryQuestion {
 }
 
 /** The places that a question is about. */
-export function stretchOf({ cursor, from, to }: HistoryQuestion): Stretch {
+export function pageRangeOf({ cursor, from, to }: HistoryQuestion): PageRange {
   return {
     from: from === null ? 0 : placeOf(Math.ceil(from / 1000)),
     before: Math.min(

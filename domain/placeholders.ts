@@ -46,7 +46,7 @@ const NOT_IN_URL = /[\s\p{Cc}\p{Surrogate}{}"<>\\]/u;
  */
 export function parsePlaceholders(text: string, meant = (written: string): string => written): Piece[] {
   const pieces: Piece[] = [];
-  const written = stretches(text);
+  const written = segmentReader(text);
   let from = 0;
   // The innermost pair counts: what was opened before it is not closed.
   let open = -1;
@@ -148,7 +148,7 @@ export function isTrackable(url: string): boolean {
 }
 
 /** Reads what stands between placeholders, from the text's beginning on: text, up to a `{{` if one is left in it. */
-function stretches(text: string): (from: number, to: number) => Piece[] {
+function segmentReader(text: string): (from: number, to: number) => Piece[] {
   let counted = 0;
   let characters = 0;
   const charactersBefore = (end: number): number => {
@@ -156,12 +156,12 @@ function stretches(text: string): (from: number, to: number) => Piece[] {
     return characters;
   };
   return (from, to) => {
-    const stretch = text.slice(from, to);
-    const open = stretch.indexOf('{{');
-    const plain = open < 0 ? stretch : stretch.slice(0, open);
+    const segment = text.slice(from, to);
+    const open = segment.indexOf('{{');
+    const plain = open < 0 ? segment : segment.slice(0, open);
     const pieces: Piece[] = plain === '' ? [] : [{ kind: 'text', text: plain }];
     if (open < 0) return pieces;
-    const source = stretch.slice(open);
+    const source = segment.slice(open);
     const what = OPEN_LINK.test(source) ? 'link' : 'placeholder';
     return [...pieces, { kind: 'malformed', what, source, position: charactersBefore(from + open) + 1 }];
   };

@@ -15,9 +15,9 @@ import { answerOfBefore } from '../api/messages/sending.ts';
 import { sendVoice } from '../api/messages/send.ts';
 import { estimateMessages, estimateVoice } from '../api/messages/estimate.ts';
 import { type Refusal, Refused } from '../domain/refusals.ts';
-import type { Caller } from '../operations/asked.ts';
+import type { Caller } from '../operations/context.ts';
 import { canonical } from '../operations/sending/accept.ts';
-import type { Arguments, Question, Tool } from './tool.ts';
+import type { Arguments, EndpointCall, Tool } from './tool.ts';
 import { errorAnswer } from '../api/http/refusals.ts';
 import type { Answer } from '../api/http/endpoint.ts';
 import type { Services } from '../api/services.ts';
@@ -56,7 +56,7 @@ function splitSending(given: Arguments): {
 }
 
 /** The same body, asked what it would come to. */
-function estimateInstead({ endpoint: sending, body }: Question): Question {
+function estimateInstead({ endpoint: sending, body }: EndpointCall): EndpointCall {
   const endpoint = sending.id === sendVoice.id ? estimateVoice : estimateMessages;
   return { endpoint, params: {}, query: {}, body };
 }
@@ -91,7 +91,7 @@ export interface ToolCall {
   /** Why its account may call nothing: it is above its rate limit, suspended or closed; null: it may. */
   refusal: Refusal | null;
   /** Counts a call that takes long among the account's heavy requests. @throws Refused */
-  becomesHeavy: () => void;
+  acquireHeavySlot: () => void;
   confirmAbove: Extent;
   /** Aborted when nobody waits any more. */
   signal: AbortSignal;
@@ -114,7 +114,7 @@ export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Pr
   const { services, requestId, caller } = call;
   try {
     if (call.refusal !== null) throw new Refused(call.refusal);
-    if (tool.endpoint.heavy === true) call.becomesHeavy();
+    if (tool.endpoint.heavy === true) call.acquireHeavySlot();
     const result = tool.sends === true ? await send(tool, given, call) : await ask(tool, given, call);
     services.log.info({ requestId, tool: tool.name, accountId: caller.accountId }, 'tool called');
     return result;
@@ -198,12 +198,12 @@ function confirmation(message: string, title: string): InputRequest {
 
 /** Asks an endpoint. @throws Refused, HttpRefused, and whatever failed behind it */
 export async function askEndpoint(
-  { endpoint, params, query, body }: Question,
-  { services, caller, requestId, becomesHeavy }: ToolCall,
+  { endpoint, params, query, body }: EndpointCall,
+  { services, caller, requestId, acquireHeavySlot: acquireHeavySlot }: ToolCall,
   key: string | null,
 ): Promise<Answer> {
   const answer = await invoke(endpoint, services, caller, {
-    ...{ params, body, requestId, becomesHeavy, csv: false, receivedAt: Date.now() },
+    ...{ params, body, requestId, acquireHeavySlot: acquireHeavySlot, csv: false, receivedAt: Date.now() },
     query: () => query,
     idempotencyKey: () => key,
   });

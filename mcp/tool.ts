@@ -13,7 +13,7 @@ type Subset = (typeof SUBSETS)[number];
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** What an endpoint is asked with on behalf of a tool; nobody has looked at it yet. */
-export interface Question {
+export interface EndpointCall {
   endpoint: Endpoint;
   params: Record<string, string>;
   query: Record<string, string>;
@@ -51,7 +51,7 @@ interface Declaration extends Behaviour {
   /** Answers with texts that people outside wrote. */
   thirdParty?: boolean;
   /** Asks in another way than argument by argument. */
-  ask?: (given: Arguments) => Question;
+  ask?: (given: Arguments) => EndpointCall;
   /** Sends: see `mcp/call.ts`. */
   sends?: boolean;
   /** Deletes what cannot be had back: the field that names it, and the question to the user before its value. */
@@ -66,7 +66,7 @@ export interface Tool extends Declaration {
   outputSchema: JsonSchema;
   annotations: Record<string, boolean | string>;
   /** The question that the arguments put. @throws Refused naming an argument that is none of the tool's */
-  ask: (given: Arguments) => Question;
+  ask: (given: Arguments) => EndpointCall;
 }
 
 /** Declares a tool from the endpoint that it asks: names, schemas and scope stand there, and only there. */
@@ -74,7 +74,7 @@ export function tool(declaration: Declaration): Tool {
   const { endpoint, title } = declaration;
   const inputSchema = inputOf(declaration);
   const known = new Set(Object.keys(inputSchema.properties ?? {}));
-  const ask = declaration.ask ?? ((given: Arguments) => questionOf(endpoint, given));
+  const ask = declaration.ask ?? ((given: Arguments) => endpointCallOf(endpoint, given));
   return {
     ...declaration,
     inputSchema,
@@ -97,7 +97,7 @@ export function tool(declaration: Declaration): Tool {
 }
 
 /** Each argument where the endpoint declares it. A query takes texts only: what JSON says otherwise is written as one. */
-export function questionOf(endpoint: Endpoint, given: Arguments): Question {
+export function endpointCallOf(endpoint: Endpoint, given: Arguments): EndpointCall {
   const params: Record<string, string> = {};
   const query: Record<string, string> = {};
   const body: Record<string, unknown> = {};

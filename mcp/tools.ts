@@ -1,6 +1,6 @@
 import { whyNot } from '../api/http/authentication.ts';
 import type { Endpoint } from '../api/http/endpoint.ts';
-import type { Caller } from '../operations/asked.ts';
+import type { Caller } from '../operations/context.ts';
 import { SUBSETS, type Tool } from './tool.ts';
 import { accountTools, reportTools } from './tools/account.ts';
 import { contactTools } from './tools/contacts.ts';

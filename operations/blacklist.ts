@@ -1,7 +1,7 @@
 import * as stored from '../db/incoming/blacklist.ts';
 import { numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { Refused } from '../domain/refusals.ts';
-import type { Asked } from './asked.ts';
+import type { OperationContext } from './context.ts';
 import { withinQuota } from './quotas.ts';
 
 /** What is to be listed. */
@@ -31,7 +31,7 @@ export async function extendBlacklist({
   caller: { accountId },
   input: { numbers, reason, expires_at: expiresAt },
   receivedAt,
-}: Asked<BlacklistAddition>): Promise<Blacklisted> {
+}: OperationContext<BlacklistAddition>): Promise<Blacklisted> {
   if (expiresAt !== null && expiresAt <= receivedAt) {
     throw new Refused({ reason: 'instant_past', field: 'expires_at' }, 'expires_at');
   }
@@ -52,7 +52,7 @@ export async function shortenBlacklist({
   services: { sql },
   caller: { accountId },
   input: { msisdn },
-}: Asked<{ msisdn: string }>): Promise<string> {
+}: OperationContext<{ msisdn: string }>): Promise<string> {
   const number = parseMsisdn(msisdn);
   if (number === null) throw new Refused({ field: 'msisdn', ...numberProblem(msisdn) }, 'msisdn');
   const removed = await stored.removeFromBlacklist(sql, accountId, number);

@@ -15,8 +15,8 @@ import { Refused, StaffRefused } from '../domain/refusals.ts';
 import type { StartableMessage } from '../domain/statuses.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../workflows/contracts.ts';
 import { messageRestart } from '../workflows/startOptions.ts';
-import type { Asked, Services } from './asked.ts';
-import { askWorkflow } from './askWorkflow.ts';
+import type { OperationContext, Services } from './context.ts';
+import { updateWithStart } from './updateWithStart.ts';
 import { within } from './outages.ts';
 import { recordedAfter, type StaffServices } from './staff.ts';
 
@@ -38,7 +38,7 @@ export async function cancel({
   input: { id },
   requestId,
   receivedAt,
-}: Asked<{ id: string }>): Promise<MessageRow> {
+}: OperationContext<{ id: string }>): Promise<MessageRow> {
   const read = () => readMessage(services.sql, caller.accountId, id);
   const before = await read();
   if (before === null) throw new Refused({ reason: 'message_unknown' });
@@ -75,7 +75,7 @@ async function askToCancel(
   // Its workflow may not have been started yet, or was lost: then the cancel starts it.
   const start = messageRestart(message);
   try {
-    await askWorkflow(temporal, { workflow: 'message', start, update: cancelUpdate, updateId }, until);
+    await updateWithStart(temporal, { workflow: 'message', start, update: cancelUpdate, updateId }, until);
     return null;
   } catch (error) {
     if (isRefusal(error)) return null;

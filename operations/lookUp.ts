@@ -14,9 +14,9 @@ import { InsufficientFundsError } from '../db/money/reservations.ts';
 import { type Outage, Refused } from '../domain/refusals.ts';
 import { orderRoutes } from '../domain/routing.ts';
 import { lookupStart } from '../workflows/startOptions.ts';
-import type { Asked, Caller, Services } from './asked.ts';
+import type { OperationContext, Caller, Services } from './context.ts';
 import { outageOf, within } from './outages.ts';
-import { runWorkflow } from './askWorkflow.ts';
+import { runWorkflow } from './updateWithStart.ts';
 import { acceptWithin } from './sending/accept.ts';
 import { spendingOf, toolBudgetReached } from './quotas.ts';
 
@@ -53,7 +53,7 @@ export async function lookUp({
   caller,
   input,
   receivedAt,
-}: Asked<{ msisdn: string }>): Promise<LookedUp> {
+}: OperationContext<{ msisdn: string }>): Promise<LookedUp> {
   const { accountId } = caller;
   const { msisdn } = input;
   const terms = await readLookupTerms(services.sql, accountId, msisdn);

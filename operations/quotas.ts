@@ -1,7 +1,7 @@
 import { QuotaReachedError, type Spending, type ToolBudgetError } from '../db/accounts/quotas.ts';
 import type { QuotaName } from '../domain/money.ts';
 import { Refused } from '../domain/refusals.ts';
-import type { Caller } from './asked.ts';
+import type { Caller } from './context.ts';
 
 /** The account keeps as much as it may. */
 export function quotaReached(quota: QuotaName, limit: number, param?: string): Refused {

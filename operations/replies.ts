@@ -2,7 +2,7 @@ import { readAccount } from '../db/accounts/accounts.ts';
 import { type InboundFilter, readAndMark, readInbound } from '../db/incoming/replies.ts';
 import type { InboundRow } from '../domain/incoming.ts';
 import { Refused } from '../domain/refusals.ts';
-import type { Asked } from './asked.ts';
+import type { OperationContext } from './context.ts';
 
 /** Which replies are wanted. */
 export interface RepliesInput extends InboundFilter {
@@ -32,7 +32,7 @@ export async function listReplies({
   services: { sql },
   caller: { accountId, readOnly },
   input: { limit, mark_read: mark, ...filter },
-}: Asked<RepliesInput>): Promise<Replies> {
+}: OperationContext<RepliesInput>): Promise<Replies> {
   if (mark && readOnly) throw new Refused({ reason: 'test_key_on_live_account' }, 'mark_read');
   const account = await readAccount(sql, accountId);
   if (account === null) throw new Refused({ reason: 'account_closed' });

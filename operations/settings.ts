@@ -10,7 +10,7 @@ import type { Sql } from '../db/connection.ts';
 import { guardOf } from '../domain/keywords.ts';
 import { Refused } from '../domain/refusals.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
-import type { Asked } from './asked.ts';
+import type { OperationContext } from './context.ts';
 import { ChangesTooManyError } from '../db/accounts/audit.ts';
 
 const UNAVAILABLE = {
@@ -29,7 +29,7 @@ export async function changeSettings({
   services: { sql, settings: installation },
   caller,
   input: settings,
-}: Asked<AccountSettings>): Promise<void> {
+}: OperationContext<AccountSettings>): Promise<void> {
   if (Object.values(settings).every((value) => value === undefined))
     throw new Refused({ reason: 'settings_empty' });
   refuseAbove(settings.toolConfirmRecipients, installation.MCP_CONFIRM_RECIPIENTS, 'tool_confirm_recipients');
@@ -92,7 +92,7 @@ interface Senders {
 export async function listSenders({
   services: { sql, settings },
   caller: { accountId },
-}: Pick<Asked<unknown>, 'services' | 'caller'>): Promise<Senders> {
+}: Pick<OperationContext<unknown>, 'services' | 'caller'>): Promise<Senders> {
   const [account, names] = await Promise.all([readAccount(sql, accountId), activeSenders(sql, accountId)]);
   const chosen = names.find((name) => name === account?.senderName);
   return {

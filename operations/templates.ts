@@ -11,7 +11,7 @@ import {
   type TemplatePatch,
 } from '../domain/placeholders.ts';
 import { Refused } from '../domain/refusals.ts';
-import type { Asked } from './asked.ts';
+import type { OperationContext } from './context.ts';
 import { withinQuota } from './quotas.ts';
 import { refuseMalformed } from './sending/wording.ts';
 
@@ -22,7 +22,7 @@ export async function createTemplate({
   services: { sql },
   caller: { accountId },
   input: content,
-}: Asked<TemplateContent>): Promise<stored.TemplateRow> {
+}: OperationContext<TemplateContent>): Promise<stored.TemplateRow> {
   refuseMalformed(piecesOf(content), 'body');
   refuseUnfit(content);
   return await withinQuota(BLAMED, stored.insertTemplate(sql, accountId, newId('tpl'), content));
@@ -36,7 +36,7 @@ export async function changeTemplate({
   services: { sql },
   caller: { accountId },
   input: { id, patch },
-}: Asked<{ id: string; patch: TemplatePatch }>): Promise<stored.TemplateRow> {
+}: OperationContext<{ id: string; patch: TemplatePatch }>): Promise<stored.TemplateRow> {
   if (Object.values(patch).every((field) => field === undefined))
     throw new Refused({ reason: 'template_empty' });
   const changing = stored.changeTemplate(sql, accountId, id, (before) => {
@@ -56,7 +56,7 @@ export async function deleteTemplate({
   services: { sql },
   caller: { accountId },
   input: { id },
-}: Asked<{ id: string }>): Promise<void> {
+}: OperationContext<{ id: string }>): Promise<void> {
   if (!(await stored.deleteTemplate(sql, accountId, id))) throw unknown();
 }
 

@@ -13,11 +13,11 @@ export interface QuickLane {
    */
   enter(key: string, most?: number): (() => void) | null;
   /** Learns how quick `key` is, whichever way it went. */
-  learn(key: string, took: Took): void;
+  learn(key: string, took: Timing): void;
 }
 
 /** How something went. */
-interface Took {
+interface Timing {
   ms: number;
   well: boolean;
 }

@@ -1,5 +1,5 @@
 import { closedProvider, type Provider } from './provider.ts';
-import type { RoutePlan, Surroundings } from './kind.ts';
+import type { RoutePlan, ProviderContext } from './kind.ts';
 import { providerKinds } from './registry.ts';
 
 /**
@@ -9,7 +9,7 @@ import { providerKinds } from './registry.ts';
 export async function createProvider(
   kind: string,
   plan: RoutePlan<unknown, unknown>,
-  around: Surroundings,
+  around: ProviderContext,
 ): Promise<Provider> {
   const known = providerKinds.named(kind);
   if (known === undefined) return closedProvider(plan.name, `this release does not know the kind ${kind}`);

@@ -2,7 +2,7 @@ import type { DnsRecord, SeenRecord } from '../domain/email/dns.ts';
 import type { ProviderEmailEvent } from '../domain/email/statuses.ts';
 import type { Suspect } from '../domain/submission.ts';
 import type { CallbackCall } from './callbacks.ts';
-import type { Withheld } from './provider.ts';
+import type { NotSubmitted } from './provider.ts';
 
 /** A file of an e-mail. */
 export interface SubmitAttachment {
@@ -135,7 +135,7 @@ export interface EmailGate {
    * @param leave keeps the route's rate and notes that the e-mail is on its way; resolves to false when it must not leave. What it
    * rejects with is thrown on; nothing was sent then.
    */
-  submit(email: SubmitEmail, leave: () => Promise<boolean>): Promise<EmailAnswer | Withheld>;
+  submit(email: SubmitEmail, leave: () => Promise<boolean>): Promise<EmailAnswer | NotSubmitted>;
 }
 
 /** A domain as the provider's own list has it. */

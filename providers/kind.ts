@@ -82,7 +82,7 @@ export interface RoutePlan<Settings, Credentials> {
 }
 
 /** Where a provider runs. */
-export interface Surroundings {
+export interface ProviderContext {
   stores: ProviderStores;
   /** Takes what goes wrong by itself, outside any call. */
   onError: (error: unknown) => void;
@@ -90,7 +90,7 @@ export interface Surroundings {
 
 /** What a provider is made of. */
 export type ProviderOptions<Settings, Credentials> = RoutePlan<Settings, Credentials> &
-  Pick<Surroundings, 'onError'>;
+  Pick<ProviderContext, 'onError'>;
 
 /**
  * All there is to know of a kind of provider. Settings and credentials are as its schemas make them. The provider's own code is
@@ -121,7 +121,7 @@ interface KindDeclaration<Settings extends Record<string, unknown>, Credentials>
   /** Absent: it calls nobody. */
   callbacks?: Callbacks<Settings, Credentials>;
   /** Makes the provider of a route; it does nothing before its start. */
-  open(plan: RoutePlan<Settings, Credentials>, around: Surroundings): Promise<Provider>;
+  open(plan: RoutePlan<Settings, Credentials>, around: ProviderContext): Promise<Provider>;
   /** Asks for a sign of life now, from this process; sends nothing. */
   test: (settings: Settings, credentials: Credentials) => Promise<RouteTest>;
   /** Asks what is left of our account at the provider; null where it does not say. Absent: it has no such thing. */
@@ -144,7 +144,7 @@ export interface ProviderKind {
   /** How its routes carry e-mail; null: not at all. Its functions throw ZodError when settings or credentials cannot be used. */
   readonly email: EmailKind<unknown, unknown> | null;
   /** @throws ZodError when settings or credentials cannot be used */
-  open(plan: RoutePlan<unknown, unknown>, around: Surroundings): Promise<Provider>;
+  open(plan: RoutePlan<unknown, unknown>, around: ProviderContext): Promise<Provider>;
   /** @throws ZodError when settings or credentials cannot be used */
   test(settings: unknown, credentials: unknown): Promise<RouteTest>;
   /** Absent: it has no such thing. @throws ZodError when settings or credentials cannot be used */

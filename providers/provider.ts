@@ -10,7 +10,7 @@ import type {
 import type { EmailGate } from './email.ts';
 
 /** A hand-over that was not made: `leave` said that the part, or the e-mail, must not leave. */
-export interface Withheld {
+export interface NotSubmitted {
   kind: 'withheld';
 }
 
@@ -65,7 +65,7 @@ export interface Provider {
    * @param leave keeps the route's rate and notes that the part is on its way; resolves to false when it must not leave.
    * What it rejects with is thrown on; nothing was written then.
    */
-  submit(part: SubmitPart, leave: () => Promise<boolean>): Promise<SubmitAnswer | Withheld>;
+  submit(part: SubmitPart, leave: () => Promise<boolean>): Promise<SubmitAnswer | NotSubmitted>;
   /**
    * Asks the network about a number (E.164 with plus), once. Answers within `LOOKUP_TIMEOUT_MS`, with `timed_out` at the
    * latest; never throws for what a provider does. One that cannot look up answers `failed`.

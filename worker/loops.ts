@@ -36,10 +36,11 @@ export interface Pipeline {
 export function createPipeline({ sql, client }: Servers, options: WorkerOptions): Pipeline {
   const { config, log, secretsKey, shortUrl } = options;
   const onReportError = (error: unknown): void =>
-    log.error({ err: error }, 'delivery reports: will be tried again');
-  const onReplyError = (error: unknown): void => log.error({ err: error }, 'replies: will be tried again');
+    log.error({ err: error }, 'failed to process delivery reports; will retry');
+  const onReplyError = (error: unknown): void =>
+    log.error({ err: error }, 'failed to process replies; will retry');
   const onEmailError = (error: unknown): void =>
-    log.error({ err: error }, 'events of e-mails: will be tried again');
+    log.error({ err: error }, 'failed to process e-mail events; will retry');
   const notifying = {
     ...{ sql, secretsKey, shortUrl },
     outgoing: createOutgoing(config.WEBHOOK_ALLOW_PRIVATE, config.DNS_SERVERS ?? null),
@@ -79,7 +80,7 @@ export function startLoops(
   const { onReportError, onReplyError, onEmailError } = pipeline;
   const stopping = new AbortController();
   const logAs = (what: string) => (error: unknown) =>
-    log.error({ err: error }, `${what}: will be tried again`);
+    log.error({ err: error }, `failed: ${what}; will retry`);
   const applying = repeat(CATCH_UP_MS, () => reports.catchUp(), onReportError);
   const others = [
     repeat(LATE_PARTS_MS, () => replyParts.flush(), onReplyError),

@@ -64,9 +64,11 @@ async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions
   const health = createRouteHealth();
   let open = false;
   const onAnswer: Submitting['onAnswer'] = (answer, _ms, suspect) => health.onAnswer(answer, suspect);
-  const doing = (work: () => Promise<void>): void => {
+  const runExclusive = (work: () => Promise<void>): void => {
     busy = work()
-      .catch((error: unknown) => log.error({ err: error, route: route.name }, 'route: will be tried again'))
+      .catch((error: unknown) =>
+        log.error({ err: error, route: route.name }, 'failed to open or close the route; will retry'),
+      )
       .finally(() => (busy = null));
   };
   const endTasks = async (): Promise<void> => {
@@ -82,8 +84,8 @@ async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions
         route = next;
         return;
       }
-      log.info({ route: next.name, state: next.state }, 'the route changes');
-      doing(async () => {
+      log.info({ route: next.name, state: next.state }, 'route changed');
+      runExclusive(async () => {
         await endTasks();
         await provider.stop();
         route = next;
@@ -94,7 +96,7 @@ async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions
       if (busy !== null || stopped) return;
       const wanted = shouldTakeTasks(route, provider, routing);
       if (wanted === (tasks !== null)) return;
-      doing(async () => {
+      runExclusive(async () => {
         if (wanted) tasks = await takeTasks(route, { provider, onAnswer }, quick, options);
         else await endTasks();
       });
@@ -179,7 +181,7 @@ export async function runRoutes(options: RoutesOptions): Promise<Routes> {
   const running = new Map<string, RunningRoute>();
   const quick = createQuickLane(QUICK_SUBMITS);
 
-  const onError = (error: unknown): void => log.error({ err: error }, 'routes: will be looked at again');
+  const onError = (error: unknown): void => log.error({ err: error }, 'failed to refresh routes; will retry');
 
   async function look(): Promise<void> {
     const routes = await readRoutes(sql);

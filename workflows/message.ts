@@ -25,7 +25,7 @@ import {
   newState,
   show,
   submitInTask,
-  takeRequests,
+  registerHandlers,
   takeRoute,
   until,
   within,
@@ -39,7 +39,7 @@ import { deliverEvents } from './webhooks.ts';
  */
 export async function message(input: MessageInput): Promise<MessageResult> {
   const state = newState(input);
-  takeRequests(state);
+  registerHandlers(state);
   const root = CancellationScope.current();
   // Nothing that moves money or a message is ever interrupted.
   const status = await CancellationScope.nonCancellable(async () => {
@@ -85,7 +85,11 @@ async function pause(state: MessageState, seen: number): Promise<SubmissionOutco
     `Paused: its account is suspended. It goes when that is active again, until ${until(state)}.`,
   );
   show(state, 'paused');
-  const woken = await within(input.giveUpAt - Date.now(), 'waits for its account', () => state.wakes > seen);
+  const woken = await within(
+    input.giveUpAt - Date.now(),
+    'waits for its account',
+    () => state.wakeCount > seen,
+  );
   if (!woken) return await local.expire(id);
   if (!state.cancelRequested) return null;
   return (await cancelMessage(id)).end;
@@ -112,7 +116,7 @@ async function scheduled(state: MessageState): Promise<SubmissionOutcome | null>
 /** Its send time has come: it is queued, as soon as its account is active. */
 async function release(state: MessageState): Promise<SubmissionOutcome | null> {
   for (;;) {
-    const seen = state.wakes;
+    const seen = state.wakeCount;
     const released = await local.release(state.id);
     if (released.cancelled) return { status: 'cancelled', events: [] };
     if (!released.paused) {
@@ -132,7 +136,7 @@ type Submitted = SubmissionOutcome | MovedOn | PausedSubmission;
  */
 async function queued(state: MessageState): Promise<SubmissionOutcome> {
   for (;;) {
-    const seen = state.wakes;
+    const seen = state.wakeCount;
     const outcome = await submit(state);
     if (outcome.status === 'paused') {
       const over = await pause(state, seen);

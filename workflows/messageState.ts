@@ -62,7 +62,7 @@ export interface MessageState {
   /** What its delivery reports came to, and staff decided, that is not dealt with yet; the first one first. */
   readonly outcomes: MessageOutcome[];
   /** Raised by whatever a paused message may go on for. */
-  wakes: number;
+  wakeCount: number;
   /** The status in the search attributes. */
   shown: string;
   /** Events that were delivered, or are being delivered. */
@@ -83,7 +83,7 @@ export function newState(input: MessageInput): MessageState {
     unanswered: false,
     heldLate: 0,
     outcomes: [],
-    wakes: 0,
+    wakeCount: 0,
     shown: input.sendAt === null ? 'queued' : 'scheduled',
     notified: new Set(),
   };
@@ -114,9 +114,9 @@ export async function within(ms: number, summary: string, came: () => boolean): 
 }
 
 /** Takes all that may be asked of a message, and said to it, while its workflow runs. */
-export function takeRequests(state: MessageState): void {
+export function registerHandlers(state: MessageState): void {
   takeCancels(state);
-  setHandler(resumeSignal, () => void (state.wakes += 1), {
+  setHandler(resumeSignal, () => void (state.wakeCount += 1), {
     description: 'The account is active again: a paused message goes on.',
   });
   takeOutcomes(state);
@@ -142,7 +142,7 @@ function takeCancels(state: MessageState): void {
   );
   const cancel = (): void => {
     state.cancelRequested = true;
-    state.wakes += 1;
+    state.wakeCount += 1;
   };
   setHandler(cancelSignal, cancel, {
     description: 'Cancels and refunds the message as long as it is scheduled.',
@@ -154,7 +154,7 @@ function takeCancels(state: MessageState): void {
 function takeOutcomes(state: MessageState): void {
   const take = (outcome: MessageOutcome): void => {
     state.outcomes.push(outcome);
-    state.wakes += 1;
+    state.wakeCount += 1;
   };
   setHandler(outcomeUpdate, take, { description: 'What the delivery reports of all parts come to.' });
 }

@@ -21,7 +21,7 @@ import type { RetryPace } from '../../concurrency/retryPace.ts';
 import type { Limit, Semaphore } from '../../concurrency/semaphore.ts';
 import type { Pacer } from '../../db/routes/pacing.ts';
 import { type EmailAnswer, type EmailGate, suspectOf } from '../../providers/email.ts';
-import type { Provider, Withheld } from '../../providers/provider.ts';
+import type { Provider, NotSubmitted } from '../../providers/provider.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
 import type { HandedOver } from '../../workflows/contracts.ts';
@@ -61,7 +61,7 @@ const SETTLE_MARGIN_MS = 10 * 60_000;
 // An earlier try that was lost may still be answered, and its answer takes a while to be stored.
 const STORED_WITHIN_MS = 30_000;
 const LOOK_AGAIN_MS = 10_000;
-// One that moved before stays on a broken route for a while: two broken ones do not play ball.
+// One that moved before stays on a broken route for a while: avoids ping-pong between two failing routes.
 const MOVE_AGAIN_MS = 60_000;
 
 /**
@@ -78,7 +78,7 @@ export async function handOverEmail(handing: HandingOver, id: string, moves: num
     await leaveOutSuppressed(sql, id);
     return await handOverEmail(handing, id, moves);
   }
-  const kept = await keptFromLeaving(handing, email, moves);
+  const kept = await preSubmitCheck(handing, email, moves);
   if (kept !== null) return kept;
   const gate = provider.email;
   if (gate === undefined) return await moveOn(handing, email, { code: 'no_email' }, moves);
@@ -102,7 +102,7 @@ function placeSoon(): Limit {
 }
 
 /** What keeps an e-mail from being handed over here and now; null when nothing does. */
-async function keptFromLeaving(
+async function preSubmitCheck(
   handing: HandingOver,
   email: OpenEmail,
   moves: number,
@@ -165,7 +165,7 @@ async function leave(
   { sql, provider, pacer, secretsKey, shortUrl, onAnswer }: HandingOver,
   gate: EmailGate,
   email: OpenEmail,
-): Promise<{ claim: number | null; answer: EmailAnswer | Withheld }> {
+): Promise<{ claim: number | null; answer: EmailAnswer | NotSubmitted }> {
   const { id, submission } = email;
   const first = submission === 'waiting';
   let claim: number | null = null;
@@ -225,7 +225,7 @@ async function answerOf(
   email: Parameters<EmailGate['submit']>[0],
   leaves: () => Promise<boolean>,
   claimed: () => boolean,
-): Promise<EmailAnswer | Withheld> {
+): Promise<EmailAnswer | NotSubmitted> {
   try {
     return await gate.submit(email, leaves);
   } catch (error) {

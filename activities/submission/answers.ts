@@ -24,7 +24,7 @@ export interface Attempt {
   message: SubmittableMessage;
   round: SubmissionRound;
   /** Epoch milliseconds: until then what is throttled keeps its place. */
-  patience: number;
+  deadline: number;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface Attempt {
  */
 export async function takeAnswer(
   submitting: Submitting,
-  { message, round, patience }: Attempt,
+  { message, round, deadline: patience }: Attempt,
   { parts }: Piece,
   claim: PartClaim | null,
   answer: SubmitAnswer,

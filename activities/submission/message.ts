@@ -18,13 +18,13 @@ import { asEnd, asOutcome, type Submitted, type Submitting } from './storing.ts'
 import { piecesOf, submitPiece } from './pieces.ts';
 
 // A throttled part keeps its place: it is tried again here, and goes behind the others only after this long.
-const THROTTLED_PATIENCE_MS = 60_000;
+const THROTTLED_DEADLINE_MS = 60_000;
 // How often one attempt looks at a message that changes under its hands.
 const LOOKS_MAX = 3;
 
 /**
  * Submits all parts of a message that were not submitted before.
- * @param patience epoch milliseconds: until then what is throttled is tried again here
+ * @param deadline epoch milliseconds: until then what is throttled is tried again here
  * @param looks how often this attempt has looked at the message, with this look
  * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again; `UnknownMessage`, for good
  */
@@ -32,19 +32,19 @@ export async function submitMessage(
   submitting: Submitting,
   messageId: string,
   round: SubmissionRound,
-  patience = Date.now() + THROTTLED_PATIENCE_MS,
+  deadline = Date.now() + THROTTLED_DEADLINE_MS,
   looks = 1,
 ): Promise<Submitted> {
   const { sql, provider } = submitting;
   // What was read of it is no longer so; where that goes on, a later attempt looks, not this one in a loop.
   const lookAgain = (): Promise<Submitted> => {
     if (looks >= LOOKS_MAX) throw incomplete();
-    return submitMessage(submitting, messageId, round, patience, looks + 1);
+    return submitMessage(submitting, messageId, round, deadline, looks + 1);
   };
   const message = await openSubmission(sql, messageId);
   if (!message) throw unknownMessage(messageId);
   addIds({ accountId: message.accountId, requestId: message.requestId });
-  const kept = await keptFromLeaving(submitting, message);
+  const kept = await preSubmitCheck(submitting, message);
   if (kept === 'changed') return await lookAgain();
   if (kept !== null) return kept;
 
@@ -60,7 +60,13 @@ export async function submitMessage(
     if (claim?.state === 'closed') return await lookAgain();
     if (claim?.state === 'unanswered') unanswered = true;
     if (answer === null) continue;
-    const answered = await takeAnswer(submitting, { message, round, patience }, piece, claim, answer);
+    const answered = await takeAnswer(
+      submitting,
+      { message, round, deadline: deadline },
+      piece,
+      claim,
+      answer,
+    );
     switch (answered.kind) {
       case 'accepted':
         submitting.retries.reset(message.accountId);
@@ -74,7 +80,7 @@ export async function submitMessage(
       case 'throttled':
         // Read anew afterwards: its recipient may have opted out, its time may be over.
         await delay(answered.retryAfterMs, undefined, { signal: Context.current().cancellationSignal });
-        return await submitMessage(submitting, messageId, round, patience);
+        return await submitMessage(submitting, messageId, round, deadline);
     }
   }
   if (!unanswered && now.status !== 'queued') return asOutcome(now);
@@ -85,7 +91,7 @@ export async function submitMessage(
  * What keeps a message from being submitted here and now.
  * @returns what comes of it then; null when nothing does, `changed` when what was read of it is no longer so
  */
-async function keptFromLeaving(
+async function preSubmitCheck(
   { sql, provider }: Submitting,
   message: SubmittableMessage,
 ): Promise<Submitted | 'changed' | null> {

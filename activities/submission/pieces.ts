@@ -4,7 +4,7 @@ import { claimParts, type PartClaim } from '../../db/messages/parts.ts';
 import type { SubmittableMessage } from '../../db/messages/submissions.ts';
 import { rulesOf } from '../../domain/channels.ts';
 import type { SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
-import type { Provider, Withheld } from '../../providers/provider.ts';
+import type { Provider, NotSubmitted } from '../../providers/provider.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
 import { putBack, type Submitting } from './storing.ts';
 
@@ -81,7 +81,7 @@ async function handOver(
   part: SubmitPart,
   leave: () => Promise<boolean>,
   claimed: () => boolean,
-): Promise<SubmitAnswer | Withheld> {
+): Promise<SubmitAnswer | NotSubmitted> {
   try {
     return await provider.submit(part, leave);
   } catch (error) {

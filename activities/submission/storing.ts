@@ -91,7 +91,7 @@ export interface Submitting {
   onAnswer: (answer: SubmitAnswer, ms: number, suspect?: Suspect) => void;
 }
 
-// A message that moved before stays on a broken route for a while, longer each time: two broken ones do not play ball.
+// A message that moved before stays on a broken route for a while, longer each time: avoids ping-pong between two failing routes.
 const MOVE_AGAIN_MS = 10_000;
 const MOVE_AGAIN_MAX_MS = 3_600_000;
 

@@ -5,7 +5,7 @@ import { KEYWORD } from '../../domain/keywords.ts';
 import { defaultForeignPrice, MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../../domain/money.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { withoutPath } from '../../domain/webhooks.ts';
-import type { Caller } from '../../operations/asked.ts';
+import type { Caller } from '../../operations/context.ts';
 import { changeSettings } from '../../operations/settings.ts';
 import { endpoint } from '../http/endpoint.ts';
 

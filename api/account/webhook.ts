@@ -28,7 +28,7 @@ import {
 } from '../../db/webhooks/webhookDeliveries.ts';
 import { isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
-import type { Caller } from '../../operations/asked.ts';
+import type { Caller } from '../../operations/context.ts';
 import { resend } from '../../operations/webhooks/resend.ts';
 import { cursorAfter, idCursor, pageOf, pageSchema, pageSize } from '../paging.ts';
 

@@ -26,7 +26,7 @@ interface AdmissionLimits {
 /** A request that was let in. */
 export interface Admitted {
   /** Counts it among the heavy ones as well; more than once is once. @throws Refused */
-  becomesHeavy(): void;
+  acquireHeavySlot(): void;
   /** Aborted when its answer is written, or its caller has gone. */
   over: AbortSignal;
 }
@@ -60,7 +60,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
         if (isHeavy) heavy.remove(accountId);
       });
       return {
-        becomesHeavy() {
+        acquireHeavySlot() {
           if (isHeavy || over.signal.aborted) return;
           take(heavy, accountId, limits.heavy, 'too_many_heavy_at_once');
           isHeavy = true;

@@ -7,7 +7,7 @@ import {
   useToken,
 } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
-import type { Caller } from '../../operations/asked.ts';
+import type { Caller } from '../../operations/context.ts';
 import type { Interface } from '../../domain/ids.ts';
 import type { Endpoint } from './endpoint.ts';
 import { HttpRefused } from './refusals.ts';
@@ -28,7 +28,7 @@ const WINDOW_SECONDS = 60;
 /** Who calls, and which interface the key is for. */
 export interface Authenticated {
   caller: Caller;
-  asked: Interface;
+  requested: Interface;
   /** The key, as far as tools have to know it; null for a token of the earlier interface, which has none. */
   tools: Pick<KeyRow, 'hasToolBudget' | 'toolConfirmRecipients' | 'toolConfirmGrosze'> | null;
   /** How its window stands (v2.3.0 and v1.2.0, Limits), whatever becomes of the request. */
@@ -66,12 +66,12 @@ export async function authenticate(
   lookups: KeyLookups,
   { authorization, address, requestId }: Presented,
 ): Promise<Authenticated> {
-  const { asked, row, tools, ...may } = await find(lookups, authorization);
+  const { requested, row, tools, ...may } = await find(lookups, authorization);
   const { accountId, keyId, accountMode, rateLimitPerMinute: limit, used, resetsIn } = row;
-  const window = { of: asked === 'v1' ? keyId : accountId, limit };
+  const window = { of: requested === 'v1' ? keyId : accountId, limit };
   const name = windowName(window);
   return {
-    ...{ asked, tools, refusal: refusalOf(row) },
+    ...{ requested, tools, refusal: refusalOf(row) },
     caller: { accountId, keyId, address, requestId, accountMode, window, ...may, toolBudget: false },
     headers: {
       'RateLimit-Policy': `"${name}";q=${limit};w=${WINDOW_SECONDS}`,
@@ -109,7 +109,7 @@ function isReading({ method, scope, readOnly }: Endpoint): boolean {
 
 /** What is in force of what was presented, and what its holder may do. */
 type Found = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'> &
-  Pick<Authenticated, 'asked' | 'tools'> & { row: UsedRow };
+  Pick<Authenticated, 'requested' | 'tools'> & { row: UsedRow };
 
 async function find(lookups: KeyLookups, authorization: string | undefined): Promise<Found> {
   const presented = bearerIn(authorization);
@@ -117,13 +117,13 @@ async function find(lookups: KeyLookups, authorization: string | undefined): Pro
     const row = inForce(await lookups.useToken(hashKey(presented)));
     // Tokens have neither scopes nor a mode of their own (v1.2.0, Authentication).
     const may = { keyMode: row.accountMode, readOnly: false, scopes: ALL_SCOPES };
-    return { asked: 'v1', row, tools: null, ...may };
+    return { requested: 'v1', row, tools: null, ...may };
   }
   if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
   const row = inForce(await lookups.useKey(hashKey(presented)));
   const { keyMode, accountMode, scopes } = row;
   const readOnly = keyMode === 'test' && accountMode === 'live';
-  return { asked: 'v2', row, tools: row, keyMode, readOnly, scopes };
+  return { requested: 'v2', row, tools: row, keyMode, readOnly, scopes };
 }
 
 function bearerIn(authorization: string | undefined): string {

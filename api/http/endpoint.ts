@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Interface, INTERFACE } from '../../domain/ids.ts';
-import type { Caller, Scope } from '../../operations/asked.ts';
+import type { Caller, Scope } from '../../operations/context.ts';
 import type { Services } from '../services.ts';
 import type { BodyShape } from './jsonBounds.ts';
 import { HttpRefused, type Status } from './refusals.ts';
@@ -22,7 +22,7 @@ interface Call<Params, Query, Body, Who> {
   /** When the request came, epoch milliseconds of this process. */
   receivedAt: number;
   /** Counts it among the account's heavy requests, of which few are under way at once. @throws Refused */
-  becomesHeavy: () => void;
+  acquireHeavySlot: () => void;
   services: Services;
 }
 
@@ -71,7 +71,7 @@ interface Traits {
    * That strangers, of whom nobody knows which interface they mean, are answered in this one's form, although another one has the path
    * as well; by default in the current one's.
    */
-  answersStrangers?: true;
+  unauthenticatedFallback?: true;
   /** Greatest size of the body in bytes; 64 kB by default. */
   bodyLimit?: number;
   /** How a body is read that has longer texts than others, or files; see `BodyShape`. */
@@ -203,8 +203,8 @@ export function publicOwner({ owners }: Route): Endpoint | null {
  * The endpoint that an interface has there.
  * @throws HttpRefused where it has none: for its keys the route does not exist
  */
-export function ownerOf({ owners }: Route, asked: Interface): Endpoint {
-  const endpoint = owners.get(asked);
+export function ownerOf({ owners }: Route, requested: Interface): Endpoint {
+  const endpoint = owners.get(requested);
   if (endpoint === undefined) throw new HttpRefused({ reason: 'route_unknown' });
   return endpoint;
 }
@@ -213,8 +213,10 @@ export function ownerOf({ owners }: Route, asked: Interface): Endpoint {
  * In whose form it is answered that nobody is known to ask: the owner's; of several that of the one that answers strangers, else the
  * current interface's.
  */
-export function ownerForStrangers({ owners }: Pick<Route, 'owners'>): Interface {
-  const answering = [...owners].find(([, { answersStrangers }]) => answersStrangers === true);
+export function fallbackInterface({ owners }: Pick<Route, 'owners'>): Interface {
+  const answering = [...owners].find(
+    ([, { unauthenticatedFallback: answersStrangers }]) => answersStrangers === true,
+  );
   if (answering !== undefined) return answering[0];
   return owners.has(INTERFACE) ? INTERFACE : [...owners.keys()][0]!;
 }

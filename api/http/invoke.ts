@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import { HttpRefused } from './refusals.ts';
 import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
-import type { Caller } from '../../operations/asked.ts';
+import type { Caller } from '../../operations/context.ts';
 import { DeadlineError, within } from '../../operations/outages.ts';
 import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import type { Services } from '../services.ts';
@@ -136,7 +136,7 @@ interface Input {
   /** When it came, epoch milliseconds of this process. */
   receivedAt: number;
   /** Counts it among the account's heavy requests, of which few are under way at once. @throws Refused */
-  becomesHeavy: () => void;
+  acquireHeavySlot: () => void;
 }
 
 /**
@@ -160,7 +160,7 @@ export async function invoke(
     body: endpoint.body === undefined ? undefined : validate(endpoint.body, input.body),
     idempotencyKey: endpoint.idempotent ? input.idempotencyKey() : null,
     ...{ caller, requestId, csv, receivedAt, services },
-    becomesHeavy: input.becomesHeavy,
+    acquireHeavySlot: input.acquireHeavySlot,
   };
   const answer = await beforeDeadline(receivedAt, endpoint.handle(call));
   return 'csv' in answer ? answer : { ...answer, body: checked(endpoint, answer) };

@@ -80,8 +80,8 @@ const errorForms: Readonly<Record<Interface, (error: ErrorAnswer, state: State) 
 export function errorEnvelope(log: Logger): Middleware<State> {
   return async (context, next) => {
     // Known of whoever shows a key or a token, before anybody asks whether it is in force.
-    const asked = interfaceOf(context.headers.authorization);
-    if (asked !== null) context.state.asked = asked;
+    const requested = interfaceOf(context.headers.authorization);
+    if (requested !== null) context.state.requested = requested;
     try {
       await next();
     } catch (thrown) {
@@ -93,7 +93,7 @@ export function errorEnvelope(log: Logger): Middleware<State> {
         );
       }
       context.state.refusal = error.problem.reason;
-      const form = errorForms[context.state.asked ?? INTERFACE](error, context.state);
+      const form = errorForms[context.state.requested ?? INTERFACE](error, context.state);
       context.status = form.status;
       context.set({ ...error.headers, ...form.headers });
       context.body = form.body;

@@ -3,13 +3,13 @@ import { type Admitted, clientAddress } from './admission.ts';
 import { authenticate, type Authenticated, authorise } from './authentication.ts';
 import { BYTES_OF_A_REQUEST, countBody, readBody, type SizeWatch } from './body.ts';
 import { Readable } from 'node:stream';
-import type { Caller } from '../../operations/asked.ts';
+import type { Caller } from '../../operations/context.ts';
 import {
   type Answer,
   changesSomething,
   type CsvAnswer,
   type Endpoint,
-  ownerForStrangers,
+  fallbackInterface,
   ownerOf,
   publicOwner,
   type Route,
@@ -39,7 +39,7 @@ export interface State {
   /** True for a GET that changes something. */
   changes?: boolean;
   /** The interface in whose form an error is answered; the current one unless known. */
-  asked?: Interface;
+  requested?: Interface;
   /** What is asked of that interface; undefined where it has nothing there. */
   endpoint?: Endpoint | undefined;
   /** True for a page that anybody opens: its visitors are not traced. */
@@ -60,13 +60,13 @@ export async function serve(
   const receivedAt = Date.now();
   context.state.route = route.path;
   if (changesSomething(route)) context.state.changes = true;
-  context.state.asked ??= ownerForStrangers(route);
+  context.state.requested ??= fallbackInterface(route);
   // Known before the key is looked for, as that can be refused too.
-  context.state.endpoint = route.owners.get(context.state.asked);
+  context.state.endpoint = route.owners.get(context.state.requested);
   const { endpoint, caller } = await choose(route, services, context, receivedAt);
   const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
   const admitted = caller === null ? null : services.admission.enter(caller.accountId, context.res);
-  if (csv || endpoint.heavy === true) admitted?.becomesHeavy();
+  if (csv || endpoint.heavy === true) admitted?.acquireHeavySlot();
   const spentMs = Date.now() - receivedAt;
   const body =
     endpoint.body === undefined
@@ -83,21 +83,21 @@ export async function serve(
     idempotencyKey: () => readIdempotencyKey(context),
     // How long the caller takes for its body is not our time.
     receivedAt: Date.now() - spentMs,
-    becomesHeavy: () => admitted?.becomesHeavy(),
+    acquireHeavySlot: () => admitted?.acquireHeavySlot(),
   });
   write(context, endpoint, answer, admitted);
 }
 
 /** A large body is one of the account's heavy requests, and more than one of its window. */
 export function watchSize(
-  { front }: Services,
+  { priorityPool: front }: Services,
   context: Context,
   caller: Caller | null,
   admitted: Admitted | null,
   bytesOfARequest = BYTES_OF_A_REQUEST,
 ): SizeWatch {
   return {
-    largerThan: { bytes: BYTES_OF_A_REQUEST, exceeded: () => admitted?.becomesHeavy() },
+    largerThan: { bytes: BYTES_OF_A_REQUEST, exceeded: () => admitted?.acquireHeavySlot() },
     async size(bytes) {
       if (caller === null) return;
       const setHeader = (name: string, value: string) => context.set(name, value);
@@ -115,9 +115,9 @@ async function choose(
 ): Promise<{ endpoint: Endpoint; caller: Caller | null }> {
   const open = publicOwner(route);
   if (open !== null) return { endpoint: open, caller: null };
-  const { caller, asked, refusal } = await identify(services, context, receivedAt);
+  const { caller, requested, refusal } = await identify(services, context, receivedAt);
   if (refusal !== null) throw new Refused(refusal);
-  const endpoint = ownerOf(route, asked);
+  const endpoint = ownerOf(route, requested);
   authorise(endpoint, caller);
   return { endpoint, caller };
 }
@@ -184,7 +184,7 @@ function write(
     return;
   }
   const json = JSON.stringify(answer.body);
-  if (areHeavy(json.length) && mayBeRefused(endpoint, answer)) admitted?.becomesHeavy();
+  if (areHeavy(json.length) && mayBeRefused(endpoint, answer)) admitted?.acquireHeavySlot();
   if (answer.headers !== undefined) context.set(answer.headers);
   context.type = 'application/json; charset=utf-8';
   context.body = json;

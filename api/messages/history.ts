@@ -5,7 +5,7 @@ import { isId } from '../../domain/ids.ts';
 import { linkRecord, withoutOptOutTokens } from '../../domain/links.ts';
 import { type MessageRecord, messageRecord, type MessageRow } from '../../domain/records.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
-import type { Caller } from '../../operations/asked.ts';
+import type { Caller } from '../../operations/context.ts';
 import { endpoint } from '../http/endpoint.ts';
 import {
   documented,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { NewMessage } from '../../db/messages/accept.ts';
 import { messageRecord } from '../../domain/records.ts';
-import type { Asked, Caller, Services } from '../../operations/asked.ts';
-import { findReplay, fingerprintOf, type Keyed } from '../../operations/sending/accept.ts';
+import type { OperationContext, Caller, Services } from '../../operations/context.ts';
+import { findReplay, fingerprintOf, type IdempotencyClaim } from '../../operations/sending/accept.ts';
 import { send, type SendInput } from '../../operations/sending/send.ts';
 import { documented, grosze } from '../fields.ts';
 import { PLAN_ERRORS, PLAN_STATUS_TEXTS } from './request.ts';
@@ -49,7 +49,7 @@ export const ALL_OR_NOTHING =
  * @param path of the endpoint: the same `Idempotency-Key` at another one is another request
  */
 export async function sendAndAnswer(
-  call: Omit<Asked<unknown>, 'input'> & { body: unknown; idempotencyKey: string | null },
+  call: Omit<OperationContext<unknown>, 'input'> & { body: unknown; idempotencyKey: string | null },
   path: string,
   input: SendInput,
 ) {
@@ -61,7 +61,10 @@ export async function sendAndAnswer(
 
 /** What {@link sendAndAnswer} has answered to the same request before, if it has; nothing is sent. @throws Refused as it does */
 export async function answerOfBefore(
-  call: Pick<Asked<unknown>, 'services' | 'caller'> & { body: unknown; idempotencyKey: string | null },
+  call: Pick<OperationContext<unknown>, 'services' | 'caller'> & {
+    body: unknown;
+    idempotencyKey: string | null;
+  },
   path: string,
 ): Promise<Accepted | null> {
   const sent = await findReplay<Accepted>(call, keyedAt(call, path));
@@ -75,7 +78,7 @@ function keyedAt(
     idempotencyKey: key,
   }: { services: Pick<Services, 'secretsKey'>; body: unknown; idempotencyKey: string | null },
   path: string,
-): Keyed | null {
+): IdempotencyClaim | null {
   if (key === null) return null;
   return { key, fingerprint: fingerprintOf(services.secretsKey, 'POST', path, body), field: null };
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { mapInChunks } from '../../concurrency/tasks.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
-import type { Asked } from '../../operations/asked.ts';
-import { fingerprintOf, keyedBy } from '../../operations/sending/accept.ts';
+import type { OperationContext } from '../../operations/context.ts';
+import { fingerprintOf, idempotencyKeyOf } from '../../operations/sending/accept.ts';
 import { type Item, type ItemAnswers, send, sendItems } from '../../operations/sending/send.ts';
 import { documented, plainText } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -49,7 +49,7 @@ const ownTexts = z.strictObject({
 
 type SameText = z.output<typeof sameText>;
 type OwnText = z.output<typeof ownTexts>['messages'][number];
-type Call = Omit<Asked<unknown>, 'input'>;
+type Call = Omit<OperationContext<unknown>, 'input'>;
 type Shown = SendAnswer['data']['messages'][number];
 
 // Read by what it has, so that what is wrong is said of the body that was meant.
@@ -129,7 +129,7 @@ async function sendEach(call: Call, messages: readonly OwnText[]): Promise<Shown
       keyed:
         own === undefined
           ? null
-          : { ...keyedBy('sms', own), fingerprint: fingerprintOf(secretsKey, 'idx', 'sms', input) },
+          : { ...idempotencyKeyOf('sms', own), fingerprint: fingerprintOf(secretsKey, 'idx', 'sms', input) },
     };
   });
   const answers: ItemAnswers<Shown> = {

@@ -14,7 +14,7 @@ export const earlierEndpoints: readonly Endpoint[] = [
   sendEarlierMms,
   sendEarlierVoice,
   // The document has e-mail in this interface alone; that keys may send it too is ours.
-  ...emailEndpoints('v1').map((one): Endpoint => ({ ...one, answersStrangers: true })),
+  ...emailEndpoints('v1').map((one): Endpoint => ({ ...one, unauthenticatedFallback: true })),
   getHlr,
   listEarlierMessages,
   getBalance,

@@ -17,14 +17,14 @@ import { answered, answerOf, earlierStatus, inTheirWords } from './fields.ts';
 import { type AccountRow, readAccount } from '../../db/accounts/accounts.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { upstreamBalance } from '../../operations/accounts/accounts.ts';
-import type { Asked } from '../../operations/asked.ts';
+import type { OperationContext } from '../../operations/context.ts';
 import { readEarlierHistory } from '../../db/messages/history.ts';
 import {
   classesShowing,
   EARLIER_STATUSES,
   messageLog,
   pageOfHistory,
-  stretchOf,
+  pageRangeOf,
 } from '../../domain/earlier.ts';
 
 const EARLIER_LOOKUP_STATUSES = ['ok', 'not_active', 'incorrect', 'unknown'] as const;
@@ -114,7 +114,7 @@ export const getBalance = endpoint({
 });
 
 async function balanceOf(
-  call: Omit<Asked<unknown>, 'input'>,
+  call: Omit<OperationContext<unknown>, 'input'>,
   { balanceGrosze, creditLimitGrosze, billingMode, legacyProxy }: AccountRow,
 ): Promise<z.output<typeof migrated> | z.output<typeof proxied>> {
   if (legacyProxy) {
@@ -209,8 +209,8 @@ export const listEarlierMessages = endpoint({
     const account = await readAccount(sql, accountId);
     if (account?.legacyProxy !== false) throw new Refused({ reason: 'account_not_migrated' });
     const { limit, cursor: after = null, status = null, from = null, to = null } = query;
-    const stretch = stretchOf({ cursor: after, from, to });
-    const found = await readEarlierHistory(sql, accountId, classesShowing(status), stretch, limit + 1);
+    const range = pageRangeOf({ cursor: after, from, to });
+    const found = await readEarlierHistory(sql, accountId, classesShowing(status), range, limit + 1);
     const { page, nextCursor } = pageOfHistory(found, limit);
     const messages = page.map(messageLog);
     return answerOf({ count: messages.length, next_cursor: nextCursor, messages });

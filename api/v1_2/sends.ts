@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Channel } from '../../domain/channelDeclaration.ts';
-import type { Asked } from '../../operations/asked.ts';
-import { fingerprintOf, keyedBy } from '../../operations/sending/accept.ts';
+import type { OperationContext } from '../../operations/context.ts';
+import { fingerprintOf, idempotencyKeyOf } from '../../operations/sending/accept.ts';
 import { send, type SendInput } from '../../operations/sending/send.ts';
 import {
   date,
@@ -31,7 +31,7 @@ export const EARLIER_SEND_ERRORS = [402, 503] as const;
 
 /** Sends one item, once for each `idx`. @param names of the request's fields, where they are not those of the operation */
 async function sendOne(
-  call: Omit<Asked<unknown>, 'input'>,
+  call: Omit<OperationContext<unknown>, 'input'>,
   input: SendInput & { channel: Channel; to: string },
   names: FieldNames,
 ) {
@@ -40,7 +40,7 @@ async function sendOne(
   const keyed =
     idx === undefined
       ? null
-      : { ...keyedBy(channel, idx), fingerprint: fingerprintOf(secretsKey, 'idx', channel, input) };
+      : { ...idempotencyKeyOf(channel, idx), fingerprint: fingerprintOf(secretsKey, 'idx', channel, input) };
   const asked = { ...call, input: { ...input, interface: 'v1' as const, literal: true } };
   const sending = send<SendAnswer>(asked, {
     bodyOf: (messages) => sendAnswerOf(messages.map(sentMessageOf)),

@@ -56,7 +56,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 };
 
 /** Where a run of the command line reads and writes. */
-interface Surroundings {
+interface Environment {
   /** Who acts, as the audit log has it; called only for a command that is well formed. */
   actor(): string | Promise<string>;
   /** Opens the service's database; called only for a command that is well formed. The run closes it. */
@@ -76,7 +76,7 @@ interface Surroundings {
  * @param line the words after the program's name
  * @returns the exit code: 0, or 1 for every error
  */
-export async function runAdmin(line: readonly string[], around: Surroundings): Promise<number> {
+export async function runAdmin(line: readonly string[], around: Environment): Promise<number> {
   // Exact, because no option takes a value that begins with two hyphens.
   const json = line.includes('--json');
   try {
@@ -91,7 +91,7 @@ export async function runAdmin(line: readonly string[], around: Surroundings): P
   }
 }
 
-async function carryOut({ command, values }: Typed, around: Surroundings, json: boolean): Promise<string> {
+async function carryOut({ command, values }: Typed, around: Environment, json: boolean): Promise<string> {
   const actor = await around.actor();
   const sql = await around.openDatabase();
   const tools = around.openTools();

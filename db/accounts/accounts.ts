@@ -104,7 +104,7 @@ async function lockSettings(tx: Sql, accountId: string): Promise<StoredSettings>
   const [account] = await tx<StoredSettings[]>`
     select sender_name, send_window, inbound_prefix, tool_confirm_recipients, tool_confirm_grosze
       from accounts where id = ${accountId} for no key update`;
-  if (!account) throw new Error(`account ${accountId} vanished`);
+  if (!account) throw new Error(`account ${accountId} not found`);
   return account;
 }
 

@@ -61,22 +61,22 @@ export async function writeContacts(
        set first_name = excluded.first_name, last_name = excluded.last_name, email = excluded.email,
            fields = excluded.fields, updated_at = clock_timestamp()`;
   const contactsChanged = changed.map(([, contact]) => contact);
-  for (const stretch of membershipStretches(contactsChanged)) await writeMemberships(tx, accountId, stretch);
+  for (const batch of membershipBatches(contactsChanged)) await writeMemberships(tx, accountId, batch);
 }
 
-function membershipStretches(contacts: readonly PlannedContact[]): PlannedContact[][] {
-  const stretches: PlannedContact[][] = [];
-  let room = 0;
+function membershipBatches(contacts: readonly PlannedContact[]): PlannedContact[][] {
+  const batches: PlannedContact[][] = [];
+  let left = 0;
   for (const contact of contacts) {
     const size = contact.groups?.size ?? 0;
-    if (stretches.length === 0 || size > room) {
-      stretches.push([]);
-      room = MEMBERSHIPS_AT_ONCE;
+    if (batches.length === 0 || size > left) {
+      batches.push([]);
+      left = MEMBERSHIPS_AT_ONCE;
     }
-    stretches.at(-1)!.push(contact);
-    room -= size;
+    batches.at(-1)!.push(contact);
+    left -= size;
   }
-  return stretches;
+  return batches;
 }
 
 /** Gives a contact another number. @returns false when it is another contact's */

@@ -11,7 +11,7 @@ import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 // An event may come before the answer to its hand-over, but not by a day.
 const MATCHED_WITHIN = '24 hours';
 // Of one e-mail: what came to its return path, and how often it was opened, and clicked.
-const HEARSAY_MOST = 100;
+const MAX_UNVERIFIED_EVENTS = 100;
 const READ_MOST = 1_000;
 // Who has applied an event brings it to its workflow; another one does where that has not happened by then.
 const SIGNALLED_WITHIN = '15 seconds';
@@ -69,17 +69,17 @@ export async function insertEmailEvents(
 function insertion(sql: Sql, route: string, event: ProviderEmailEvent, where: Fragment): Fragment {
   return sql`
     insert into provider_email_events (route, event_id, email_id, provider_email_id, kind, permanent, addresses, names_all_to, at,
-                                       payload, hearsay)
+                                       payload, unverified)
     select ${route}, ${event.eventId}, ${event.emailId}, ${event.providerEmailId}, ${event.kind}, ${event.permanent}::boolean,
            ${event.addresses as string[]}::text[], ${event.namesAllTo ?? false}::boolean, ${event.at}::timestamptz,
-           ${sql.json(event.payload as postgres.JSONValue)}::jsonb, ${event.hearsay ?? false}::boolean
+           ${sql.json(event.payload as postgres.JSONValue)}::jsonb, ${event.unverified ?? false}::boolean
      where ${where}
     on conflict (route, event_id) do nothing`;
 }
 
 /** How many events like this one are kept of its e-mail; null: all. */
-function boundOf({ kind, hearsay }: ProviderEmailEvent): number | null {
-  if (hearsay === true) return HEARSAY_MOST;
+function boundOf({ kind, unverified }: ProviderEmailEvent): number | null {
+  if (unverified === true) return MAX_UNVERIFIED_EVENTS;
   return kind === 'opened' || kind === 'clicked' ? READ_MOST : null;
 }
 
@@ -101,8 +101,8 @@ async function storeWithinBound(
   event: ProviderEmailEvent,
   owner: string | null,
 ): Promise<void> {
-  const { eventId, providerEmailId, kind, hearsay } = event;
-  const same = hearsay === true ? tx`hearsay` : tx`kind = ${kind} and not hearsay`;
+  const { eventId, providerEmailId, kind, unverified } = event;
+  const same = unverified === true ? tx`unverified` : tx`kind = ${kind} and not unverified`;
   const most = boundOf(event);
   const hasRoom: Fragment = tx`
     (select count(*) from (
@@ -141,7 +141,7 @@ export interface DueEvent extends Omit<ProviderEmailEvent, 'payload' | 'emailId'
 export async function takeDueEvents(tx: Sql, limit: number): Promise<DueEvent[]> {
   return [
     ...(await tx<DueEvent[]>`
-      select v.route, v.event_id, v.provider_email_id, v.kind, v.permanent, v.addresses, v.names_all_to, v.at, v.hearsay, v.webhook_event,
+      select v.route, v.event_id, v.provider_email_id, v.kind, v.permanent, v.addresses, v.names_all_to, v.at, v.unverified, v.webhook_event,
              v.applied_at is not null as applied,
              ${matchOf(tx, tx`v.route`, tx`v.email_id`, tx`v.provider_email_id`)} as email_id
         from provider_email_events v where v.look_at <= now()
@@ -305,6 +305,6 @@ export async function readNotifiedEvent(
                   order by r.position) as "to"
       from provider_email_events v join emails e on e.id = ${emailId}
      where v.route = ${route} and v.event_id = ${eventId}`;
-  if (!row) throw new Error(`an event of ${emailId} vanished`);
+  if (!row) throw new Error(`an event of ${emailId} not found`);
   return row;
 }

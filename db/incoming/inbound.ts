@@ -118,11 +118,11 @@ export async function lastMessageOf(
  * interface (v1.2.0, Events); null when there is none.
  */
 export async function ownerOfNumber(sql: Sql, receiver: string): Promise<string | null> {
-  const owners = await sql<{ id: string; told: boolean }[]>`
-    select a.id, a.legacy_webhook_url is not null as told from accounts a
+  const owners = await sql<{ id: string; hasLegacyWebhook: boolean }[]>`
+    select a.id, a.legacy_webhook_url is not null as has_legacy_webhook from accounts a
      where a.inbound_number = ${receiver} and ${receives(sql, sql`a`)} limit 2`;
   const [owner, another] = owners;
-  return owner?.told === true && another === undefined ? owner.id : null;
+  return owner?.hasLegacyWebhook === true && another === undefined ? owner.id : null;
 }
 
 /** Whose a reply is. */

@@ -68,7 +68,7 @@ export async function acceptParts(
            ${pendingEvents(sql, messageId)} || array(select id from event) as events,
            (select after from sent) as sent_after_seconds,
            exists (select from due) as reported`;
-  if (!stored) throw new Error(`message ${messageId} vanished`);
+  if (!stored) throw new Error(`message ${messageId} not found`);
   return stored;
 }
 
@@ -105,7 +105,7 @@ export async function concludeSubmission(sql: Database, messageId: string): Prom
                   else (select status from messages where id = ${messageId}) end as status,
              (select after from sent) as sent_after_seconds,
              ${pendingEvents(tx, messageId)} || array(select id from event) as events`;
-    if (!row) throw new Error(`message ${messageId} vanished`);
+    if (!row) throw new Error(`message ${messageId} not found`);
     return row;
   });
 }

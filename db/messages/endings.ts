@@ -3,7 +3,7 @@ import { type Database, type Fragment, type Sql, transaction } from '../connecti
 import { activeEntry } from '../incoming/blacklist.ts';
 import { refundOf } from '../money/billing.ts';
 import { eventOf, isUntouched, pendingEvents } from './statusEvents.ts';
-import { ofClaim, type PartsOf, refundedNotTaken } from './parts.ts';
+import { ofClaim, type PartsOf, refundUnsubmittedParts } from './parts.ts';
 import { lockMessage } from './submissions.ts';
 
 /** A final status set outside delivery reports, with the events not delivered yet, oldest first: its own is the last. */
@@ -55,10 +55,10 @@ async function failLocked(
       insert into outcome_signals (message_id, status, event_ids)
       select f.id, f.status, array(select id from event)
         from failed f join before b on b.submission = 'unanswered'
-    ), ${refundedNotTaken(sql, of, sql`refused`)}
+    ), ${refundUnsubmittedParts(sql, of, sql`refused`)}
     select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
-  if (!row) throw new Error(`message ${messageId} vanished`);
+  if (!row) throw new Error(`message ${messageId} not found`);
   return row;
 }
 
@@ -76,7 +76,7 @@ async function giveUpLocked(sql: Sql, messageId: string): Promise<StatusChange> 
     ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)})
     select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
-  if (!row) throw new Error(`message ${messageId} vanished`);
+  if (!row) throw new Error(`message ${messageId} not found`);
   return row;
 }
 
@@ -130,7 +130,7 @@ async function rejectLocked(sql: Sql, messageId: string): Promise<StatusChange> 
     ), refunded as (${refundOf(sql, sql`rejected`)}), event as (${eventOf(sql, sql`rejected`)})
     select coalesce((select status from rejected), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
-  if (!row) throw new Error(`message ${messageId} vanished`);
+  if (!row) throw new Error(`message ${messageId} not found`);
   return row;
 }
 

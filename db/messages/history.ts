@@ -1,7 +1,7 @@
 import type { MessageRow } from '../../domain/records.ts';
 import type { MessageStatus } from '../../domain/statuses.ts';
 import type { Fragment, Sql } from '../connection.ts';
-import type { HistoryClass, LoggedRow, Stretch } from '../../domain/earlier.ts';
+import type { HistoryClass, LoggedRow, PageRange } from '../../domain/earlier.ts';
 import type { AttemptFacts, InternalFacts, MessageFacts, PartFacts } from '../../domain/timeline.ts';
 
 /** Which messages of an account a page shows; null means any. */
@@ -57,17 +57,17 @@ export async function readEarlierHistory(
   sql: Sql,
   accountId: string,
   classes: readonly HistoryClass[],
-  { from, before }: Stretch,
+  { from, before }: PageRange,
   limit: number,
 ): Promise<LoggedRow[]> {
   if (classes.length === 0 || from >= before) return [];
-  const stretches = classes.map(
+  const ranges = classes.map(
     (one) => sql`
       (select ${earlierColumns(sql)} from messages
         where account_id = ${accountId} and ${classOf(sql)} = ${one} and sent_key >= ${from} and sent_key < ${before}
         order by sent_key desc limit ${limit})`,
   );
-  const all = stretches.reduce((one, other) => sql`${one} union all ${other}`);
+  const all = ranges.reduce((one, other) => sql`${one} union all ${other}`);
   return await sql<LoggedRow[]>`
     select ${earlierColumns(sql)}, left(text, ${PREVIEW_CHARACTERS}) as preview,
            (select p.provider_message_id from message_parts p
@@ -196,7 +196,7 @@ export async function readHead(sql: Sql, id: string): Promise<MessageHead> {
     select recipient, sender, text, cost_grosze, priority, reference, expires_at, give_up_at, submission,
            (select paused_at from paused_messages p where p.message_id = messages.id) as paused_since
       from messages where id = ${id}`;
-  if (!head) throw new Error(`message ${id} vanished`);
+  if (!head) throw new Error(`message ${id} not found`);
   return head;
 }
 

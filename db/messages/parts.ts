@@ -80,7 +80,7 @@ export async function holdParts(
         from (${othersOfHeld(sql, of)}) others
        where m.id = ${of.messageId} and m.submission = 'submitting' and others.shows <> 'submitting'
          and exists (select from changed)
-    ), ${refundedNotTaken(sql, of, sql`changed`)}
+    ), ${refundUnsubmittedParts(sql, of, sql`changed`)}
     select exists (select from changed) as held`;
   return found?.held === true;
 }
@@ -153,7 +153,7 @@ function partsAs(sql: Sql, parts: readonly number[]): Fragment {
  * have that of the earlier submit. The message has to be locked (`lockMessage`).
  * @param changed a table of the statement with the `part`s that it has just found not to be taken, and no others
  */
-export function refundedNotTaken(sql: Sql, { messageId }: PartsOf, changed: Fragment): Fragment {
+export function refundUnsubmittedParts(sql: Sql, { messageId }: PartsOf, changed: Fragment): Fragment {
   return sql`
     not_taken as (
       update messages m set submission = 'waiting'

@@ -5,7 +5,7 @@ import {
   othersOfHeld,
   type PartsChange,
   type PartsOf,
-  refundedNotTaken,
+  refundUnsubmittedParts,
 } from './parts.ts';
 
 /** A message of which nobody knows whether the SMSC took it. */
@@ -131,7 +131,7 @@ export async function holdUnanswered(
     with ${changedParts(sql, of, change)}, outcome as (
       insert into outcome_signals (message_id, status, event_ids)
       select id, 'held', '{}' from open where status = 'queued' and exists (select from changed)
-    ), ${refundedNotTaken(sql, of, sql`changed`)}
+    ), ${refundUnsubmittedParts(sql, of, sql`changed`)}
     update messages m set submission = others.shows, updated_at = now()
       from (${othersOfHeld(sql, of)}) others
      where m.id = ${of.messageId} and m.status = 'queued' and m.submission <> others.shows and exists (select from changed)`;

@@ -1137,7 +1137,7 @@ create table provider_email_events (
   addresses text[] not null,
   names_all_to boolean not null default false, -- the addresses are all that the e-mail has in `to`, whomever the event is about
   -- Written to a return path, which everybody knows who got the e-mail: it says less than what a provider says itself.
-  hearsay boolean not null default false,
+  unverified boolean not null default false,
   at timestamptz not null,
   payload jsonb not null,
   received_at timestamptz not null default clock_timestamp(),

@@ -16,7 +16,7 @@ export interface Unnotified {
 }
 
 /** A stretch of webhook events. */
-interface Stretch {
+interface EventPage {
   /** Id of the last one; null: there are no more that are old enough. */
   last: string | null;
   /** Those that are pending, by what they are about. */
@@ -27,11 +27,11 @@ interface Stretch {
  * Looks for pending ones among the next webhook events by id, which are in the order of their making: no index knows the
  * pending ones, as it would make every delivery dearer.
  */
-export async function unnotifiedAfter(sql: Sql, after: string, limit: number): Promise<Stretch> {
-  const [stretch] = await sql<{ last: string | null }[]>`
+export async function unnotifiedAfter(sql: Sql, after: string, limit: number): Promise<EventPage> {
+  const [page] = await sql<{ last: string | null }[]>`
     select max(id) as last from (
       select id from webhook_events e where id > ${after} and ${isLate(sql)} order by id limit ${limit}) e`;
-  const last = stretch?.last ?? null;
+  const last = page?.last ?? null;
   if (last === null) return { last, left: [] };
   const left = await sql<Unnotified[]>`
     select e.id as event, e.account_id, e.workflow_id,

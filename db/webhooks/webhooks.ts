@@ -137,7 +137,7 @@ function isEarlier(sql: Sql): Fragment {
 export async function eventReported(sql: Sql, messageId: string): Promise<Reported> {
   const [message] = await sql<Reported[]>`
     select id, recipient, idx, sent_key, submission from messages where id = ${messageId}`;
-  if (!message) throw new Error(`message ${messageId} vanished`);
+  if (!message) throw new Error(`message ${messageId} not found`);
   return message;
 }
 
@@ -154,7 +154,7 @@ export async function eventIncoming(
   const [reply] = await sql<(IncomingRow & { inboundNumber: string | null })[]>`
     select i.id, i.sender, i.receiver, coalesce(i.text, i.received_text) as text, i.received_at, a.inbound_number
       from inbound_messages i join accounts a on a.id = i.account_id where i.id = ${inboundId}`;
-  if (!reply) throw new Error(`reply ${inboundId} vanished`);
+  if (!reply) throw new Error(`reply ${inboundId} not found`);
   return reply;
 }
 
@@ -164,7 +164,7 @@ export async function eventMessage(sql: Sql, messageId: string): Promise<Message
     select id, channel, status, recipient, sender, text, content, parts, cost_grosze, priority, reference, send_at, expires_at,
            delivered_at, error_code, created_at, updated_at
       from messages where id = ${messageId}`;
-  if (!message) throw new Error(`message ${messageId} vanished`);
+  if (!message) throw new Error(`message ${messageId} not found`);
   return message;
 }
 
@@ -172,7 +172,7 @@ export async function eventMessage(sql: Sql, messageId: string): Promise<Message
 export async function eventLink(sql: Sql, token: string, snapshot: ClickSnapshot): Promise<TrackedLinkRow> {
   const [link] = await sql<Pick<TrackedLinkRow, 'token' | 'url' | 'recipient' | 'createdAt'>[]>`
     select token, url, recipient, created_at from tracked_links where token = ${token}`;
-  if (!link) throw new Error(`link ${token} vanished`);
+  if (!link) throw new Error(`link ${token} not found`);
   return {
     ...link,
     messageId: snapshot.message_id,
@@ -187,7 +187,7 @@ export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRo
   const [reply] = await sql<(InboundRow & { optOut: boolean })[]>`
     select id, sender, receiver, text, reply_to, matched_by, received_at, null as read_at, opt_out
       from inbound_messages where id = ${inboundId}`;
-  if (!reply) throw new Error(`reply ${inboundId} vanished`);
+  if (!reply) throw new Error(`reply ${inboundId} not found`);
   return reply;
 }
 

@@ -20,7 +20,7 @@ export interface RouteStanding {
 }
 
 /** What a look at a domain came to for one route; `unknown`: there was no answer, and nothing is concluded. */
-export type Verdict = 'verified' | 'missing' | 'unknown';
+export type RecordCheck = 'verified' | 'missing' | 'unknown';
 
 /** How a domain stands with a route before anybody looked. */
 export const UNSEEN: RouteStanding = { verifiedAt: null, missingSince: null, lostAt: null };
@@ -31,7 +31,7 @@ export const UNSEEN: RouteStanding = { verifiedAt: null, missingSince: null, los
  */
 export function afterLook(
   before: RouteStanding,
-  verdict: Verdict,
+  verdict: RecordCheck,
   { confirmed, now }: { confirmed: boolean; now: Date },
 ): RouteStanding {
   if (confirmed || verdict === 'verified') {

@@ -18,7 +18,7 @@ interface ReportedEmail {
   recipients: readonly ReportedRecipient[];
 }
 
-type Report = Pick<ProviderEmailEvent, 'kind' | 'permanent' | 'addresses' | 'namesAllTo' | 'hearsay'>;
+type Report = Pick<ProviderEmailEvent, 'kind' | 'permanent' | 'addresses' | 'namesAllTo' | 'unverified'>;
 
 /** An address that is not to be written to any more. */
 export interface Suppressing {
@@ -39,18 +39,18 @@ const sentTo = <R extends ReportedRecipient>(recipients: readonly R[]): R[] =>
  * whomever it is about, copies included. A stranger's address counts for nothing.
  */
 export function concernedBy<R extends ReportedRecipient>(
-  report: Pick<Report, 'kind' | 'addresses' | 'namesAllTo' | 'hearsay'>,
+  report: Pick<Report, 'kind' | 'addresses' | 'namesAllTo' | 'unverified'>,
   email: Omit<ReportedEmail, 'recipients'> & { recipients: readonly R[] },
 ): R[] {
-  const { kind, addresses, namesAllTo, hearsay } = report;
+  const { kind, addresses, namesAllTo, unverified } = report;
   const { erased, recipients } = email;
   const all = sentTo(recipients);
-  const namesAnother = addresses.length > 0 && hearsay !== true && namesAllTo !== true;
+  const namesAnother = addresses.length > 0 && unverified !== true && namesAllTo !== true;
   if (all.length === 1 && (erased || !namesAnother)) return all;
   if (erased) return [];
   // The provider has the whole of it, whomever it names.
   if (namesSenderAlone(report, email)) return kind === 'sent' ? all : [];
-  if (addresses.length === 0) return hearsay === true ? [] : all;
+  if (addresses.length === 0) return unverified === true ? [] : all;
   const keys = new Set(addresses.map(addressKey));
   const named = all.filter(({ address }) => keys.has(addressKey(address)));
   if (namesAllTo !== true || named.length === 0 || isHidden(all)) return named;
@@ -66,15 +66,15 @@ export function suppressing(report: Report, email: ReportedEmail): Suppressing |
   const reason = suppressionAfter(report);
   const address = reason === null ? null : soleAddress(report, email);
   if (reason === null || address === null) return null;
-  const ifRepeated = report.hearsay === true && sentTo(email.recipients).length > 1;
+  const ifRepeated = report.unverified === true && sentTo(email.recipients).length > 1;
   return { address: addressKey(address), reason, ifRepeated };
 }
 
 function soleAddress(report: Report, email: ReportedEmail): string | null {
-  const { addresses, namesAllTo, hearsay } = report;
+  const { addresses, namesAllTo, unverified } = report;
   if (email.erased) {
     const isSole = addresses.length === 1 && (namesAllTo !== true || sentTo(email.recipients).length === 1);
-    return hearsay === true || !isSole ? null : emailAddress(addresses[0]!);
+    return unverified === true || !isSole ? null : emailAddress(addresses[0]!);
   }
   const [first, ...more] = concernedBy(report, email);
   return first === undefined || more.length > 0 ? null : first.address;
@@ -102,10 +102,10 @@ const isHidden = (recipients: readonly ReportedRecipient[]): boolean =>
  * the copy that the sender got in place of others.
  */
 export function isIdle(
-  report: Pick<Report, 'addresses' | 'namesAllTo' | 'hearsay'>,
+  report: Pick<Report, 'addresses' | 'namesAllTo' | 'unverified'>,
   email: ReportedEmail,
   concerned: readonly unknown[],
 ): boolean {
   if (concerned.length > 0 || report.addresses.length === 0) return false;
-  return report.hearsay === true || (!email.erased && namesSenderAlone(report, email));
+  return report.unverified === true || (!email.erased && namesSenderAlone(report, email));
 }

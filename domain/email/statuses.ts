@@ -115,7 +115,7 @@ export interface ProviderEmailEvent {
   /** When it happened. */
   at: Date;
   /** Nobody vouches for it: whoever got the e-mail could have written it. Absent: the provider itself says so. */
-  hearsay?: boolean;
+  unverified?: boolean;
   /** The provider's own data, as JSON: at most 64 kB. */
   payload: Record<string, unknown>;
 }

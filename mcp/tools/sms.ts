@@ -7,7 +7,7 @@ import { estimateSchema } from '../../api/messages/estimate.ts';
 import { sendMessages, sendVoice } from '../../api/messages/send.ts';
 import { batchResultSchema } from '../../api/messages/sending.ts';
 import { changeTemplate, createTemplate, listTemplates } from '../../api/templates.ts';
-import { countParts, questionOf, tool } from '../tool.ts';
+import { countParts, endpointCallOf, tool } from '../tool.ts';
 import { SENDING_ARGUMENTS } from '../call.ts';
 
 const RETRY =
@@ -125,8 +125,8 @@ export const smsTools = [
     optional: ['name', 'body'],
     ask: ({ id, ...fields }) =>
       id === undefined || id === null
-        ? questionOf(createTemplate, fields)
-        : questionOf(changeTemplate, { id, ...fields }),
+        ? endpointCallOf(createTemplate, fields)
+        : endpointCallOf(changeTemplate, { id, ...fields }),
   }),
   tool({
     name: 'check_number',

@@ -14,7 +14,7 @@ import { readRoute, routeCredentials } from '../../db/routes/routes.ts';
 import { ownRoutes } from '../../domain/routing.ts';
 import type { ProviderBalance } from '../../providers/kind.ts';
 import { providerKinds } from '../../providers/registry.ts';
-import type { Asked } from '../asked.ts';
+import type { OperationContext } from '../context.ts';
 import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
 import { recorded } from '../staff.ts';
@@ -73,7 +73,10 @@ const SOMEBODY = '+48500000000';
  * Of a route that others send by as well it is not the account's money, nor the name its own.
  * @throws Refused `account_not_migrated` where no route of the account's alone has a balance; `unavailable` where the provider does not say
  */
-export async function upstreamBalance({ services, caller }: Asked<unknown>): Promise<ProviderBalance> {
+export async function upstreamBalance({
+  services,
+  caller,
+}: OperationContext<unknown>): Promise<ProviderBalance> {
   const { accountId } = caller;
   const traffic = { key: accountId, msisdn: SOMEBODY, accountId, type: 'sms', priority: false } as const;
   const routing = await services.routing();

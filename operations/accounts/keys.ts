@@ -17,7 +17,7 @@ import {
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import type { Scope } from '../asked.ts';
+import type { Scope } from '../context.ts';
 import { recorded } from '../staff.ts';
 import { holdOpenAccount } from './accounts.ts';
 import { DEFAULT_TOKEN_RATE } from '../../domain/money.ts';

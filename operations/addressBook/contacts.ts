@@ -8,7 +8,7 @@ import { type ContactPlan, type NumberedChange, planContacts } from '../../domai
 import { withinQuota } from '../quotas.ts';
 import { type ContactChange, IMPORT_MAX } from '../../domain/contacts.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
-import type { Asked } from '../asked.ts';
+import type { OperationContext } from '../context.ts';
 
 // What of a contact adds to each quota.
 const BLAMED = {
@@ -61,7 +61,7 @@ export async function saveContact({
   services: { sql },
   caller: { accountId },
   input,
-}: Asked<NumberedChange>): Promise<{ created: boolean; contact: ContactRow }> {
+}: OperationContext<NumberedChange>): Promise<{ created: boolean; contact: ContactRow }> {
   return await changeBook(sql, accountId, async (tx) => {
     const { id, created } = await saveOne(tx, accountId, input);
     return { created, contact: (await readContact(tx, accountId, id))! };
@@ -76,7 +76,7 @@ export async function changeContact({
   services: { sql },
   caller: { accountId },
   input: { id, msisdn, change },
-}: Asked<ContactPatch>): Promise<ContactRow> {
+}: OperationContext<ContactPatch>): Promise<ContactRow> {
   return await changeBook(sql, accountId, async (tx) => {
     const before = await readContact(tx, accountId, id);
     if (before === null) throw unknown();
@@ -94,7 +94,7 @@ export async function deleteContact({
   services: { sql },
   caller: { accountId },
   input: { id },
-}: Asked<{ id: string }>): Promise<void> {
+}: OperationContext<{ id: string }>): Promise<void> {
   if (!(await stored.deleteContact(sql, accountId, id))) throw unknown();
 }
 
@@ -129,7 +129,7 @@ export interface ImportedContacts {
  * @throws Refused for too many elements, and where all of them together are more than the account may keep
  */
 export async function importContacts<Element>(
-  { services: { sql }, caller: { accountId }, input: elements }: Asked<readonly Element[]>,
+  { services: { sql }, caller: { accountId }, input: elements }: OperationContext<readonly Element[]>,
   read: (element: Element) => NumberedChange,
 ): Promise<ImportedContacts> {
   if (elements.length > IMPORT_MAX) throw new Refused({ reason: 'contacts_too_many', limit: IMPORT_MAX });

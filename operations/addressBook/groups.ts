@@ -1,6 +1,6 @@
 import * as stored from '../../db/contacts/groups.ts';
 import { Refused } from '../../domain/refusals.ts';
-import type { Asked } from '../asked.ts';
+import type { OperationContext } from '../context.ts';
 import { withinQuota } from '../quotas.ts';
 import { CONTACT_GROUPS_MAX, MEMBERS_ADDED_MAX } from '../../domain/contacts.ts';
 import { isId } from '../../domain/ids.ts';
@@ -11,7 +11,7 @@ export async function createGroup({
   services: { sql },
   caller: { accountId },
   input: { name },
-}: Asked<{ name: string }>): Promise<stored.GroupRow> {
+}: OperationContext<{ name: string }>): Promise<stored.GroupRow> {
   return await withinQuota({ groups: 'name' }, uniquely(name, stored.createGroup(sql, accountId, name)));
 }
 
@@ -20,7 +20,7 @@ export async function renameGroup({
   services: { sql },
   caller: { accountId },
   input: { id, name },
-}: Asked<{ id: string; name: string }>): Promise<void> {
+}: OperationContext<{ id: string; name: string }>): Promise<void> {
   if (!(await uniquely(name, stored.renameGroup(sql, accountId, id, name)))) throw unknownGroup(id);
 }
 
@@ -29,7 +29,7 @@ export async function deleteGroup({
   services: { sql },
   caller: { accountId },
   input: { id },
-}: Asked<{ id: string }>): Promise<void> {
+}: OperationContext<{ id: string }>): Promise<void> {
   if (!(await stored.deleteGroup(sql, accountId, id))) throw unknownGroup(id);
 }
 
@@ -72,7 +72,7 @@ export async function addMembers({
   services: { sql },
   caller: { accountId },
   input,
-}: Asked<NewMembers>): Promise<AddedMembers> {
+}: OperationContext<NewMembers>): Promise<AddedMembers> {
   const { id, contact_ids: ids = [], msisdns: numbers = [] } = input;
   if (input.contact_ids === undefined && input.msisdns === undefined) {
     throw new Refused({ reason: 'members_missing' }, 'contact_ids');
@@ -128,7 +128,7 @@ export async function removeMember({
   services: { sql },
   caller: { accountId },
   input: { id, contact_id: contactId },
-}: Asked<{ id: string; contact_id: string }>): Promise<void> {
+}: OperationContext<{ id: string; contact_id: string }>): Promise<void> {
   const removed = await stored.removeMember(sql, accountId, id, contactId);
   if (!removed) throw new Refused({ reason: 'contact_not_in_group' });
 }

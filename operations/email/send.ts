@@ -21,14 +21,14 @@ import { Refused } from '../../domain/refusals.ts';
 import { emailTraffic, workingRoute } from '../../domain/routing.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { currentTraceparent } from '../../telemetry/tracing.ts';
-import type { Asked, Caller, Services } from '../asked.ts';
+import type { OperationContext, Caller, Services } from '../context.ts';
 import { withinQuota } from '../quotas.ts';
 import {
   ACCEPT_MS,
   acceptWithin,
   fingerprintOf,
-  type Keyed,
-  keyedBy,
+  type IdempotencyClaim,
+  idempotencyKeyOf,
   refuseBeyondBacklog,
   sendOnce,
   type Sent,
@@ -63,7 +63,10 @@ const NOBODY = 'none';
 export type EmailServices = Pick<Services, 'sql' | 'backlog' | 'routing' | 'secretsKey' | 'log'>;
 
 /** An e-mail that is asked to be sent: by a caller, or by the service itself for its own account. */
-interface EmailAsked extends Omit<Asked<EmailInput>, 'services' | 'caller' | 'becomesHeavy'> {
+interface EmailContext extends Omit<
+  OperationContext<EmailInput>,
+  'services' | 'caller' | 'acquireHeavySlot'
+> {
   services: EmailServices;
   caller: Pick<Caller, 'accountId'>;
 }
@@ -83,18 +86,18 @@ interface SentEmail {
  * @returns `replayed`: it was sent before with the same `idx`
  * @throws Refused
  */
-export async function sendEmail(asked: EmailAsked): Promise<Sent<SentEmail>> {
-  const keyed = await keyOf(asked);
-  return await sendOnce(asked, keyed, () => acceptNew(asked, keyed));
+export async function sendEmail(context: EmailContext): Promise<Sent<SentEmail>> {
+  const keyed = await keyOf(context);
+  return await sendOnce(context, keyed, () => acceptNew(context, keyed));
 }
 
 /** Plans an e-mail and accepts it. @throws Refused, KeyTakenError */
-async function acceptNew(asked: EmailAsked, keyed: Keyed | null): Promise<SentEmail> {
-  const { services, input, receivedAt } = asked;
+async function acceptNew(context: EmailContext, keyed: IdempotencyClaim | null): Promise<SentEmail> {
+  const { services, input, receivedAt } = context;
   refuseRepeated(input);
   refuseUnclearUnsubscribing(input);
-  await refuseBeyondBacklog(asked);
-  const { email, limits } = await planEmail(asked);
+  await refuseBeyondBacklog(context);
+  const { email, limits } = await planEmail(context);
   addIds({ emailId: email.id });
   const body = answerOf(input, email);
   const claims = keyed === null ? [] : [{ ...keyed, acceptedBody: body }];
@@ -123,13 +126,13 @@ function answerOf(
 }
 
 /** The key by which a repeated `idx` is known, and what makes two e-mails the same; null without `idx`. */
-async function keyOf({ services, input }: EmailAsked): Promise<Keyed | null> {
+async function keyOf({ services, input }: EmailContext): Promise<IdempotencyClaim | null> {
   const { idx, attachments } = input;
   if (idx === null) return null;
   const files = [];
   for (const { pieces, ...file } of attachments) files.push({ ...file, sha256: await hashOf(pieces) });
   return {
-    ...keyedBy('email', idx),
+    ...idempotencyKeyOf('email', idx),
     fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', {
       ...{ ...input, interface: undefined, attachments: files, headers: input.headers.toSorted(byName) },
     }),
@@ -177,7 +180,7 @@ interface Planned {
  * for want of room: that is asked where it is written, as many may come at once.
  * @throws Refused
  */
-async function planEmail({ services, caller, input, requestId }: EmailAsked): Promise<Planned> {
+async function planEmail({ services, caller, input, requestId }: EmailContext): Promise<Planned> {
   const { sql } = services;
   const asked = allRecipients(input);
   const from = input.from === null ? null : domainOf(input.from);
@@ -243,7 +246,7 @@ function refuseUnverified(terms: EmailTerms, from: string | null, paid: readonly
   if (stranger !== undefined) throw new Refused({ reason: 'address_not_own' }, stranger.kind);
 }
 
-type Who = Pick<EmailAsked, 'services' | 'caller'>;
+type Who = Pick<EmailContext, 'services' | 'caller'>;
 
 /** @throws Refused where no route for e-mail works (v1.2.0, POST /v1/email, 503), or none is for the sender's domain */
 async function routeOf(

@@ -5,7 +5,7 @@ import { createPacer, type Pacer } from '../../db/routes/pacing.ts';
 import { readRoute, type Route, routeCredentials } from '../../db/routes/routes.ts';
 import type { Turn } from '../../providers/email.ts';
 import { providerKinds } from '../../providers/registry.ts';
-import type { Asked, Services } from '../asked.ts';
+import type { OperationContext, Services } from '../context.ts';
 import { withinQuotas } from '../../db/accounts/quotas.ts';
 import { addSuppressions as add, removeSuppression as remove } from '../../db/emails/suppressions.ts';
 import { addressKey, emailAddress } from '../../domain/email/address.ts';
@@ -76,7 +76,7 @@ async function inRate<T>(
   const until = Date.now() + GOES_ON_MS;
   const over = AbortSignal.timeout(GOES_ON_MS);
   const turn = async (): Promise<void> => void (await pacer.turn(1, NOTHING_TO_PREPARE, over));
-  const limit = { until, error: () => new Error('its turn did not come in time') };
+  const limit = { until, error: () => new Error('timed out waiting for a slot') };
   return await place.run(owner, () => ask(turn), limit);
 }
 
@@ -103,7 +103,7 @@ export async function addSuppressions({
   services: { sql },
   caller: { accountId },
   input: { addresses },
-}: Asked<{ addresses: readonly string[] }>): Promise<number> {
+}: OperationContext<{ addresses: readonly string[] }>): Promise<number> {
   const adding = transaction(sql, (tx) =>
     withinQuotas(tx, accountId, () => add(tx, accountId, addresses.map(addressKey))),
   );
@@ -120,7 +120,7 @@ export async function removeSuppression({
   services,
   caller: { accountId },
   input,
-}: Asked<{ address: string }>): Promise<string> {
+}: OperationContext<{ address: string }>): Promise<string> {
   const address = emailAddress(input.address);
   if (address === null) throw new Refused({ reason: 'address_malformed', field: 'address' }, 'address');
   const key = addressKey(address);

@@ -3,7 +3,7 @@ import { readRoutes, type Route, routeCredentials } from '../../db/routes/routes
 import type { CallbackCall } from '../../providers/callbacks.ts';
 import type { EmailCallback } from '../../providers/email.ts';
 import { providerKinds } from '../../providers/registry.ts';
-import type { Services } from '../asked.ts';
+import type { Services } from '../context.ts';
 
 const KNOWN_MS = 2_000;
 

@@ -15,7 +15,7 @@ import {
 import { providerKinds } from '../../providers/registry.ts';
 import type { Sql } from '../../db/connection.ts';
 import { countReports } from '../../telemetry/messageMetrics.ts';
-import type { Services } from '../asked.ts';
+import type { Services } from '../context.ts';
 
 export type { CallbackCall } from '../../providers/callbacks.ts';
 

@@ -23,7 +23,7 @@ import {
 } from '../../domain/reports.ts';
 import { readReport, type ReportGroup } from '../../db/reports/reports.ts';
 import { createFairSemaphore } from '../../concurrency/semaphore.ts';
-import type { Asked } from '../asked.ts';
+import type { OperationContext } from '../context.ts';
 import { DeadlineError } from '../outages.ts';
 
 /**
@@ -116,7 +116,7 @@ export async function report({
   caller: { accountId, accountMode },
   input,
   receivedAt,
-}: Asked<ReportInput>): Promise<Report> {
+}: OperationContext<ReportInput>): Promise<Report> {
   const { group_by: by, limit } = input;
   const period = reportPeriod(input, Date.now());
   const spans = spansOf(period, by);

@@ -77,8 +77,8 @@ export const addRoute = recorded('routes add', async (sql, input: NewRoute, serv
         : callbackAddresses(kind, kind.callbacks, { name, settings, credentials }),
     simulated: await simulatedUseNow(sql),
   };
-  const pace = { rate_per_second: ratePerSecond, broken_after_s: brokenAfterS };
-  return { data, subject: name, details: { kind: kind.name, settings, ...pace, prefix: prefix ?? null } };
+  const rates = { rate_per_second: ratePerSecond, broken_after_s: brokenAfterS };
+  return { data, subject: name, details: { kind: kind.name, settings, ...rates, prefix: prefix ?? null } };
 });
 
 interface RouteChanges {
@@ -97,19 +97,19 @@ interface RouteChanges {
  */
 export const changeRoute = recorded('routes change', async (sql, { route: name, changes }: RouteChanges) => {
   const before = await holdRoute(sql, name);
-  const { settings: given = {}, ...pace } = changes;
+  const { settings: given = {}, ...rates } = changes;
   const old = storedSettings(before);
   const settings = mergedSettings(kindOf(before), old, given);
-  const changed = { ...difference(old, settings), ...paceChanges(before, pace) };
+  const changed = { ...difference(old, settings), ...rateChanges(before, rates) };
   if (Object.keys(changed).length === 0) {
     throw new StaffRefused({ reason: 'nothing_to_change', of: 'route' });
   }
-  await storeChange(sql, name, { settings, ...pace });
+  await storeChange(sql, name, { settings, ...rates });
   const data = plainRoute(await findRoute(sql, name));
   return { data, subject: name, details: { changes: changed } };
 });
 
-function paceChanges(before: Route, { ratePerSecond, brokenAfterS }: RouteChanges['changes']) {
+function rateChanges(before: Route, { ratePerSecond, brokenAfterS }: RouteChanges['changes']) {
   return {
     ...(ratePerSecond === undefined
       ? {}

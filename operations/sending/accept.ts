@@ -8,7 +8,7 @@ import { InsufficientFundsError } from '../../db/money/reservations.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
-import type { Asked, Caller, Services } from '../asked.ts';
+import type { OperationContext, Caller, Services } from '../context.ts';
 import { DeadlineError, outageOf, within } from '../outages.ts';
 import { quotaReached, toolBudgetReached } from '../quotas.ts';
 import type { Channel } from '../../domain/channelDeclaration.ts';
@@ -26,12 +26,12 @@ const UNREACHED = new Set(['ECONNREFUSED', 'CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_
  * @throws Refused; KeyTakenError and LinksChangedError, where nothing is wrong with the request
  */
 export async function accept(
-  asked: Pick<Asked<unknown>, 'services' | 'caller' | 'receivedAt'>,
+  context: Pick<OperationContext<unknown>, 'services' | 'caller' | 'receivedAt'>,
   accepting: Accepting,
 ): Promise<void> {
-  const { services, receivedAt } = asked;
+  const { services, receivedAt } = context;
   const { messages } = accepting;
-  await refuseBeyondBacklog(asked);
+  await refuseBeyondBacklog(context);
   try {
     await acceptWithin(receivedAt + ACCEPT_MS, 'send', () => services.acceptMessages(accepting));
   } catch (error) {
@@ -108,7 +108,7 @@ function countAccepted(messages: Accepting['messages']): void {
 }
 
 /** What a send is known by for 24 hours. */
-export interface Keyed {
+export interface IdempotencyClaim {
   key: string;
   fingerprint: Buffer;
   /** The field that it came in; null: it came in a header. */
@@ -121,7 +121,10 @@ export function keyOfIdx(channel: Channel | 'email', idx: string): string {
 }
 
 /** The same as part of what a send is known by. */
-export function keyedBy(channel: Channel | 'email', idx: string): Pick<Keyed, 'key' | 'field'> {
+export function idempotencyKeyOf(
+  channel: Channel | 'email',
+  idx: string,
+): Pick<IdempotencyClaim, 'key' | 'field'> {
   return { key: keyOfIdx(channel, idx), field: 'idx' };
 }
 
@@ -148,11 +151,11 @@ export function fingerprintOf(secretsKey: Buffer, method: string, path: string, 
  * @throws Refused for other content
  */
 export async function findReplay<Body>(
-  asked: { services: Pick<Services, 'sql'>; caller: Pick<Caller, 'accountId'> },
-  keyed: Keyed | null,
+  context: { services: Pick<Services, 'sql'>; caller: Pick<Caller, 'accountId'> },
+  keyed: IdempotencyClaim | null,
 ): Promise<Sent<Body> | null> {
   if (keyed === null) return null;
-  const record = await readKeyRecord(asked.services.sql, asked.caller.accountId, keyed.key);
+  const record = await readKeyRecord(context.services.sql, context.caller.accountId, keyed.key);
   if (record === null) return null;
   if (!keyed.fingerprint.equals(record.fingerprint))
     throw new Refused({ reason: 'idempotency_other_content' }, keyed.field ?? undefined);
@@ -164,16 +167,16 @@ export async function findReplay<Body>(
  * @throws Refused
  */
 export async function sendOnce<Body>(
-  asked: Parameters<typeof findReplay>[0],
-  keyed: Keyed | null,
+  context: Parameters<typeof findReplay>[0],
+  keyed: IdempotencyClaim | null,
   send: () => Promise<Body>,
 ): Promise<Sent<Body>> {
-  const replay = await findReplay<Body>(asked, keyed);
+  const replay = await findReplay<Body>(context, keyed);
   if (replay !== null) return replay;
   try {
     return { body: await send(), replayed: false };
   } catch (error) {
-    const first = isOfAnother(error) ? await findReplay<Body>(asked, keyed) : null;
+    const first = isOfAnother(error) ? await findReplay<Body>(context, keyed) : null;
     if (first !== null) return first;
     if (!(error instanceof KeyTakenError)) throw error;
     throw new Refused({ reason: 'idempotency_in_progress' }, keyed?.field ?? undefined);

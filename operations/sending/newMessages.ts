@@ -8,7 +8,7 @@ import { type PersonalLinks, type Wording, writtenOut } from './wording.ts';
 import { INTERFACE } from '../../domain/ids.ts';
 import { mapInChunks } from '../../concurrency/tasks.ts';
 import { countryOf } from '../../domain/msisdn.ts';
-import type { Asked } from '../asked.ts';
+import type { OperationContext } from '../context.ts';
 import type { Plan } from './plan.ts';
 import type { SendInput } from './send.ts';
 import { readMessageUsage } from '../../db/accounts/quotas.ts';
@@ -75,7 +75,7 @@ function withoutScheme(url: string): string {
 
 /** The plan with every recipient's own links in its text, ready to be written. */
 export async function newMessages(
-  { services, caller, input, requestId }: Asked<SendInput>,
+  { services, caller, input, requestId }: OperationContext<SendInput>,
   plan: Plan,
 ): Promise<NewMessage[]> {
   const { terms, sender, wording } = plan;

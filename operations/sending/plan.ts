@@ -26,7 +26,7 @@ import { areHeavy } from '../../domain/sms.ts';
 import { messageCost, pricePerPart } from '../../domain/money.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
 import { isNumber } from '../../domain/msisdn.ts';
-import type { Asked } from '../asked.ts';
+import type { OperationContext } from '../context.ts';
 import { sampleLinks } from './newMessages.ts';
 import { expandRecipients, readRecipients, type Recipient } from './recipients.ts';
 import type { SendInput } from './send.ts';
@@ -125,14 +125,14 @@ export interface PlannedMessage extends PersonalText {
  * here, before anything is written.
  * @throws Refused
  */
-export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
-  const { input, caller, services } = asked;
+export async function planMessages(context: OperationContext<SendInput>): Promise<Plan> {
+  const { input, caller, services } = context;
   const { sql } = services;
   const read = await readRecipients(input.to, input.recipientsMax);
   const channel = input.channel ?? DEFAULT_CHANNEL;
   const wording = await findWording(sql, caller.accountId, input, channel);
   const recipients = await expandRecipients(sql, caller.accountId, read, input.recipientsMax);
-  if (areHeavy(charactersOf(wording) * recipients.length)) asked.becomesHeavy();
+  if (areHeavy(charactersOf(wording) * recipients.length)) context.acquireHeavySlot();
   const msisdns = recipients.map(({ msisdn }) => msisdn);
   const terms = await readSendTerms(sql, caller.accountId, input.from ?? null, msisdns);
   if (terms === null) throw new Refused({ reason: 'account_closed' });

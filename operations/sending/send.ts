@@ -8,9 +8,9 @@ import { Refused } from '../../domain/refusals.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
 import { currentTraceparent } from '../../telemetry/tracing.ts';
-import type { Asked } from '../asked.ts';
+import type { OperationContext } from '../context.ts';
 import { spendingOf } from '../quotas.ts';
-import { accept, findReplay, isOfAnother, type Keyed, sendOnce, type Sent } from './accept.ts';
+import { accept, findReplay, isOfAnother, type IdempotencyClaim, sendOnce, type Sent } from './accept.ts';
 import { messageQuotaRefusal, newMessages, refuseLinksBeyond } from './newMessages.ts';
 import { isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
 import { type KeyClaim, KeyTakenError } from '../../db/messages/idempotency.ts';
@@ -58,35 +58,41 @@ export interface SendInput {
 const LINK_ATTEMPTS = 10;
 
 /** How an entry point answers a send, and what makes it the same send as another. */
-interface Answering<Body> {
+interface ResponseBuilder<Body> {
   /** Kept for whoever repeats the key. */
   bodyOf: (messages: readonly NewMessage[]) => Body;
   /** By its `Idempotency-Key`, or a field that is one; null where none came. */
-  keyed: Keyed | null;
+  keyed: IdempotencyClaim | null;
 }
 
 /**
  * Sends a message to each recipient (v2.3.0, Send): all are accepted and charged together, or nothing is sent.
  * @throws Refused
  */
-export async function send<Body>(asked: Asked<SendInput>, answering: Answering<Body>): Promise<Sent<Body>> {
-  return await sendOnce(asked, answering.keyed, () => sendNew(asked, answering));
+export async function send<Body>(
+  context: OperationContext<SendInput>,
+  answering: ResponseBuilder<Body>,
+): Promise<Sent<Body>> {
+  return await sendOnce(context, answering.keyed, () => sendNew(context, answering));
 }
 
-async function sendNew<Body>(asked: Asked<SendInput>, { keyed, bodyOf }: Answering<Body>): Promise<Body> {
-  const { services, caller } = asked;
-  const plan = await planMessages(asked);
+async function sendNew<Body>(
+  context: OperationContext<SendInput>,
+  { keyed, bodyOf }: ResponseBuilder<Body>,
+): Promise<Body> {
+  const { services, caller } = context;
+  const plan = await planMessages(context);
   const refusal = paymentRefusal(plan) ?? (await messageQuotaRefusal(services.sql, caller.accountId, plan));
   if (refusal !== null) throw refusal;
   if (!plan.batched) addIds({ messageId: plan.messages[0]!.id });
 
   for (let attempt = 1; ; attempt += 1) {
-    const messages = await newMessages(asked, plan);
+    const messages = await newMessages(context, plan);
     refuseLinksBeyond(plan, messages);
     const body = bodyOf(messages);
     const claims = keyed === null ? [] : [{ ...keyed, acceptedBody: body }];
     try {
-      await accept(asked, acceptingOf(asked, plan, messages, claims));
+      await accept(context, acceptingOf(context, plan, messages, claims));
       return body;
     } catch (error) {
       if (!(error instanceof LinksChangedError)) throw error;
@@ -99,7 +105,7 @@ async function sendNew<Body>(asked: Asked<SendInput>, { keyed, bodyOf }: Answeri
 
 /** What is accepted of a plan. */
 export function acceptingOf(
-  { caller }: Pick<Asked<unknown>, 'caller'>,
+  { caller }: Pick<OperationContext<unknown>, 'caller'>,
   plan: Plan,
   messages: readonly NewMessage[],
   claims: Accepting['claims'],
@@ -123,7 +129,7 @@ function paymentRefusal(plan: Plan): Refused | null {
 export interface Item {
   input: SendInput & { to: string; literal: true };
   /** What it is known by for 24 hours; null: it is sent whenever it comes. */
-  keyed: Keyed | null;
+  keyed: IdempotencyClaim | null;
 }
 
 /** How the entry point that the items came through answers. */
@@ -146,11 +152,11 @@ type Blaming = Pick<ItemAnswers<never>, 'blamed'>;
  * @throws Refused
  */
 export async function sendItems<Shown>(
-  asked: Asked<readonly Item[]>,
+  context: OperationContext<readonly Item[]>,
   answers: ItemAnswers<Shown>,
 ): Promise<Shown[]> {
-  const firsts = firstsOf(asked.input, answers);
-  const shown = await shownOf(asked, [...new Set(firsts)], answers);
+  const firsts = firstsOf(context.input, answers);
+  const shown = await shownOf(context, [...new Set(firsts)], answers);
   return firsts.map((index) => shown.get(index)!);
 }
 
@@ -168,17 +174,17 @@ function firstsOf(items: readonly Item[], answers: Blaming): number[] {
 
 /** What is shown of items with keys of their own, by their places. */
 async function shownOf<Shown>(
-  asked: Asked<readonly Item[]>,
+  context: OperationContext<readonly Item[]>,
   wanted: readonly number[],
   answers: ItemAnswers<Shown>,
 ): Promise<Map<number, Shown>> {
-  const shown = await replaysOf(asked, wanted, answers);
+  const shown = await replaysOf(context, wanted, answers);
   for (;;) {
     const open = wanted.filter((index) => !shown.has(index));
     if (open.length === 0) return shown;
-    const sent = await sendOpen(asked, open, answers);
+    const sent = await sendOpen(context, open, answers);
     // Others with their keys may have been accepted meanwhile, and taken the money.
-    const found = sent instanceof Refused ? await replaysOf(asked, open, answers) : sent;
+    const found = sent instanceof Refused ? await replaysOf(context, open, answers) : sent;
     if (sent instanceof Refused && found.size === 0) throw sent;
     for (const [index, one] of found) shown.set(index, one);
   }
@@ -186,13 +192,13 @@ async function shownOf<Shown>(
 
 /** What was answered of those that were sent before under their key. @throws Refused while that is under way */
 async function replaysOf<Shown>(
-  asked: Asked<readonly Item[]>,
+  context: OperationContext<readonly Item[]>,
   wanted: readonly number[],
   answers: ItemAnswers<Shown>,
 ): Promise<Map<number, Shown>> {
   const shown = new Map<number, Shown>();
   for (const index of wanted) {
-    const replay = await blaming(index, answers, findReplay(asked, asked.input[index]!.keyed));
+    const replay = await blaming(index, answers, findReplay(context, context.input[index]!.keyed));
     if (replay !== null) shown.set(index, answers.shownIn(replay.body));
   }
   return shown;
@@ -200,62 +206,62 @@ async function replaysOf<Shown>(
 
 /** @returns what is shown of each; or why nothing of them was accepted, which may be others with their keys */
 async function sendOpen<Shown>(
-  asked: Asked<readonly Item[]>,
+  context: OperationContext<readonly Item[]>,
   open: readonly number[],
   answers: ItemAnswers<Shown>,
 ): Promise<Map<number, Shown> | Refused> {
-  const { services, caller } = asked;
-  const plans = await planEach(asked, open, answers);
+  const { services, caller } = context;
+  const plans = await planEach(context, open, answers);
   const whole = { ...plans[0]!, messages: plans.flatMap(({ messages }) => messages) };
   const refusal = paymentRefusal(whole) ?? (await messageQuotaRefusal(services.sql, caller.accountId, whole));
   if (refusal !== null) return refusal;
 
-  const messages = await messagesOf(asked, open, plans);
+  const messages = await messagesOf(context, open, plans);
   const shown = new Map(open.map((index, place) => [index, answers.show(messages[place]!)]));
   try {
-    await accept(asked, acceptingOf(asked, whole, messages, claimsOf(asked, shown, answers)));
+    await accept(context, acceptingOf(context, whole, messages, claimsOf(context, shown, answers)));
     return shown;
   } catch (error) {
     if (!isOfAnother(error)) throw error;
     if (!(error instanceof KeyTakenError)) return error as Refused;
-    const taken = open.find((index) => asked.input[index]!.keyed?.key === error.key)!;
+    const taken = open.find((index) => context.input[index]!.keyed?.key === error.key)!;
     return answers.blamed(new Refused({ reason: 'idempotency_in_progress' }, 'idx'), taken);
   }
 }
 
 async function planEach(
-  asked: Asked<readonly Item[]>,
+  context: OperationContext<readonly Item[]>,
   open: readonly number[],
   answers: Blaming,
 ): Promise<Plan[]> {
   const plans: Plan[] = [];
   for (const index of open) {
-    const { input } = asked.input[index]!;
-    plans.push(await blaming(index, answers, planMessages({ ...asked, input })));
+    const { input } = context.input[index]!;
+    plans.push(await blaming(index, answers, planMessages({ ...context, input })));
   }
   return plans;
 }
 
 /** The messages of all items, made at one time. */
 async function messagesOf(
-  asked: Asked<readonly Item[]>,
+  context: OperationContext<readonly Item[]>,
   open: readonly number[],
   plans: readonly Plan[],
 ): Promise<NewMessage[]> {
   const { now } = plans[0]!.terms;
   const messages: NewMessage[] = [];
   for (const [place, index] of open.entries()) {
-    const { input } = asked.input[index]!;
+    const { input } = context.input[index]!;
     const plan = plans[place]!;
     const planned = { ...plan, terms: { ...plan.terms, now }, batched: true };
-    messages.push(...(await newMessages({ ...asked, input }, planned)));
+    messages.push(...(await newMessages({ ...context, input }, planned)));
   }
   return messages;
 }
 
 /** The claims of the items' keys. */
 function claimsOf<Shown>(
-  { input: items }: Asked<readonly Item[]>,
+  { input: items }: OperationContext<readonly Item[]>,
   shown: ReadonlyMap<number, Shown>,
   { bodyOf }: ItemAnswers<Shown>,
 ): KeyClaim[] {

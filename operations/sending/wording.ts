@@ -107,7 +107,7 @@ export async function findWording(
   const wording = { channel, ...written, finish, content: contentOf(channel, request, template) };
   const { pieces, field } = wording;
   refuseMalformed(pieces, field);
-  refuseUnheard(channel, pieces, field);
+  rejectLinksInVoiceCalls(channel, pieces, field);
   if (linkAddresses(pieces).length > LINK_ADDRESSES_MAX)
     throw new Refused({ reason: 'links_too_many', limit: LINK_ADDRESSES_MAX }, field);
   if (placeholderCount(pieces) > PLACEHOLDERS_MAX)
@@ -184,7 +184,7 @@ function refuseFaulty(channel: Channel, text: string, literal: boolean, field: s
 }
 
 /** @throws Refused for links in what is read aloud */
-function refuseUnheard(channel: Channel, pieces: readonly Piece[], field: string): void {
+function rejectLinksInVoiceCalls(channel: Channel, pieces: readonly Piece[], field: string): void {
   if (!rulesOf(channel).links && pieces.some(({ kind }) => kind === 'link' || kind === 'opt-out'))
     throw new Refused({ reason: 'links_unheard' }, field);
 }

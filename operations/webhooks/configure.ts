@@ -5,7 +5,7 @@ import { findAccount, holdOpenAccount } from '../accounts/accounts.ts';
 import { recorded } from '../staff.ts';
 import { decrypt, encrypt } from '../../db/installation.ts';
 import { faultOfAddress } from '../../domain/addresses.ts';
-import type { Asked } from '../asked.ts';
+import type { OperationContext } from '../context.ts';
 import { changesRefusal } from '../settings.ts';
 
 const SECRET_BYTES = 32;
@@ -46,7 +46,7 @@ export async function configureWebhook({
   services: { sql, settings, secretsKey },
   caller,
   input: { url, rotate_secret: rotate },
-}: Asked<Input>): Promise<{ secret: string }> {
+}: OperationContext<Input>): Promise<{ secret: string }> {
   const fault = url === null ? null : faultOfAddress(url, settings.WEBHOOK_ALLOW_PRIVATE);
   if (fault !== null) throw new Refused({ reason: fault }, 'url');
   const { accountId } = caller;

@@ -11,7 +11,7 @@ import {
 } from '../../db/webhooks/webhookDeliveries.ts';
 import { Refused, type ResendRefusal, StaffRefused } from '../../domain/refusals.ts';
 import { findAccount } from '../accounts/accounts.ts';
-import type { Asked } from '../asked.ts';
+import type { OperationContext } from '../context.ts';
 import {
   type Act,
   type ActedOn,
@@ -36,7 +36,7 @@ export async function resend({
   services,
   caller,
   input: { id },
-}: Asked<{ id: string }>): Promise<DeliveryRow> {
+}: OperationContext<{ id: string }>): Promise<DeliveryRow> {
   const { accountId } = caller;
   const round = await request(services.sql, id, accountId);
   if ('reason' in round) throw new Refused(round);

@@ -121,7 +121,7 @@ export async function testSmppRoute(
       respond(STATUS.temporary);
     },
     onLate: () => undefined,
-    onRoom: () => undefined,
+    onWindowChange: () => undefined,
   };
   let smscSystemId = '';
   for (const role of roles) {

@@ -5,7 +5,7 @@ import { encodePdu, type Fields, type Pdu } from './codec.ts';
 const WITHOUT_SESSION_MS = 2_000;
 
 /** Places in the windows of all sessions of a route, given out in the order they are asked for. */
-interface Room {
+interface WindowPool {
   /**
    * Waits for a place in a window, the emptiest first, and holds it.
    * @returns null when there has been no session for two seconds, or none will come
@@ -22,11 +22,11 @@ interface Room {
 }
 
 /** @param accepting the sessions that take submits */
-export function createRoom(accepting: () => Session[]): Room {
+export function createWindowPool(accepting: () => Session[]): WindowPool {
   const held = new WeakMap<Session, number>();
   const waiting: ((session: Session | null) => void)[] = [];
   let withoutSince = Date.now();
-  let patience: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   const heldOf = (session: Session) => held.get(session) ?? 0;
@@ -34,28 +34,28 @@ export function createRoom(accepting: () => Session[]): Room {
     let best: Session | null = null;
     let most = 0;
     for (const session of accepting()) {
-      const places = session.room() - heldOf(session);
+      const places = session.freeWindow() - heldOf(session);
       if (places > most) [best, most] = [session, places];
     }
     return best;
   };
 
-  const sendAway = (): void => {
+  const rejectWaiters = (): void => {
     for (const resolve of waiting.splice(0)) resolve(null);
   };
   const watch = (): void => {
     if (accepting().length > 0) {
       withoutSince = Number.POSITIVE_INFINITY;
-      clearTimeout(patience);
-      patience = undefined;
+      clearTimeout(timer);
+      timer = undefined;
       return;
     }
     withoutSince = Math.min(withoutSince, Date.now());
     if (waiting.length === 0) return;
-    patience ??= setTimeout(
+    timer ??= setTimeout(
       () => {
-        patience = undefined;
-        sendAway();
+        timer = undefined;
+        rejectWaiters();
       },
       Math.max(withoutSince + WITHOUT_SESSION_MS - Date.now(), 0),
     );
@@ -86,8 +86,8 @@ export function createRoom(accepting: () => Session[]): Room {
     },
     close() {
       closed = true;
-      clearTimeout(patience);
-      sendAway();
+      clearTimeout(timer);
+      rejectWaiters();
     },
   };
 }

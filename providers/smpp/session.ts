@@ -26,7 +26,7 @@ export interface SessionEvents {
   /** An answer after the time-out. */
   onLate(reference: string, answer: Pdu): void;
   /** There is more or less room than before. */
-  onRoom(): void;
+  onWindowChange(): void;
 }
 
 /** How a session ended: in good order, or by a lost connection. */
@@ -177,7 +177,7 @@ export class Session {
   }
 
   /** How many submits more it takes at the moment. */
-  room(): number {
+  freeWindow(): number {
     return this.accepts() ? this.#settings.window - this.#submits : 0;
   }
 
@@ -208,7 +208,7 @@ export class Session {
       return outcome;
     } finally {
       this.#submits--;
-      this.#events.onRoom();
+      this.#events.onWindowChange();
       this.#checkIdle();
     }
   }
@@ -235,7 +235,7 @@ export class Session {
         this.#requests.loseAll();
         this.#checkIdle();
         resolve({ why: this.#why, orderly: this.#orderly });
-        this.#events.onRoom();
+        this.#events.onWindowChange();
       });
     });
   }
@@ -269,7 +269,7 @@ export class Session {
 
   async #leaveOnce(waitMs: number, farewell: () => Promise<boolean> | boolean): Promise<void> {
     if (!this.#isOver()) this.#state = 'leaving';
-    this.#events.onRoom();
+    this.#events.onWindowChange();
     const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
     this.#checkIdle();
     await waitFor(idle, waitMs, () => undefined);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubmitFields } from './wire.ts';
-import { createRoom, type Outcome } from './requests.ts';
-import type { ProviderState, Withheld } from '../provider.ts';
+import { createWindowPool, type Outcome } from './requests.ts';
+import type { ProviderState, NotSubmitted } from '../provider.ts';
 import { openSession, type Role, type Session, type SessionEvents } from './session.ts';
 import type { SmppCredentials, SmppSettings } from './settings.ts';
 
@@ -32,7 +32,7 @@ export interface Sessions {
    * @returns `unwritten` when there has been no session for two seconds, or the last one broke while the part left
    * @throws what `leave` rejects with
    */
-  submit(submission: Submission): Promise<Outcome | Withheld | Unwritable>;
+  submit(submission: Submission): Promise<Outcome | NotSubmitted | Unwritable>;
   /** Shows staff what is wrong although the sessions stand. */
   note(problem: string): void;
   /** Shows staff what is odd and holds nothing up; what they were shown as wrong lately stays. */
@@ -46,13 +46,13 @@ export interface Sessions {
 export function createSessions(
   settings: SmppSettings,
   credentials: SmppCredentials,
-  events: Omit<SessionEvents, 'onRoom'> & { onLost(session: Session): void },
+  events: Omit<SessionEvents, 'onWindowChange'> & { onLost(session: Session): void },
 ): Sessions {
   const stopping = new AbortController();
   const roles: readonly Role[] = settings.bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
   const open = new Map<Session, Role>();
   const accepting = (): Session[] => [...open.keys()].filter((session) => session.accepts());
-  const room = createRoom(accepting);
+  const windows = createWindowPool(accepting);
   const shown: Pick<ProviderState, 'failures' | 'lastError' | 'lastErrorAt'> = {
     ...{ failures: 0, lastError: null, lastErrorAt: null },
   };
@@ -84,14 +84,14 @@ export function createSessions(
    */
   const keepOne = async (role: Role): Promise<boolean> => {
     try {
-      const all = { ...events, onRoom: () => room.changed() };
+      const all = { ...events, onWindowChange: () => windows.changed() };
       const session = await openSession(role, settings, credentials, all, stopping.signal);
       if (stopping.signal.aborted) {
         await session.close();
         return true;
       }
       open.set(session, role);
-      room.changed();
+      windows.changed();
       const { why, orderly } = await session.ended;
       open.delete(session);
       noteFailure(role, why);
@@ -109,22 +109,22 @@ export function createSessions(
       keepers = Promise.all(each.map(keep));
     },
     async submit(submission) {
-      const session = await room.hold();
+      const session = await windows.hold();
       if (session === null) return { kind: 'unwritten' };
       let written: ReturnType<typeof write> | undefined;
       try {
         if (!(await submission.leave())) return { kind: 'withheld' };
-        written = write(session.accepts() ? session : room.free(), submission);
+        written = write(session.accepts() ? session : windows.free(), submission);
       } finally {
-        room.release(session);
+        windows.release(session);
       }
       return written;
     },
     note,
     remark(oddity) {
       const { lastError, lastErrorAt } = shown;
-      const lately = lastErrorAt !== null && Date.now() - lastErrorAt.getTime() < PROBLEM_STAYS_MS;
-      if (!lately || lastError === oddity) note(oddity);
+      const isRecent = lastErrorAt !== null && Date.now() - lastErrorAt.getTime() < PROBLEM_STAYS_MS;
+      if (!isRecent || lastError === oddity) note(oddity);
     },
     state() {
       const bound = (role: Role): number =>
@@ -141,7 +141,7 @@ export function createSessions(
     },
     async stop() {
       stopping.abort();
-      room.close();
+      windows.close();
       await Promise.all([...open.keys()].map((session) => session.close()));
       await keepers;
     },

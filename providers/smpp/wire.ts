@@ -196,7 +196,7 @@ export function readPdus(socket: net.Socket, onPdu: (pdu: Pdu) => void, onGarbag
 export function writePdu(socket: net.Socket, pdu: Buffer): boolean {
   if (socket.destroyed || !socket.writable) return false;
   if (socket.writableLength > MAX_UNREAD) {
-    socket.destroy(new Error('the SMSC reads nothing'));
+    socket.destroy(new Error('SMSC is not draining the socket'));
     return false;
   }
   socket.write(pdu);

@@ -2,7 +2,7 @@ import { createRunning, waitFor } from '../../concurrency/tasks.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
 import { type EmailAnswer, type RefusedAddress, type SubmitEmail, suspectOf } from '../email.ts';
 import { emailOnly, type ProviderOptions, type RouteTest } from '../kind.ts';
-import type { Provider, Withheld } from '../provider.ts';
+import type { Provider, NotSubmitted } from '../provider.ts';
 import { createHealth, type Health, stateBy } from '../health.ts';
 import { returnPath, type SmtpCredentials, type SmtpSettings, wireAddress, wireDomain } from './settings.ts';
 import { answerOf, waitsForAll } from './answers.ts';
@@ -87,7 +87,7 @@ async function submit(
   relay: Relay,
   email: SubmitEmail,
   leave: () => Promise<boolean>,
-): Promise<EmailAnswer | Withheld> {
+): Promise<EmailAnswer | NotSubmitted> {
   if (!relay.health.works()) return { kind: 'broken', code: NO_SESSION };
   const written = await write(relay, email);
   return 'kind' in written ? written : await handOver(relay, email, written, leave);
@@ -121,7 +121,7 @@ async function handOver(
   email: SubmitEmail,
   { sender, recipients: { all, leftOut, asGiven }, message: { bytes, content } }: Written,
   leave: () => Promise<boolean>,
-): Promise<EmailAnswer | Withheld> {
+): Promise<EmailAnswer | NotSubmitted> {
   const held = await connections.hold(email.accountId);
   if ('code' in held) {
     health.failed(held.code);

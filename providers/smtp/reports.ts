@@ -44,7 +44,7 @@ export function readReturned({ raw, bytes, ...returned }: Returned): ProviderEma
     providerEmailId: null,
     ...{ kind, permanent, addresses, at, payload },
     // Each recipient finds the return path in the e-mail.
-    hearsay: true,
+    unverified: true,
   }));
 }
 

@@ -2,7 +2,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { untilTheLast } from '../../activities/failures.ts';
+import { clampRetryToDeadline } from '../../activities/failures.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -26,7 +26,7 @@ async function thrownBy(error: Error, { leftMs, attempt }: { leftMs: number; att
   );
   const fail = () => Promise.reject(error);
   return await environment
-    .run(() => untilTheLast(fail))
+    .run(() => clampRetryToDeadline(fail))
     .then(
       () => expect.unreachable(),
       (thrown: unknown) => thrown,

@@ -4,7 +4,7 @@ import { byColumnName } from '../../db/connection.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { newId } from '../../db/ids.ts';
 import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
-import type { Asked } from '../../operations/asked.ts';
+import type { OperationContext } from '../../operations/context.ts';
 import { cancel } from '../../operations/cancel.ts';
 import { lockRow } from '../crash/holds.ts';
 import { StartProblem } from '../../bin/problem.ts';
@@ -251,7 +251,7 @@ test('a customer’s cancel of one that Temporal has forgotten is refused, and s
   const asked = {
     services: { sql, temporal, log: pino({ level: 'silent' }) },
     ...{ caller: { accountId: account }, input: { id }, requestId: newId('req'), receivedAt: Date.now() },
-  } as unknown as Asked<{ id: string }>;
+  } as unknown as OperationContext<{ id: string }>;
   await expect(cancel(asked)).rejects.toMatchObject({ refusal: { reason: 'not_cancellable' } });
   expect(await stored(id)).toMatchObject({ status: 'scheduled' });
   expect((await pipeline.client.workflow.count(`WorkflowId = '${id}'`)).count).toBe(0);

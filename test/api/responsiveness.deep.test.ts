@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import type { Endpoint } from '../../api/http/endpoint.ts';
-import { BODY_LIMIT as TOOLS_LIMIT } from '../../mcp/door.ts';
+import { BODY_LIMIT as TOOLS_LIMIT } from '../../mcp/mount.ts';
 import { tools } from '../../mcp/tools.ts';
 import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
 import { QUOTAS } from '../../domain/money.ts';

@@ -104,7 +104,7 @@ export async function startSeparately(): Promise<Separate> {
     };
     const startPart = async (part: 'api' | 'worker', port: number): Promise<Killable> => {
       const own = { ...settings, PORT: String(port) };
-      const saying = part === 'api' ? 'the API listens' : 'the worker takes work';
+      const saying = part === 'api' ? 'API listening' : 'worker started';
       const ready = (_child: ChildProcess, since: number): Promise<boolean> =>
         Promise.resolve(outputOf(dataDir, part, port).slice(since).includes(`"${saying}"`));
       const started = await startKillable(part, dataDir, own, ready, port);

@@ -74,7 +74,7 @@ export async function startStage(connect: Connect): Promise<Stage> {
         TEMPORAL_ADDRESS: `127.0.0.1:${await connect(`${part} to temporal`, temporal.port)}`,
         PORT: String(port),
       };
-      const saying = part === 'api' ? 'the API listens' : 'the worker takes work';
+      const saying = part === 'api' ? 'API listening' : 'worker started';
       const ready = (_: unknown, since: number): Promise<boolean> =>
         Promise.resolve(outputOf(dataDir, part, port).slice(since).includes(`"${saying}"`));
       const started = await startKillable(part, dataDir, settings, ready, port);

@@ -11,7 +11,7 @@ import {
   pageOfHistory,
   secondOf,
   shownStatus,
-  stretchOf,
+  pageRangeOf,
 } from '../../domain/earlier.ts';
 import { type AcceptedStatus, MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { startDatabase } from '../support/database.ts';
@@ -57,7 +57,7 @@ const page = async (
   limit: number,
   status: EarlierStatus | null = null,
 ) => {
-  const stretch = stretchOf({ cursor, from: null, to: null });
+  const stretch = pageRangeOf({ cursor, from: null, to: null });
   return pageOfHistory(
     await readEarlierHistory(sql, account, classesShowing(status), stretch, limit + 1),
     limit,
@@ -137,7 +137,7 @@ describe('the index', () => {
 
   /** How many rows of messages PostgreSQL looks at for a page. */
   async function cost(status: EarlierStatus | null, cursor: number | null, limit: number): Promise<number> {
-    const stretch = stretchOf({ cursor, from: null, to: null });
+    const stretch = pageRangeOf({ cursor, from: null, to: null });
     const { rows } = await rowsRead(sql, 'messages', (tx) =>
       readEarlierHistory(tx, 'cl_4', classesShowing(status), stretch, limit + 1),
     );

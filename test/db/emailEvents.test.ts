@@ -18,7 +18,7 @@ const times = (count: number, emailId: string | null, wish: Partial<ProviderEmai
 /** How many events of an e-mail are kept, by what they are. */
 async function kept(emailId: string): Promise<Record<string, number>> {
   const rows = await database.sql()<{ what: string; count: number }[]>`
-    select case when hearsay then 'hearsay' else kind end as what, count(*)::int as count
+    select case when unverified then 'unverified' else kind end as what, count(*)::int as count
       from provider_email_events where email_id = ${emailId} group by 1`;
   return Object.fromEntries(rows.map(({ what, count }) => [what, count]));
 }
@@ -26,14 +26,14 @@ async function kept(emailId: string): Promise<Record<string, number>> {
 describe('what strangers can have happen again and again is kept of one e-mail', () => {
   test('a hundred times where it came to the return path, whatever it says', async () => {
     const [one, other] = [newId('em'), newId('em')];
-    await times(60, one, { hearsay: true, kind: 'complained' });
-    await times(60, one, { hearsay: true, kind: 'delivered' });
-    await times(1, other, { hearsay: true });
-    expect([await kept(one), await kept(other)]).toEqual([{ hearsay: 100 }, { hearsay: 1 }]);
+    await times(60, one, { unverified: true, kind: 'complained' });
+    await times(60, one, { unverified: true, kind: 'delivered' });
+    await times(1, other, { unverified: true });
+    expect([await kept(one), await kept(other)]).toEqual([{ unverified: 100 }, { unverified: 1 }]);
     // What the provider itself says finds room.
     await times(1, one, { kind: 'complained' });
     await times(1, one, { kind: 'opened' });
-    expect(await kept(one)).toEqual({ hearsay: 100, complained: 1, opened: 1 });
+    expect(await kept(one)).toEqual({ unverified: 100, complained: 1, opened: 1 });
   });
 
   test('a thousand times where it was opened, and where a link in it was clicked', async () => {
@@ -43,8 +43,8 @@ describe('what strangers can have happen again and again is kept of one e-mail',
     expect([await kept(one), await kept(other)]).toEqual([{ opened: 1_000 }, { opened: 1 }]);
     await times(1_001, one, { kind: 'clicked' });
     await times(1, one, { kind: 'delivered' });
-    await times(1, one, { hearsay: true, kind: 'opened' });
-    expect(await kept(one)).toEqual({ opened: 1_000, clicked: 1_000, delivered: 1, hearsay: 1 });
+    await times(1, one, { unverified: true, kind: 'opened' });
+    expect(await kept(one)).toEqual({ opened: 1_000, clicked: 1_000, delivered: 1, unverified: 1 });
   });
 });
 

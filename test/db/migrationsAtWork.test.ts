@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
-import { BY_ITSELF, type LockPatience, migrate, statementsOf } from '../../db/migrate.ts';
+import { BY_ITSELF, type LockTimeouts, migrate, statementsOf } from '../../db/migrate.ts';
 import { startDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { MIGRATIONS, withMigrations } from '../support/ownMigrations.ts';
@@ -20,7 +20,7 @@ interface Scene {
   superuser: Database;
   /** What it is to be migrated with. */
   names: string[];
-  run: (patience?: LockPatience) => Promise<string[]>;
+  run: (patience?: LockTimeouts) => Promise<string[]>;
 }
 
 /** A database of one test's own, which lacks these migrations. */

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pageOfHistory, secondOf, sentAtOf, type SentKey, stretchOf } from '../../domain/earlier.ts';
+import { pageOfHistory, secondOf, sentAtOf, type SentKey, pageRangeOf } from '../../domain/earlier.ts';
 
 const NOW = 1_795_000_000;
 const key = (second: number, number: number): SentKey => second * 1_000_000 + number;
 
 /** What a database that holds these answers to one request. */
 function ask(keys: readonly SentKey[], cursor: number | null, limit: number) {
-  const { from, before } = stretchOf({ cursor, from: null, to: null });
+  const { from, before } = pageRangeOf({ cursor, from: null, to: null });
   const found = keys
     .filter((one) => one >= from && one < before)
     .sort((a, b) => b - a)
@@ -94,7 +94,7 @@ test('a page ends with a whole second, and what did not fit is earlier than its 
 });
 
 test('a cursor below 10^12 is a second, and one from there on a place', () => {
-  const before = (cursor: number) => stretchOf({ cursor, from: null, to: null }).before;
+  const before = (cursor: number) => pageRangeOf({ cursor, from: null, to: null }).before;
   expect(before(10 ** 12)).toBe(10 ** 12);
   expect(before(10 ** 12 + 1)).toBe(10 ** 12 + 1);
   // No place is of so late a second, so that everything is before it.
@@ -105,12 +105,12 @@ test('`from` and `to` take in their own moment, by the second that is shown', ()
   const at = (ms: number) => NOW * 1000 + ms;
   expect(sentAtOf(key(NOW, 5))).toBe(new Date(at(0)).toISOString());
   const none = { cursor: null, from: null, to: null };
-  expect(stretchOf({ ...none, from: at(0), to: at(0) })).toEqual({
+  expect(pageRangeOf({ ...none, from: at(0), to: at(0) })).toEqual({
     from: key(NOW, 0),
     before: key(NOW + 1, 0),
   });
-  expect(stretchOf({ ...none, from: at(1) }).from).toBe(key(NOW + 1, 0));
-  expect(stretchOf({ ...none, to: at(-1) }).before).toBe(key(NOW, 0));
+  expect(pageRangeOf({ ...none, from: at(1) }).from).toBe(key(NOW + 1, 0));
+  expect(pageRangeOf({ ...none, to: at(-1) }).before).toBe(key(NOW, 0));
 });
 
 test('any integer is a cursor, and every stretch can be asked for', () => {
@@ -118,7 +118,7 @@ test('any integer is a cursor, and every stretch can be asked for', () => {
   const cursor = fc.option(fc.maxSafeInteger());
   fc.assert(
     fc.property(cursor, instant, instant, (...[cursor, from, to]) => {
-      const stretch = stretchOf({ cursor, from, to });
+      const stretch = pageRangeOf({ cursor, from, to });
       for (const bound of [stretch.from, stretch.before]) {
         expect(Number.isSafeInteger(bound) && bound >= 0).toBe(true);
       }

@@ -349,8 +349,13 @@ describe('a report', () => {
 
   it.each([
     ['the provider’s, of nobody by name: all', complaint, two, [0, 1]],
-    ['hearsay of nobody by name: nobody that can be told', { ...complaint, hearsay: true }, two, []],
-    ['hearsay of nobody by name, of an e-mail to one: that one', { ...complaint, hearsay: true }, one, [0]],
+    ['unverified of nobody by name: nobody that can be told', { ...complaint, unverified: true }, two, []],
+    [
+      'unverified of nobody by name, of an e-mail to one: that one',
+      { ...complaint, unverified: true },
+      one,
+      [0],
+    ],
     ['of some by name, in any case', of('OLA@klient.example'), two, [1]],
     ['all of `to` whomever it is about, copies too', { ...of(jan), namesAllTo: true }, copied, [0, 1]],
     ['one of several in `to`, though it should name all', { ...of(ola), namesAllTo: true }, two, [1]],
@@ -370,10 +375,10 @@ describe('a report', () => {
     ],
     ['of a stranger', of('obcy@klient.example'), two, []],
     ['of a stranger, of an e-mail to one', of('obcy@klient.example'), one, []],
-    ['hearsay of a stranger', { ...of('obcy@klient.example'), hearsay: true }, two, []],
+    ['unverified of a stranger', { ...of('obcy@klient.example'), unverified: true }, two, []],
     [
-      'hearsay of a stranger, of an e-mail to one: that one',
-      { ...of('obcy@klient.example'), hearsay: true },
+      'unverified of a stranger, of an e-mail to one: that one',
+      { ...of('obcy@klient.example'), unverified: true },
       one,
       [0],
     ],
@@ -421,12 +426,12 @@ describe('a report', () => {
   it('is nobody’s to hear of where it is about nobody, and anybody could have written it or it is of the sender’s own copy', () => {
     const idle = (...[report, email]: Parameters<typeof concernedBy>) =>
       isIdle(report, email, concernedBy(report, email));
-    expect(idle({ ...of('obcy@klient.example'), hearsay: true }, two)).toBe(true);
+    expect(idle({ ...of('obcy@klient.example'), unverified: true }, two)).toBe(true);
     expect(idle(ofSender, hidden)).toBe(true);
     expect(idle({ ...ofSender, kind: 'sent' }, hidden)).toBe(false);
     expect(idle({ ...ofSender, namesAllTo: false }, hidden)).toBe(false);
     expect(idle(of('obcy@klient.example'), two)).toBe(false);
-    expect(idle({ ...complaint, hearsay: true }, two)).toBe(false);
+    expect(idle({ ...complaint, unverified: true }, two)).toBe(false);
   });
 
   it.each([
@@ -455,24 +460,29 @@ describe('a report', () => {
     ],
     [
       'the only one without a name',
-      { ...complaint, hearsay: true },
+      { ...complaint, unverified: true },
       one,
       { address: 'jan@klient.example', ifRepeated: false },
     ],
     [
       'the only one, by where it was forwarded to',
-      { ...of('obcy@klient.example'), hearsay: true },
+      { ...of('obcy@klient.example'), unverified: true },
       one,
       { address: 'jan@klient.example', ifRepeated: false },
     ],
-    ['one of several by hearsay', { ...of(ola), hearsay: true }, two, { address: ola, ifRepeated: true }],
+    [
+      'one of several by unverified',
+      { ...of(ola), unverified: true },
+      two,
+      { address: ola, ifRepeated: true },
+    ],
     [
       'of an erased e-mail by the provider’s word',
       of(jan),
       { ...two, erased: true },
       { address: jan, ifRepeated: false },
     ],
-    ['of an erased e-mail by hearsay', { ...of(jan), hearsay: true }, { ...one, erased: true }, null],
+    ['of an erased e-mail by unverified', { ...of(jan), unverified: true }, { ...one, erased: true }, null],
     ['of an erased e-mail without a name', complaint, { ...one, erased: true }, null],
     ['of an erased e-mail as what is no address', of('***'), { ...one, erased: true }, null],
   ])('suppresses none but the address that it is about alone: %s', (_, report, email, expected) => {

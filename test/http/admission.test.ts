@@ -13,14 +13,14 @@ test('exactly as many requests of an account are let in, and as many of them hea
   expect(() => admission.enter('cl_a', response())).toThrow(Refused);
   admission.enter('cl_b', response());
 
-  admitted[0]!.becomesHeavy();
-  admitted[1]!.becomesHeavy();
-  admitted[1]!.becomesHeavy();
-  expect(() => admitted[2]!.becomesHeavy()).toThrow(Refused);
+  admitted[0]!.acquireHeavySlot();
+  admitted[1]!.acquireHeavySlot();
+  admitted[1]!.acquireHeavySlot();
+  expect(() => admitted[2]!.acquireHeavySlot()).toThrow(Refused);
 
   // Whoever is answered makes room for one.
   responses[0]!.emit('close');
-  admitted[2]!.becomesHeavy();
+  admitted[2]!.acquireHeavySlot();
   admission.enter('cl_a', response());
   expect(() => admission.enter('cl_a', response())).toThrow(Refused);
 });

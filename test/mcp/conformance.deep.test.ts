@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { RunningApi } from '../../api/server.ts';
-import { assistantTools } from '../../mcp/door.ts';
+import { assistantTools } from '../../mcp/mount.ts';
 import { newAccount } from '../support/factories.ts';
 import { createFixtureServer } from './fixtures.ts';
 import { ended, installedPrograms, type OtherPrograms } from './install.ts';

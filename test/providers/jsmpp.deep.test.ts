@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Provider, Withheld } from '../../providers/provider.ts';
+import type { Provider, NotSubmitted } from '../../providers/provider.ts';
 import { createSmppProvider, testSmppRoute } from '../../providers/smpp/provider.ts';
 import { smppSettings } from '../../providers/smpp/settings.ts';
 import type { NetworkReply } from '../../domain/incoming.ts';
@@ -49,7 +49,7 @@ describe.each(['SMPPServerSimulator', 'StressServer'] as const)('jSMPP %s', (pro
   async function send(
     text: string,
     { priority = false, flash = false } = {},
-  ): Promise<{ to: string; answers: (SubmitAnswer | Withheld)[] }> {
+  ): Promise<{ to: string; answers: (SubmitAnswer | NotSubmitted)[] }> {
     numbers += 1;
     const to = `48500${300_000 + numbers}`;
     const { encoding, parts } = splitIntoParts(text);

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { EmailAnswer, SubmitAttachment, SubmitEmail } from '../../providers/email.ts';
-import type { Provider, Withheld } from '../../providers/provider.ts';
+import type { Provider, NotSubmitted } from '../../providers/provider.ts';
 import { createResendProvider } from '../../providers/resend/provider.ts';
 import { resendSettings } from '../../providers/resend/settings.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,7 +14,7 @@ export interface OpenedResend {
   client: Provider;
   errors: unknown[];
   /** Hands an e-mail over that may leave. */
-  submit: (email: SubmitEmail) => Promise<EmailAnswer | Withheld>;
+  submit: (email: SubmitEmail) => Promise<EmailAnswer | NotSubmitted>;
 }
 
 /** Starts a provider that ends with the test. */

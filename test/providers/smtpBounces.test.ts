@@ -142,7 +142,7 @@ describe('a report of a mail server', () => {
     expect(await deliver(report([...MTA, ...failed('jan@poczta.example')]))).toMatch(/^250/);
     expect(events).toHaveLength(1);
     expect(events[0]).toMatchObject({
-      ...{ emailId: id, providerEmailId: null, kind: 'bounced', permanent: true, hearsay: true },
+      ...{ emailId: id, providerEmailId: null, kind: 'bounced', permanent: true, unverified: true },
       addresses: ['jan@poczta.example'],
       eventId: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       payload: {

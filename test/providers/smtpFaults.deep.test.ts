@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EmailAnswer } from '../../providers/email.ts';
-import type { Withheld } from '../../providers/provider.ts';
+import type { NotSubmitted } from '../../providers/provider.ts';
 import { aFile, anEmail, openRoute, type OpenRoute, working } from '../smtp/client.ts';
 import { type Fault, type FaultServer, startFaultServer } from '../smtp/faultServer.ts';
 
@@ -37,7 +37,7 @@ describe('two hundred e-mails with faults at random', () => {
       return some[Math.floor(Math.random() * some.length)]!;
     };
     const emails = Array.from({ length: 200 }, (_, i) => (i % 10 === 0 ? large() : anEmail()));
-    const ends = new Map<string, EmailAnswer | Withheld>();
+    const ends = new Map<string, EmailAnswer | NotSubmitted>();
     const queue = [...emails];
     const one = async (): Promise<void> => {
       for (let email = queue.pop(); email !== undefined; email = queue.pop()) {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { EmailAnswer, SubmitAttachment, SubmitEmail } from '../../providers/email.ts';
-import type { Provider, ProviderHandlers, Withheld } from '../../providers/provider.ts';
+import type { Provider, ProviderHandlers, NotSubmitted } from '../../providers/provider.ts';
 import { createSmtpProvider } from '../../providers/smtp/provider.ts';
 import { smtpCredentials, smtpSettings } from '../../providers/smtp/settings.ts';
 import { newId } from '../../db/ids.ts';
@@ -57,7 +57,7 @@ export function aFile(
 export interface OpenRoute {
   provider: Provider;
   errors: unknown[];
-  send(email: SubmitEmail): Promise<EmailAnswer | Withheld>;
+  send(email: SubmitEmail): Promise<EmailAnswer | NotSubmitted>;
 }
 
 /** @param settings of the route beside the address of this machine and our name */

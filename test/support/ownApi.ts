@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { inject } from 'vitest';
-import { doors } from '../../bin/doors.ts';
+import { mounts } from '../../bin/mounts.ts';
 import { type ApiOptions, type RunningApi, startApi } from '../../api/server.ts';
 
 /** What an API does otherwise than the usual one under test. */
@@ -28,7 +28,7 @@ export async function startOwnApi({ config, ...wish }: Wish = {}): Promise<Runni
     },
     secretsKey: Buffer.from(secretsKey, 'base64'),
     log: pino({ level: 'silent' }),
-    mounts: doors,
+    mounts: mounts,
     port: 0,
     host: '127.0.0.1',
     ...wish,

@@ -177,7 +177,7 @@ function announcedUrl(child: ChildProcess, part: string, lines: string[]): Promi
     createInterface({ input: child.stdout! }).on('line', (line) => {
       lines.push(line);
       const { msg, url = '' } = ready.parse(JSON.parse(line));
-      if (msg !== 'the API listens' && msg !== 'the worker takes work') return;
+      if (msg !== 'API listening' && msg !== 'worker started') return;
       clearTimeout(patience);
       resolve(url);
     });

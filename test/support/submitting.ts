@@ -4,7 +4,7 @@ import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
-import type { Asked } from '../../operations/asked.ts';
+import type { OperationContext } from '../../operations/context.ts';
 import type { SendInput } from '../../operations/sending/send.ts';
 import { createRetryPace } from '../../concurrency/retryPace.ts';
 import { createPacer } from '../../db/routes/pacing.ts';
@@ -16,7 +16,7 @@ export function askedSend(
   accountId: string,
   routing: Routing,
   input: SendInput,
-): Asked<SendInput> {
+): OperationContext<SendInput> {
   const services = {
     sql,
     routing: () => Promise.resolve(routing),
@@ -27,10 +27,10 @@ export function askedSend(
   const request = {
     requestId: newId('req'),
     receivedAt: Date.now(),
-    becomesHeavy: () => undefined,
+    acquireHeavySlot: () => undefined,
     input,
   };
-  return { ...request, services, caller } as unknown as Asked<SendInput>;
+  return { ...request, services, caller } as unknown as OperationContext<SendInput>;
 }
 
 /** Submits a charged message by a route whose provider takes all it gets. @returns what it got, and what the step came to */

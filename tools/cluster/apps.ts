@@ -69,7 +69,7 @@ export async function addApps(
     Promise.all(
       namesOf('worker', options.workers).map((name) => {
         const program = { name, dataDir, program: 'bin/worker.ts', env: env('worker', 0), port: 0 };
-        return members.add(name, () => startNodeProcess({ ...program, saying: '"the worker takes work"' }));
+        return members.add(name, () => startNodeProcess({ ...program, saying: '"worker started"' }));
       }),
     ),
   );
@@ -87,7 +87,7 @@ export async function addApps(
         env: env('api', port),
         port,
       };
-      starts.push(members.add(name, () => startNodeProcess({ ...program, saying: '"the API listens"' })));
+      starts.push(members.add(name, () => startNodeProcess({ ...program, saying: '"API listening"' })));
     }
     await Promise.all(starts);
   });

@@ -5,7 +5,7 @@ import type { Database } from '../../../db/connection.ts';
 import { DecryptionError } from '../../../db/installation.ts';
 import { type DomainRoute, readAllDomainRoutes, type SenderDomain } from '../../../db/emails/domains.ts';
 import { readRoutes, type Route, routeCredentials } from '../../../db/routes/routes.ts';
-import type { Verdict } from '../../../domain/email/domainStates.ts';
+import type { RecordCheck } from '../../../domain/email/domainStates.ts';
 import { DomainProblem, type DomainRule, type ProviderDomain } from '../../../providers/email.ts';
 import { providerKinds } from '../../../providers/registry.ts';
 
@@ -100,7 +100,7 @@ export interface RouteLook {
   route: string;
   providerDomainId: string | null;
   records: SeenRecord[];
-  verdict: Verdict;
+  verdict: RecordCheck;
   problem: string | null;
 }
 

@@ -131,14 +131,14 @@ export async function newKeyPair(): Promise<KeyPair> {
  * account claims for seven days without having proven it, or that a closed account holds, changes hands.
  * @throws Refused domain_malformed, domain_exists, domain_taken, domains_too_many; StaffRefused
  */
-export const addDomain: StaffOperation<NamedDomain, DomainView> = async (asked) => {
-  const { services, input } = asked;
+export const addDomain: StaffOperation<NamedDomain, DomainView> = async (context) => {
+  const { services, input } = context;
   const named = { account: input.account, name: nameOf(input.name) };
   // Before a key is made.
   await findAccount(services.sql, named.account);
   const keys = await newKeyPair();
   const removed = await removeFormer(services, named);
-  await claim({ ...asked, input: { ...named, keys, removed } });
+  await claim({ ...context, input: { ...named, keys, removed } });
   await noteNeeds(services, named);
   return await viewOf(services.sql, named);
 };
@@ -219,12 +219,12 @@ async function noteNeeds(services: StaffServices, named: NamedDomain): Promise<v
  * @throws Refused domain_malformed, domain_unknown
  */
 export const checkDomain: StaffOperation<NamedDomain & { dnsServers: DnsServers }, DomainView> = async (
-  asked,
+  context,
 ) => {
-  const { services, input } = asked;
+  const { services, input } = context;
   const domain = await findDomain(services.sql, input);
   const looks = await lookAt(services, domain, input.dnsServers);
-  await noteLooks({ ...asked, input: { domain, looks } });
+  await noteLooks({ ...context, input: { domain, looks } });
   return await viewOf(services.sql, input);
 };
 
@@ -246,9 +246,9 @@ const noteLooks = recorded(
  * the simulated network. Only its removal ends it.
  * @throws Refused domain_malformed, domain_unknown
  */
-export const confirmDomain: StaffOperation<NamedDomain, DomainView> = async (asked) => {
-  await confirm(asked);
-  return await viewOf(asked.services.sql, asked.input);
+export const confirmDomain: StaffOperation<NamedDomain, DomainView> = async (context) => {
+  await confirm(context);
+  return await viewOf(context.services.sql, context.input);
 };
 
 const confirm = recorded('domains confirm', async (tx, named: NamedDomain) => {
@@ -290,9 +290,9 @@ export interface RemovedDomain {
  * the oldest that is verified takes its place.
  * @throws Refused domain_malformed, domain_unknown
  */
-export const removeDomain: StaffOperation<NamedDomain, RemovedDomain> = async (asked) => {
-  const { rows, ...removed } = await free(asked);
-  return { ...removed, leftAt: await removeAtProviders(asked.services, rows) };
+export const removeDomain: StaffOperation<NamedDomain, RemovedDomain> = async (context) => {
+  const { rows, ...removed } = await free(context);
+  return { ...removed, leftAt: await removeAtProviders(context.services, rows) };
 };
 
 const free = recorded('domains remove', async (tx, named: NamedDomain) => {

@@ -50,14 +50,14 @@ async function told(calls: { raw: string }[], kind: string): Promise<Call> {
   return seen[0]!;
 }
 
-const HEARSAY = { hearsay: true } as const;
+const UNVERIFIED = { unverified: true } as const;
 const DEAD = { kind: 'bounced', permanent: true } as const;
 
 describe('what somebody wrote to the return path', () => {
   it('of an e-mail to one, whether it names them or not, is believed', async () => {
     const account = await newMailAccount();
     const id = await sentTo(account, JAN);
-    expect(await reported(account, id, HEARSAY)).toMatchObject({ status: 'complained' });
+    expect(await reported(account, id, UNVERIFIED)).toMatchObject({ status: 'complained' });
     expect(await suppressed(account)).toEqual([JAN]);
   });
 
@@ -65,7 +65,7 @@ describe('what somebody wrote to the return path', () => {
     const account = await newMailAccount();
     const calls = await receiverOf(account);
     const id = await sentTo(account, JAN, OLA);
-    const email = await reported(account, id, HEARSAY);
+    const email = await reported(account, id, UNVERIFIED);
     expect(email.recipients.map(({ state }) => state)).toEqual(['sent', 'sent']);
     expect(email.events.at(-1)).toMatchObject({ kind: 'complained', address: null });
     expect(await told(calls, 'complained')).toMatchObject({ email_id: id, to: '' });
@@ -75,23 +75,23 @@ describe('what somebody wrote to the return path', () => {
   it('of one of several is shown at once, and keeps them from being written to only when it is said of two e-mails', async () => {
     const account = await newMailAccount();
     const other = await newMailAccount();
-    await reported(other, await sentTo(other, JAN, OLA), { ...DEAD, ...HEARSAY, addresses: [JAN] });
+    await reported(other, await sentTo(other, JAN, OLA), { ...DEAD, ...UNVERIFIED, addresses: [JAN] });
     const first = await sentTo(account, JAN, OLA);
-    const bounced = await reported(account, first, { ...DEAD, ...HEARSAY, addresses: [JAN] });
+    const bounced = await reported(account, first, { ...DEAD, ...UNVERIFIED, addresses: [JAN] });
     expect(bounced.recipients.map(({ state }) => state)).toEqual(['bounced', 'sent']);
-    await reported(account, first, { ...DEAD, ...HEARSAY, addresses: [JAN] });
+    await reported(account, first, { ...DEAD, ...UNVERIFIED, addresses: [JAN] });
     expect(await suppressed(account)).toEqual([]);
     const second = await sentTo(account, JAN, OLA);
-    await reported(account, second, { kind: 'bounced', permanent: false, ...HEARSAY, addresses: [JAN] });
-    await reported(account, second, { ...HEARSAY, addresses: [JAN] });
-    await reported(account, second, { ...DEAD, ...HEARSAY, addresses: [OLA] });
+    await reported(account, second, { kind: 'bounced', permanent: false, ...UNVERIFIED, addresses: [JAN] });
+    await reported(account, second, { ...UNVERIFIED, addresses: [JAN] });
+    await reported(account, second, { ...DEAD, ...UNVERIFIED, addresses: [OLA] });
     expect(await suppressed(account)).toEqual([]);
-    await reported(account, second, { ...DEAD, ...HEARSAY, addresses: [JAN.toUpperCase()] });
+    await reported(account, second, { ...DEAD, ...UNVERIFIED, addresses: [JAN.toUpperCase()] });
     expect(await suppressed(account)).toEqual([JAN]);
   });
 });
 
-describe('hearsay about somebody who did not get the e-mail', () => {
+describe('unverified about somebody who did not get the e-mail', () => {
   it('shows nothing of an e-mail to several, and notifies nobody', async () => {
     const account = await newMailAccount();
     const calls = await receiverOf(account);
@@ -100,7 +100,7 @@ describe('hearsay about somebody who did not get the e-mail', () => {
       await stored(id, {
         kind,
         permanent: kind === 'bounced',
-        ...HEARSAY,
+        ...UNVERIFIED,
         addresses: ['obcy@klient.example'],
       });
     // Comes after them, and is told after them.
@@ -109,7 +109,7 @@ describe('hearsay about somebody who did not get the e-mail', () => {
     const kept = await eventually(
       () => database()<{ applied: boolean }[]>`
         select applied_at is not null as applied, addresses, payload, webhook_event from provider_email_events
-         where email_id = ${id} and hearsay`,
+         where email_id = ${id} and unverified`,
       (rows) => rows.every(({ applied }) => applied),
     );
     expect(kept).toEqual(
@@ -128,7 +128,12 @@ describe('hearsay about somebody who did not get the e-mail', () => {
     const account = await newMailAccount();
     const calls = await receiverOf(account);
     const id = await sentTo(account, JAN);
-    const forwarded = { kind: 'bounced', permanent, ...HEARSAY, addresses: ['obcy@klient.example'] } as const;
+    const forwarded = {
+      kind: 'bounced',
+      permanent,
+      ...UNVERIFIED,
+      addresses: ['obcy@klient.example'],
+    } as const;
     const email = await reported(account, id, forwarded);
     expect(email).toMatchObject({ status: 'bounced', recipients: [{ state: 'bounced' }] });
     expect(email.events.at(-1)).toMatchObject({ kind: 'bounced', address: JAN, permanent });
@@ -248,8 +253,8 @@ describe('an event of an erased e-mail', () => {
     const account = await newMailAccount();
     const id = await sentTo(account, JAN);
     await erased(account, id);
-    expect(await reported(account, id, HEARSAY)).toMatchObject({ status: 'complained' });
-    await reported(account, id, { ...HEARSAY, addresses: [OLA] });
+    expect(await reported(account, id, UNVERIFIED)).toMatchObject({ status: 'complained' });
+    await reported(account, id, { ...UNVERIFIED, addresses: [OLA] });
     expect(await suppressed(account)).toEqual([]);
   });
 });

@@ -48,7 +48,7 @@ export interface Caller extends Requester {
 }
 
 /** One thing that is asked of the service, whichever door it came through. */
-export interface Asked<Input> {
+export interface OperationContext<Input> {
   services: Services;
   caller: Caller;
   input: Input;
@@ -57,5 +57,5 @@ export interface Asked<Input> {
   /** When it came, epoch milliseconds of this process. */
   receivedAt: number;
   /** Counts it among the account's heavy requests, of which few are under way at once. @throws Refused */
-  becomesHeavy: () => void;
+  acquireHeavySlot: () => void;
 }

@@ -4,7 +4,7 @@ import { within } from './outages.ts';
 import { startOnce } from '../workflows/starts.ts';
 
 /** What a workflow is asked, and how it is started if it does not run yet. */
-interface Question<Answer, Start extends Workflow> {
+interface UpdateWithStart<Answer, Start extends Workflow> {
   workflow: string;
   start: ConstructorParameters<typeof WithStartWorkflowOperation<Start>>[1];
   update: UpdateDefinition<Answer>;
@@ -17,9 +17,9 @@ interface Question<Answer, Start extends Workflow> {
  * @param until epoch milliseconds
  * @throws DeadlineError when there is no answer by then; else what Temporal or the workflow says
  */
-export async function askWorkflow<Answer, Start extends Workflow>(
+export async function updateWithStart<Answer, Start extends Workflow>(
   temporal: Client,
-  { workflow, start, update, updateId }: Question<Answer, Start>,
+  { workflow, start, update, updateId }: UpdateWithStart<Answer, Start>,
   until: number,
 ): Promise<Answer> {
   const startWorkflowOperation = new WithStartWorkflowOperation<Start>(workflow, start);

@@ -54,7 +54,7 @@ export function assistantTools(createServer = createToolServer): Mount {
 async function serve(services: Services, context: Context, createServer: CreateServer): Promise<void> {
   context.state.route = context.path;
   // A key or token of whatever kind is answered in its form.
-  context.state.asked = INTERFACE;
+  context.state.requested = INTERFACE;
   if (!isMeantForUs(context, services))
     return refuse(context, 403, INVALID_REQUEST, 'Host or Origin is not of this service');
   const { caller, tools: rules, refusal } = await identify(services, context, Date.now());
@@ -64,7 +64,7 @@ async function serve(services: Services, context: Context, createServer: CreateS
     ...{ services, refusal, over: admitted.over, requestId: context.state.requestId },
     caller: { ...caller, toolBudget: rules.hasToolBudget },
     confirmAbove: confirmAboveOf(rules, services),
-    becomesHeavy: () => admitted.becomesHeavy(),
+    acquireHeavySlot: () => admitted.acquireHeavySlot(),
   };
   try {
     const watch = watchSize(services, context, caller, admitted);
@@ -115,7 +115,7 @@ async function answer(
     maxSubscriptions: 1,
     onerror: ({ name, message }) => {
       const fault = `${name}: ${message.slice(0, FAULT_MAX)}`;
-      services.log.info({ requestId, fault }, 'no proper call of a tool');
+      services.log.info({ requestId, fault }, 'invalid tool call');
     },
   });
   write(context, await handler.fetch(requestOf(context, over), { parsedBody: body }));
