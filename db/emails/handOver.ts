@@ -6,7 +6,7 @@ import { domainSecretOwner, takingRoutes } from './domains.ts';
 import { insertEmailEvents } from './events.ts';
 import { recipientsOf } from './reads.ts';
 
-/** An e-mail as a worker hands it over. */
+/** An e-mail as a worker submits it. */
 export interface OpenEmail {
   id: string;
   accountId: string;
@@ -23,14 +23,14 @@ export interface OpenEmail {
   headers: (readonly [name: string, value: string])[];
   unsubscribeToken: string | null;
   firstSubmittedAt: Date | null;
-  /** The provider's account that was given it first; null where that is not known, or there is one only. */
+  /** The provider account of the first submit (scope of its idempotency key); null if unknown, or if there is only one. */
   keyScope: string | null;
   giveUpAt: Date;
   createdAt: Date;
   html: string | null;
   text: string | null;
   recipients: { kind: 'to' | 'cc' | 'bcc'; address: string; state: RecipientState }[];
-  /** No provider was given it yet, and addresses came onto the suppression list since it was accepted. */
+  /** Never submitted, and recipients were suppressed since its acceptance. */
   leavesOut: boolean;
   attachments: {
     number: number;
@@ -48,7 +48,7 @@ export interface OpenEmail {
   now: number;
 }
 
-/** Reads an e-mail with all that is handed over but the contents of its files; null when there is none. */
+/** Reads an e-mail with everything to submit except file contents; null when there is none. */
 export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | null> {
   const [email] = await sql<OpenEmail[]>`
     select e.id, e.account_id, a.status as account_status, e.request_id, e.status, e.submission, e.route, e.domain,
@@ -72,12 +72,12 @@ export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | n
   return email ?? null;
 }
 
-/** A domain's private key, PEM. @throws DecryptionError */
+/** Decrypts a domain's private key, PEM. @throws DecryptionError */
 export function signingKey(secretsKey: Buffer, domainId: string, encrypted: Buffer): string {
   return decrypt(secretsKey, domainSecretOwner(domainId), encrypted);
 }
 
-/** One piece of a file; undefined behind the last. */
+/** One piece of a file; undefined after the last. */
 export async function readPiece(
   sql: Sql,
   id: string,
@@ -90,8 +90,8 @@ export async function readPiece(
 }
 
 /**
- * Leaves out of an e-mail that no provider was given yet who came onto the suppression list since it was accepted. They are free: refunded
- * with the rest where nothing is left, which is over then, else once a provider has it.
+ * Leaves out recipients suppressed since acceptance from an e-mail that was never submitted. They are free: if no recipient is left, the
+ * e-mail is final and refunded as a whole, else they are refunded when a provider has it.
  */
 export async function leaveOutSuppressed(sql: Sql, id: string): Promise<void> {
   await sql`
@@ -121,7 +121,7 @@ export async function leaveOutSuppressed(sql: Sql, id: string): Promise<void> {
     update email_contents set html = null, text = null where email_id in (select id from over)`;
 }
 
-/** As SQL, of an e-mail `e`: its addresses that are on the suppression list and were not left out. */
+/** As SQL, for an e-mail `e`: its recipients that are on the suppression list and not yet left out. */
 function toLeaveOut(sql: Sql): Fragment {
   return sql`
     select r.position, r.address from email_recipients r
@@ -130,10 +130,11 @@ function toLeaveOut(sql: Sql): Fragment {
 }
 
 /**
- * Notes that an e-mail is about to leave by a route.
- * @param again also one whose hand-over got no answer: its provider takes the same id once, and the same e-mail
- * @param keyScope the provider's account; null: it has one only
- * @returns the number of this try; null where it must not leave: it has, it is over, another route has it, or somebody is to be left out
+ * Claims an e-mail for a submit.
+ * @param again also claim one whose submit got no response: the provider deduplicates by its id
+ * @param keyScope the provider's account; null: it has only one
+ * @returns the number of this attempt; null when it must not be submitted: already submitted, final, on another route, or with recipients
+ *   to leave out
  */
 export async function claimEmail(
   sql: Sql,
@@ -152,9 +153,9 @@ export async function claimEmail(
 }
 
 /**
- * Takes a claim back: the provider certainly has not got it, now or before.
- * @param first it was the first try
- * @returns false where it is not this try's any more: what became of it was decided meanwhile, or another one is under way
+ * Releases a claim: the provider certainly does not have the e-mail, now or from before.
+ * @param first this was the first attempt
+ * @returns false when the claim is no longer this attempt's: the e-mail was settled meanwhile, or another attempt is under way
  */
 export async function putEmailBack(
   sql: Sql,
@@ -170,22 +171,22 @@ export async function putEmailBack(
   return back.length > 0;
 }
 
-/** Nobody knows whether the provider has it. */
+/** Marks a submit as unanswered: the provider may or may not have the e-mail. */
 export async function leaveEmailUnanswered(sql: Sql, id: string, code: string | null): Promise<void> {
   await sql`
     update emails set submission = 'unanswered', error_code = ${code}, updated_at = now()
      where id = ${id} and submission = 'submitting'`;
 }
 
-/** What the answer to a hand-over says as events of its route. */
+/** The response to a submit, as events of its route. */
 export interface AnswerEvents {
   route: string;
   events: readonly ProviderEmailEvent[];
 }
 
 /**
- * The provider has it: it is sent, unless an event said more already. Its files are not needed any more. What else the answer said is
- * stored with that or not at all.
+ * Records that the provider accepted an e-mail: it is `sent`, unless an event moved it further, and its files are deleted. The events of
+ * the response are stored in the same transaction.
  */
 export async function acceptEmail(
   sql: Database,
@@ -216,8 +217,8 @@ async function accept(sql: Sql, id: string, providerEmailId: string): Promise<vo
 }
 
 /**
- * The provider certainly has not got it, and never will: as `failEmail`. What else the answer said is stored with that or not at all.
- * @param claim the try that was refused; null: it was refused before it was tried
+ * Fails an e-mail that the provider refused for good, as `failEmail`; the events of the response are stored in the same transaction.
+ * @param claim the refused attempt; null: refused before an attempt
  */
 export async function refuseEmail(
   sql: Database,
@@ -233,11 +234,10 @@ export async function refuseEmail(
 }
 
 /**
- * An e-mail that the provider certainly has not got is given up: it has failed, what it cost is given back, once, and its content is
- * deleted. Anything else stays as it is.
- * @param claim the try that was refused, where one was: also where nobody waited for its answer any more, and it counts as unknown, unless
- *   those who were left out of it were refunded with that, as it has one refund; null: only what waits
- * @returns what it is now; null when there is no such accepted e-mail
+ * Fails an e-mail that the provider certainly does not have: refunds it, once, and deletes its content. Any other e-mail is left unchanged.
+ * @param claim the refused attempt; it may fail an e-mail that timed out as `unknown` meanwhile, unless left-out recipients were refunded
+ *   then, as there is only one refund. Null: fail it only while it waits
+ * @returns its status afterwards; null when there is no such accepted e-mail
  */
 export async function failEmail(
   sql: Sql,
@@ -254,9 +254,9 @@ export async function failEmail(
 }
 
 /**
- * Staff give an e-mail up that waits, or of which nobody knows whether its provider has it: it has failed and is refunded, once. One
- * that is being handed over stays as it is, unless its workflow has ended: then nobody is at it.
- * @returns what it is now; null when there is no such accepted e-mail
+ * Lets staff give up an e-mail that is waiting or unanswered: it fails and is refunded, once. One being submitted is left unchanged, unless
+ * its workflow has ended.
+ * @returns its status afterwards; null when there is no such accepted e-mail
  */
 export async function giveUpEmail(sql: Sql, id: string, workflowEnded: boolean): Promise<EmailStatus | null> {
   const from: Fragment = workflowEnded
@@ -285,13 +285,12 @@ async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): P
 }
 
 /**
- * The wait is over: an e-mail that was never handed over fails and is refunded; of one without an answer nothing is known, and nothing
- * will be.
- * @returns what it is now; null when there is no such accepted e-mail
+ * Ends an e-mail at its deadline: never submitted, it fails and is refunded; unanswered, it becomes `unknown` for good.
+ * @returns its status afterwards; null when there is no such accepted e-mail
  */
 export async function endEmail(sql: Database, id: string): Promise<EmailStatus | null> {
   return await transaction(sql, async (tx) => {
-    // A try may be put back this very moment: then it waits, and fails.
+    // A claim may be released concurrently: the e-mail then waits again, and fails.
     await tx`select from emails where id = ${id} for update`;
     return await endLocked(tx, id);
   });
@@ -312,7 +311,7 @@ async function endLocked(sql: Sql, id: string): Promise<EmailStatus | null> {
   return row!.status;
 }
 
-/** Gives an e-mail that no provider has to another route. @returns false where that is no longer so */
+/** Moves an e-mail that no provider has to another route. @returns false when that no longer holds */
 export async function moveEmail(sql: Sql, id: string, from: string, to: string): Promise<boolean> {
   const moved = await sql`
     update emails set route = ${to} where id = ${id} and route = ${from} and status = 'queued' and submission = 'waiting'
