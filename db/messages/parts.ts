@@ -1,25 +1,23 @@
 import type { Fragment, Sql } from '../connection.ts';
 import { refundOf } from '../money/billing.ts';
 
-/** Some parts of a message that leave together: one, or all of them where the provider takes messages whole. */
+/** Parts of a message that are submitted together: one, or all if the provider takes whole messages. */
 export interface PartsOf {
   messageId: string;
   parts: readonly number[];
 }
 
 /**
- * Where parts stand: `claimed` means this call marked them as under way and the caller is the one to submit them; `at` is the
- * instant of that, as PostgreSQL writes it, which no other claim of theirs has. `unanswered`: an earlier attempt marked them
- * and never stored an answer; `closed`: the message is no longer queued on this route, or its account may not send and no
- * network was given anything of it.
+ * Result of a claim. `claimed`: the caller must submit the parts; `at` is the time of the claim in PostgreSQL's notation, which identifies
+ * it. `unanswered`: an earlier attempt claimed them and stored no response. `closed`: the message is no longer queued on this route, or its
+ * account may not send and nothing was submitted yet.
  */
 export type PartClaim =
   { state: 'claimed'; at: string } | { state: 'accepted' | 'refused' | 'unanswered' | 'closed' };
 
 /**
- * Marks parts as under way before they leave, all or none, so that a crash from here on is known to leave their fate
- * open. Parts found under way belong to an attempt that ended without an answer: they become `unanswered`.
- * @param provider the route
+ * Marks parts as under way before they are submitted, all or none, so that a crash leaves their outcome known to be open. Parts already
+ * under way belong to an attempt without a stored response and become `unanswered`: they are never submitted twice.
  */
 export async function claimParts(
   sql: Sql,
@@ -58,13 +56,14 @@ export async function claimParts(
 }
 
 /**
- * Puts parts back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
- * waits as before its first try, unless staff had some of it submitted again, which it may have of the submit before; one
- * of which other parts were left unanswered shows that; one whose time is over, and of which nothing was taken, is refunded.
- * Its row has to be locked (`lockMessage`): what others did to its parts until then is not seen else.
- * @param claimedAt of the claim that was answered: what was claimed since is another submit
- * @param code what the SMSC said
- * @returns false when they are not under way by that claim any more
+ * Holds parts that the SMSC certainly did not accept, to be submitted again. The message waits as before its first attempt if nothing was
+ * accepted, unless staff ordered a resubmit, since the SMSC may have the first one; with other parts unanswered it shows that; an expired
+ * message of which nothing was accepted is refunded.
+ *
+ * The caller must lock the message (`lockMessage`) before, in order to see concurrent changes of its parts.
+ * @param claimedAt the claim that was answered; parts claimed since belong to another submit
+ * @param code the SMSC's response code
+ * @returns false when the parts are no longer under way by that claim
  */
 export async function holdParts(
   sql: Sql,
@@ -85,7 +84,7 @@ export async function holdParts(
   return found?.held === true;
 }
 
-/** Notes that a submit got no answer in time, or an unclear one, and shows it on the message. */
+/** Marks parts whose submit got no response in time, or an unclear one, and shows that on the message. */
 export async function leavePartsUnanswered(sql: Sql, of: PartsOf, code: string | null): Promise<void> {
   const set: Fragment = sql`state = 'unanswered', answer_code = ${code}`;
   await sql`
@@ -96,17 +95,17 @@ export async function leavePartsUnanswered(sql: Sql, of: PartsOf, code: string |
             or exists (select from message_parts p where p.message_id = m.id and p.state = 'unanswered'))`;
 }
 
-/** A change of parts `p`, as SQL. */
+/** As SQL, a change of parts `p`. */
 export interface PartsChange {
   set: Fragment;
   where: Fragment;
-  /** Where only some messages count. */
+  /** Further condition on the message. */
   ofMessage?: Fragment;
 }
 
 /**
- * As SQL, the first tables of a statement's `with`: `open`, the message, locked until the transaction ends; and `changed`,
- * those of the given parts that were changed, as they are now (message_id, part, state).
+ * As SQL, CTEs: `open`, the message, locked until the transaction ends; and `changed`, the given parts that were changed, with their new
+ * state (message_id, part, state).
  */
 export function changedParts(
   sql: Sql,
@@ -125,8 +124,8 @@ export function changedParts(
 }
 
 /**
- * As SQL, what a message shows (`shows`) once its parts `changed` are held, by the others of it: unanswered where any of them is; under
- * way while any is, or may be, with the SMSC, or staff have any part submitted again; else it waits as before its first try.
+ * As SQL, the submission state (`shows`) of a message whose parts `changed` are held: `unanswered` if another part is; `submitting` while
+ * another is, or may be, with the SMSC, or staff ordered a resubmit; else `waiting`.
  */
 export function othersOfHeld(sql: Sql, { messageId }: PartsOf): Fragment {
   return sql`
@@ -137,21 +136,20 @@ export function othersOfHeld(sql: Sql, { messageId }: PartsOf): Fragment {
               from message_parts where message_id = ${messageId}) parts`;
 }
 
-/** As SQL, of parts `p`: that claim of theirs is the last one. */
+/** As SQL, for parts `p`: the claim is still their latest. */
 export function ofClaim(sql: Sql, claimedAt: string): Fragment {
   return sql`p.submitted_at = ${claimedAt}::text::timestamptz`;
 }
 
-// As SQL, a set of part numbers.
 function partsAs(sql: Sql, parts: readonly number[]): Fragment {
   return sql`unnest(${parts as number[]}::smallint[]) as part`;
 }
 
 /**
- * As SQL, tables of a statement's `with`: a message whose time was over while it was submitted, and of which the SMSC certainly has not
- * taken anything by now, counts as never submitted and is refunded, once. Not one of which staff had a part submitted again: the SMSC may
- * have that of the earlier submit. The message has to be locked (`lockMessage`).
- * @param changed a table of the statement with the `part`s that it has just found not to be taken, and no others
+ * As SQL, CTEs: a message that expired while being submitted, and of which the SMSC certainly accepted nothing, counts as never submitted
+ * and is refunded, once. Not after a resubmit by staff: the SMSC may have the earlier submit. The caller must lock the message
+ * (`lockMessage`).
+ * @param changed a table with exactly the `part`s just found not accepted
  */
 export function refundUnsubmittedParts(sql: Sql, { messageId }: PartsOf, changed: Fragment): Fragment {
   return sql`

@@ -27,10 +27,10 @@ export async function settleUnsent(sql: Sql, messageId: string): Promise<'cancel
 }
 
 /**
- * A message went out of which this database does not know it: it is sent, and its webhook notified. Parts without an answer are
- * unanswered, so that a report which names the message, or its phone, ends it. Call it in a transaction.
- * @param messageId of one that is scheduled or queued
- * @returns what it is now; null where its send time has not come
+ * Marks a message as sent that left without this database knowing (after a restore), and notifies the webhook. Its open parts become
+ * unanswered, so that a report with its reference or phone matches. Call it in a transaction.
+ * @param messageId must be scheduled or queued
+ * @returns the new status; null when its send time has not come
  */
 export async function settleSent(sql: Sql, messageId: string): Promise<'sent' | null> {
   await sql`
