@@ -171,8 +171,8 @@ async function hasVersions(sql: Sql): Promise<boolean> {
   return table!.name !== null;
 }
 
-// The first migration is a whole schema: there is no way to it from another one, whatever that one's migrations were. A later
-// release's, which has migrations that are not here, is left as it is: so one can go back to the release before.
+// The first migration is the whole schema, so other schemas cannot be upgraded. A schema with unknown later migrations is left alone, to
+// allow going back to an earlier release.
 async function refuseOtherSchema(sql: Sql, postgrator: Postgrator): Promise<void> {
   const [first] = await postgrator.getMigrations();
   const [ran] = await sql<{ md5: string | null }[]>`

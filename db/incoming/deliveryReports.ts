@@ -13,8 +13,8 @@ const LOOK_AGAIN = '2 seconds';
 const LOOK_AGAIN_SOON = '100 milliseconds';
 // A response that came along with a report is stored by then.
 const ANSWERS_STORED_WITHIN = '10 seconds';
-// No answer is waited for longer (`responseSeconds`), with some time to be stored: what is still under way then was left so by
-// a worker that has ended, and keeps no report waiting.
+// Longer than any response timeout (`responseSeconds`) plus storing: a submit still under way then was abandoned by a dead worker and must
+// not delay reports.
 const ANSWERS_COME_WITHIN = '3 minutes';
 // Delivery is tried for 72 hours. An older submit of unknown outcome must not make a report for a newer one ambiguous.
 const REPORTS_COME_WITHIN = '7 days';

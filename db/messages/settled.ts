@@ -4,10 +4,10 @@ import { reserved } from '../money/reservations.ts';
 import { eventOf, sentAt } from './statusEvents.ts';
 
 /**
- * Ends a message that did not go out and has no workflow any more: a scheduled one is cancelled, a queued one has failed. Its cost is given
- * back, once, and its webhook notified.
- * @param messageId of one that is scheduled or queued
- * @returns what it is now
+ * Ends an unsent message whose workflow is gone: a scheduled one becomes `cancelled`, a queued one `failed`. Refunds it, once, and notifies
+ * the webhook.
+ * @param messageId must be scheduled or queued
+ * @returns the new status
  */
 export async function settleUnsent(sql: Sql, messageId: string): Promise<'cancelled' | 'failed'> {
   const [row] = await sql<{ status: 'cancelled' | 'failed' }[]>`

@@ -2,8 +2,8 @@ import { eventOf } from '../messages/statusEvents.ts';
 import type { Fragment, Sql } from '../connection.ts';
 
 /**
- * Cancels a message that is still scheduled and gives back what it cost, once.
- * @returns the message's status afterwards: `cancelled`, or whatever it is when it was too late
+ * Cancels a scheduled message and refunds it, once.
+ * @returns its status afterwards: `cancelled`, or another one when it was too late
  */
 export async function cancelScheduled(sql: Sql, messageId: string): Promise<string> {
   const [row] = await sql<{ status: string }[]>`
@@ -20,8 +20,8 @@ export async function cancelScheduled(sql: Sql, messageId: string): Promise<stri
 }
 
 /**
- * As SQL: refunds what subjects of the ledger (messages, look-ups, e-mails) were charged, in money or test credits, once each. The
- * only statement that refunds, but for the trigger `emails_left_out`, which refunds a part.
+ * As SQL: refunds the charges of messages, look-ups or e-mails, in money or test credits, once each. All refunds use it, except partial
+ * ones by the trigger `emails_left_out`.
  * @param subjects rows with `id`
  */
 export function refundOf(sql: Sql, subjects: Fragment) {
