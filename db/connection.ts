@@ -5,10 +5,8 @@ import { serially } from '../concurrency/tasks.ts';
 export type Sql = ISql<{ bigint: number }>;
 export type Database = PostgresSql<{ bigint: number }>;
 export type PoolState = postgres.PoolState;
-/**
- * Server-side limits in milliseconds: for a statement, for its wait for a lock, and for a transaction (or a single statement). No limit
- * unless given.
- */
+// Server-side limits in milliseconds: for a statement, for its wait for a lock, and for a transaction (or a single statement). No limit
+// unless given.
 interface StatementLimits {
   statementMs?: number;
   lockMs?: number;
@@ -76,7 +74,6 @@ export function openDatabase(
   });
 }
 
-/** Runs `work` on a pool of one connection, and closes it. */
 export async function withDatabase<T>(url: string, work: (sql: Database) => Promise<T>): Promise<T> {
   const sql = openDatabase(url, 1);
   try {
@@ -177,7 +174,6 @@ export async function readWithin<T>(
   });
 }
 
-/** Sets the lock timeout, in milliseconds, for the rest of a transaction. */
 export async function limitLocks(tx: Sql, lockMs: number): Promise<void> {
   await tx`select from set_config('lock_timeout', ${`${lockMs}ms`}, true)`;
 }
@@ -201,7 +197,6 @@ export async function withNamedLock<T>(
   );
 }
 
-/** Takes named locks and holds them until the transaction ends. */
 export async function lockNames(tx: Sql, names: readonly string[]): Promise<void> {
   // Sorted, to avoid deadlocks.
   for (const name of [...names].sort()) {

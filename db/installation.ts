@@ -12,7 +12,6 @@ export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
 }
 
-/** The fingerprint of a secrets key, as stored in the database. */
 export function keyFingerprint(key: Buffer): string {
   return createHmac('sha256', key).update('goniec secrets key').digest('hex');
 }
@@ -30,10 +29,7 @@ export function encrypt(key: Buffer, owner: string, plaintext: string): Buffer {
   return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), ciphertext]);
 }
 
-/**
- * Decrypts the result of {@link encrypt} for the same key and owner.
- * @throws DecryptionError
- */
+/** Decrypts the result of {@link encrypt} for the same key and owner. @throws DecryptionError */
 export function decrypt(key: Buffer, owner: string, stored: Buffer): string {
   if (stored.length < HEADER_BYTES || stored[0] !== VERSION) {
     throw new DecryptionError('unknown format of a stored secret');
@@ -71,7 +67,6 @@ export async function claimFact(
   return { value: standing, claimed: false };
 }
 
-/** Reads a fact of this installation; null when it is not set. */
 export async function readFact(sql: Sql, name: string): Promise<string | null> {
   const [row] = await sql<{ value: string }[]>`select value from installation where name = ${name}`;
   return row?.value ?? null;

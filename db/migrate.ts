@@ -4,7 +4,6 @@ import Postgrator from 'postgrator';
 import { byColumnName, type Database, hasSqlState, openDatabase, type Sql, SQLSTATE } from './connection.ts';
 import { grantRights } from './rights.ts';
 
-/** Lock timeout of a migration, and its retries. */
 export interface LockTimeouts {
   lockMs: number;
   /** Between two tries, so that queued transactions get the lock. */

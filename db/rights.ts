@@ -24,10 +24,8 @@ function all(tables: string, without: readonly Right[]): Record<string, readonly
   );
 }
 
-/**
- * Columns hidden from a role, which may read only the others of the table. The API reads which domains are verified, but only writes their
- * private keys.
- */
+// Columns hidden from a role, which may read only the others of the table. The API reads which domains are verified, but only writes their
+// private keys.
 const HIDDEN: Partial<Record<Part, Record<string, readonly string[]>>> = {
   api: { sender_domains: ['dkim_private_key'] },
 };
@@ -35,10 +33,8 @@ const HIDDEN: Partial<Record<Part, Record<string, readonly string[]>>> = {
 // Changed by the ledger trigger, with the rights of the role that inserts entries.
 const PURSE = ['balance_grosze', 'test_credits'];
 
-/**
- * Columns that a role may update in tables it may not update otherwise. A compromised component gets no keys, scopes, credit or status by
- * it: only staff change those. Locking a row requires the right to update one column.
- */
+// Columns that a role may update in tables it may not update otherwise. A compromised component gets no keys, scopes, credit or status by
+// it: only staff change those. Locking a row requires the right to update one column.
 const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
   api: {
     accounts: [
@@ -69,10 +65,8 @@ const STAFF = {
   ...all('installation', APPEND_ONLY),
 };
 
-/**
- * Row rights that a role does not have, by table; it has all others (select, insert, update, delete). No role may change the tables
- * themselves.
- */
+// Row rights that a role does not have, by table; it has all others (select, insert, update, delete). No role may change the tables
+// themselves.
 const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
   // What only workers write: what became of a message, where it was submitted, and what was notified.
   api: {
@@ -137,7 +131,6 @@ interface FoundColumn {
   present: boolean;
 }
 
-/** Column rights that a role has but should not have, or lacks. */
 async function wrongColumns(tx: Sql): Promise<FoundColumn[]> {
   const hidden = await columnsOf(tx, 'SELECT', HIDDEN, (named) => !named);
   const changeable = await columnsOf(tx, 'UPDATE', CHANGEABLE, (named) => named);

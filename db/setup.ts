@@ -7,7 +7,6 @@ const DATABASE = 'goniec';
 const OWNER = 'goniec_owner';
 const TEMPORAL = 'goniec_temporal';
 
-/** Connection data of the service's database. */
 export type DatabaseAddresses = {
   /** Of the owner, which is not a superuser. */
   url: string;
@@ -17,15 +16,11 @@ export type DatabaseAddresses = {
   temporalRole: { user: string; password: string };
 };
 
-/** Checks the connection; throws what it throws. */
 export async function ping(sql: Database): Promise<void> {
   await sql`select 1`;
 }
 
-/**
- * Creates a database unless it exists.
- * @param owner made its owner, also if the database exists; by default the creating role
- */
+/** Creates a database unless it exists. @param owner made its owner, also if the database exists; by default the creating role */
 export async function createDatabase(sql: Database, name: string, owner?: string): Promise<void> {
   const found = await sql`select 1 from pg_database where datname = ${name}`;
   if (found.length === 0) await sql`create database ${sql(name)}`;
@@ -69,7 +64,6 @@ async function createRoles(sql: Database): Promise<void> {
   await sql.unsafe(await readFile(new URL('./roles/roles.sql', import.meta.url), 'utf8'));
 }
 
-// Keeps existing passwords.
 async function setPasswords(sql: Database, passwords: Record<string, string>): Promise<void> {
   const without = await sql<{ role: string }[]>`
     select rolname as role from pg_authid where rolname = any(${Object.keys(passwords)}) and rolpassword is null`;

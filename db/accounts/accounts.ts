@@ -12,7 +12,6 @@ import { isAllowed, keywordRefusal, KeywordUnavailableError } from './keywords.t
 import { isUntouched } from '../messages/statusEvents.ts';
 import { refundOf } from '../money/billing.ts';
 
-/** An account; money in grosze net. */
 export interface AccountRow {
   id: string;
   name: string;
@@ -110,7 +109,6 @@ function onlyGiven(settings: AccountSettings): Partial<StoredSettings> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-/** The account's active sender names, in alphabetical order. */
 export async function activeSenders(sql: Sql, accountId: string): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select name from senders where account_id = ${accountId} and active order by name`;
@@ -126,14 +124,12 @@ export async function isActiveSender(sql: Sql, accountId: string, name: string):
 // A message accepted while the account was being closed is committed by then: no transaction takes that long.
 const STRAGGLERS_WITHIN = '2 minutes';
 
-/** Progress of cancelling the messages of a closed account. */
 interface ClosingStep {
   cancelled: number;
   /** The next batch starts below this message id (newest first); null: no message of this status is left. */
   before: string | null;
 }
 
-/** Ids of closed accounts that may still have messages to cancel. */
 export async function closingAccounts(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`select account_id as id from account_closings order by closed_at`;
   return rows.map(({ id }) => id);
@@ -166,10 +162,7 @@ export async function cancelOfClosed(
   return step!;
 }
 
-/**
- * Does the same as {@link cancelOfClosed} for one message, on behalf of its own workflow.
- * @returns whether this call cancelled it
- */
+/** Does the same as {@link cancelOfClosed} for one message, on behalf of its own workflow. @returns whether this call cancelled it */
 export async function cancelOneOfClosed(sql: Sql, messageId: string): Promise<boolean> {
   const cancelled = await sql`
     with page as (
@@ -184,10 +177,7 @@ export async function cancelOneOfClosed(sql: Sql, messageId: string): Promise<bo
   return cancelled.count > 0;
 }
 
-/**
- * Removes the closing of an account once nothing is left to cancel.
- * @returns false while messages are left or may still be committed
- */
+/** Removes the closing of an account once nothing is left to cancel. @returns false while messages are left or may still be committed */
 export async function endClosing(sql: Database, accountId: string): Promise<boolean> {
   return await transaction(sql, async (tx) => {
     const ended = await tx`

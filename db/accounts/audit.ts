@@ -9,14 +9,12 @@ export interface AuditEntry {
   actor: string;
   /** The command, such as `keys create`; for the API the thing that changes, such as `account settings`. */
   action: string;
-  /** Null for actions on no account. */
   account: string | null;
   /** What it concerns within the account: a key's id, a sender's name, a statement's id. */
   subject: string | null;
   details: AuditDetails;
 }
 
-/** The caller of a change through the API. */
 export interface Requester {
   accountId: string;
   keyId: string;
@@ -26,9 +24,7 @@ export interface Requester {
 }
 
 interface ApiChange {
-  /** Two or three words: `account settings`, `webhook`. */
   action: string;
-  /** What it concerns within the account; null: the account itself. */
   subject: string | null;
   /** Old and new value by field, without secrets; equal values are left out of the record. */
   changes: Record<string, { from: unknown; to: unknown }>;
@@ -42,7 +38,6 @@ interface AuditRow {
   accountId: string | null;
   subject: string | null;
   details: unknown;
-  /** Null unless the change came through the API. */
   requestId: string | null;
   /** The client's address; null also once it has been deleted. */
   address: string | null;
@@ -88,7 +83,6 @@ export async function writeApiChange(sql: Sql, by: Requester, change: ApiChange)
     insert into audit_addresses (audit_id, address) select id, ${by.address}::inet from logged`;
 }
 
-/** The latest records, newest first; `account` null means all accounts. */
 export async function listAudit(sql: Sql, account: string | null, limit: number): Promise<AuditRow[]> {
   return [
     ...(await sql<AuditRow[]>`

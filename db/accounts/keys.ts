@@ -36,7 +36,6 @@ const PREFIX = 'goniec_';
 const RANDOM_BYTES = 20;
 const TOKEN_SHOWN_LENGTH = 4;
 
-/** A new token of v1.2.0: `token` is shown to its owner once, `hash` and `hint` are stored. */
 interface NewApiToken {
   token: string;
   hash: Buffer;
@@ -74,7 +73,6 @@ export async function insertToken(
     values (${token.id}, ${token.account}, ${token.hash}, ${token.hint}, ${token.label}, ${token.rateLimit})`;
 }
 
-/** Reads a token and locks it until the transaction ends; undefined when there is none. */
 export async function lockToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
   const [row] = await sql<
     TokenDetails[]
@@ -103,22 +101,18 @@ export interface UsedRow {
   accountId: string;
   accountStatus: 'active' | 'suspended' | 'closed';
   accountMode: 'test' | 'live';
-  /** Limit of the window: the account's, or the token's. */
   rateLimitPerMinute: number;
   /** Requests in the current window, including those just counted. */
   used: number;
-  /** Whole seconds until the window ends, at least 1. */
   resetsIn: number;
 }
 
 export interface KeyRow extends UsedRow {
   keyMode: 'test' | 'live';
   scopes: ('send' | 'read' | 'manage')[];
-  /** Whether the key has a daily budget for tool calls. */
   hasToolBudget: boolean;
   /** The account's confirmation thresholds for sends through tools; null: not set. */
   toolConfirmRecipients: number | null;
-  /** Grosze net. */
   toolConfirmGrosze: number | null;
 }
 
@@ -190,12 +184,10 @@ function isOver(sql: Sql): Fragment {
   return sql`w.started_at <= now() - interval '60 s'`;
 }
 
-/** As SQL: whole seconds until the window that began at `startedAt` ends, at least 1. */
 function resetsIn(sql: Sql, startedAt: Fragment): Fragment {
   return sql`greatest(1, ceil(extract(epoch from ${startedAt} + interval '60 s' - now())))::int`;
 }
 
-/** A rate window and its limit per minute. */
 export interface RateWindow {
   /** Id of an account or a token. */
   of: string;
@@ -206,7 +198,6 @@ interface WindowLeft {
   /** Whether the requests fitted into the window; if not, none was counted. */
   taken: boolean;
   left: number;
-  /** Whole seconds until the window ends, at least 1. */
   resetsIn: number;
 }
 

@@ -8,7 +8,6 @@ export class KeywordUnavailableError extends Error {
   }
 }
 
-/** Reads the schema's refusal of a keyword; null for any other error. */
 export function keywordRefusal(error: unknown): KeywordUnavailableError['why'] | null {
   // Two accounts that claim each other's keyword deadlock: the one PostgreSQL aborts finds the other's still in use.
   if (hasSqlState(error, SQLSTATE.uniqueViolation) || hasSqlState(error, SQLSTATE.deadlock)) return 'taken';
@@ -56,12 +55,10 @@ interface KnownKeyword {
   accountId: string;
   /** `allowed`: the account may claim the everyday word but does not have it. */
   state: 'in use' | 'allowed' | 'resting';
-  /** Allowed by staff. */
   allowed: boolean;
   until: Date | null;
 }
 
-/** Keywords in use, allowed and resting, by word; `account` null means all accounts. */
 export async function listKeywords(sql: Sql, account: string | null): Promise<KnownKeyword[]> {
   return [
     ...(await sql<KnownKeyword[]>`

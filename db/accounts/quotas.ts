@@ -21,7 +21,6 @@ export class QuotaReachedError extends Error {
 type Counted =
   'contacts' | 'contact_bytes' | 'groups' | 'memberships' | 'blacklist' | 'suppressions' | 'links';
 
-/** An account's counters and their limits. */
 interface Usage {
   limits: Quotas;
   used: Record<Counted, number>;
@@ -37,7 +36,6 @@ const NOTHING: Record<Counted, number> = {
   links: 0,
 };
 
-/** Reads the account's counters and limits; the cost does not depend on how much the account stores. */
 export async function readUsage(sql: Sql, accountId: string): Promise<Usage> {
   const [row] = await sql<{ quotas: Partial<Quotas>; used: Partial<Record<Counted, number>> | null }[]>`
     select a.quotas, (select jsonb_object_agg(kind, used) from account_usage where account_id = a.id) as used
@@ -96,7 +94,6 @@ export async function readMessageUsage(
   return { scheduled_messages: scheduled, unpaid_messages: unpaid, unpaid_bytes: bytes };
 }
 
-/** Sets the quotas that differ from the defaults. */
 export async function setQuotas(sql: Sql, accountId: string, quotas: Partial<Quotas>): Promise<void> {
   await sql`
     update accounts set quotas = ${sql.json(quotas)}, updated_at = now() where id = ${accountId}`;
@@ -108,10 +105,8 @@ export async function readQuotas(sql: Sql, accountId: string): Promise<Partial<Q
   return row?.quotas ?? {};
 }
 
-/** What a tool call charges to the budget of its key. */
 export interface Spending {
   keyId: string;
-  /** Grosze net, above 0. */
   costGrosze: number;
 }
 

@@ -3,7 +3,6 @@ import type { AccountRow } from './accounts.ts';
 import { byColumnName, type Fragment, type Sql } from '../connection.ts';
 import { spentToday } from './quotas.ts';
 
-/** An account as shown to staff: all settings, no secrets. Money in grosze net. */
 export interface AccountDetails extends AccountRow {
   toolConfirmRecipients: number | null;
   toolConfirmGrosze: number | null;
@@ -64,7 +63,6 @@ interface VerifiedNumber {
   verifiedAt: Date;
 }
 
-/** Creates an account; settings not given get the schema's defaults, and its balance is zero. */
 export async function insertAccount(
   sql: Sql,
   id: string,
@@ -144,7 +142,6 @@ export async function revokeKey(sql: Sql, id: string): Promise<KeyDetails | unde
   return row;
 }
 
-/** Reads a key and locks it until the transaction ends; undefined when there is none. */
 export async function lockKey(sql: Sql, id: string): Promise<KeyDetails | undefined> {
   const [row] = await sql<
     KeyDetails[]
@@ -152,7 +149,6 @@ export async function lockKey(sql: Sql, id: string): Promise<KeyDetails | undefi
   return row;
 }
 
-/** Sets what a key may charge through tools per calendar day in Poland, grosze net; null: no limit. */
 export async function setToolBudget(sql: Sql, id: string, grosze: number | null): Promise<KeyDetails> {
   const [row] = await sql<KeyDetails[]>`
     update api_keys set tool_budget_grosze = ${grosze} where id = ${id} returning ${keyColumns(sql)}`;
@@ -166,7 +162,6 @@ export async function listKeys(sql: Sql, account: string): Promise<KeyDetails[]>
   ];
 }
 
-/** Adds a sender, or reactivates a removed one. */
 export async function activateSender(sql: Sql, account: string, name: string): Promise<void> {
   await sql`
     insert into senders (account_id, name) values (${account}, ${name})
@@ -196,7 +191,6 @@ export async function insertVerifiedNumber(sql: Sql, account: string, msisdn: st
   await sql`insert into verified_numbers (account_id, msisdn) values (${account}, ${msisdn}) on conflict do nothing`;
 }
 
-/** Removes a verified number. @returns false when it was not verified */
 export async function deleteVerifiedNumber(sql: Sql, account: string, msisdn: string): Promise<boolean> {
   const removed =
     await sql`delete from verified_numbers where account_id = ${account} and msisdn = ${msisdn}`;

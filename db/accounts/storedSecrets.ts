@@ -45,7 +45,6 @@ export async function reencryptSecrets(
   return { webhooks: accounts.length, routes: routes.length, domains: domains.length };
 }
 
-/** Stores the fingerprint of the key that this database is used with. */
 export async function changeKeyFingerprint(sql: Sql, fingerprint: string): Promise<void> {
   await sql`update installation set value = ${fingerprint} where name = 'secrets_key'`;
 }

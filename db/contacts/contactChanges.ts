@@ -37,7 +37,6 @@ export async function readNamed(
   return { contacts: new Map(rows.map(({ id, msisdn, ...content }) => [msisdn, { id, content }])), groups };
 }
 
-/** Writes the changed contacts of a plan, their memberships, and its new groups. */
 export async function writeContacts(
   tx: Sql,
   accountId: string,

@@ -13,7 +13,6 @@ export async function changeAddressBook<T>(
   return await withNamedLock(sql, lockOf(accountId), work);
 }
 
-/** Locks these address books against changes until the transaction ends. */
 export async function holdAddressBooks(tx: Sql, accountIds: readonly string[]): Promise<void> {
   await lockNames(tx, accountIds.map(lockOf));
 }
@@ -22,7 +21,6 @@ function lockOf(accountId: string): string {
   return `address book of ${accountId}`;
 }
 
-/** A contact's values for placeholders (v2.3.0, Contact). */
 export type ContactValues = ContactContent;
 
 export interface ContactRow extends ContactContent {
@@ -35,7 +33,6 @@ export interface ContactRow extends ContactContent {
   updatedAt: Date;
 }
 
-/** Filter of a page of contacts; null means any. */
 export interface ContactFilter {
   /**
    * Search terms, matched in number, first name, last name and email without case and diacritics. A contact has to match every term, each
@@ -99,7 +96,6 @@ export async function contactsOf(
   return new Map(rows.map(({ msisdn, ...values }) => [msisdn, values]));
 }
 
-/** The distinct custom field keys of the filter's contacts, as spelt, sorted. */
 export async function readFieldKeys(
   sql: Sql,
   accountId: string,

@@ -12,7 +12,6 @@ export interface GroupRow {
   createdAt: Date;
 }
 
-/** Another group of the account has this name, ignoring case. */
 export class GroupExistsError extends Error {
   override readonly name = 'GroupExistsError';
 }
@@ -76,10 +75,7 @@ export async function deleteGroup(sql: Database, accountId: string, id: string):
   });
 }
 
-/**
- * Finds groups by id or by name, ignoring case.
- * @returns the group for each of `names`
- */
+/** Finds groups by id or by name, ignoring case. @returns the group for each of `names` */
 export async function findGroups(
   sql: Sql,
   accountId: string,
@@ -94,11 +90,9 @@ export async function findGroups(
   return new Map(found.map(({ name, compared, id }) => [name, { id, compared }]));
 }
 
-/** A group that a send addresses, with its members' numbers. */
 export interface GroupRecipients {
   /** The id or name as given by the caller. */
   name: string;
-  /** `gr_…`; null when the account has no such group. */
   id: string | null;
   /** E.164 with plus, in the order of the contacts' ids. */
   msisdns: string[];
@@ -154,9 +148,7 @@ export class ContactGroupsTooManyError extends Error {
 export interface MembersAdded {
   /** New memberships, without contacts that were in the group before. */
   added: number;
-  /** All memberships of the group now. */
   members: number;
-  /** The given ids that are contacts of the account. */
   known: ReadonlySet<string>;
 }
 
@@ -200,7 +192,6 @@ export async function addMembers(
   });
 }
 
-/** Removes a contact from a group. @returns false when the group does not exist or the contact is not in it */
 export async function removeMember(
   sql: Database,
   accountId: string,

@@ -9,21 +9,17 @@ import { idFloor } from '../ids.ts';
 import { claimKeys, type KeyClaim } from '../messages/idempotency.ts';
 import { chargedAndReserved, fundsError } from '../money/reservations.ts';
 
-/** What acceptance of an e-mail is checked against; money in grosze net. */
 export interface EmailTerms {
   /** The database's clock, epoch milliseconds. */
   now: number;
   mode: 'test' | 'live';
   availableGrosze: number;
   testCredits: number;
-  /** A postpaid account with an overdue statement; its sends are suspended. */
   overdue: boolean;
   quotas: Partial<Quotas>;
   /** The requested sender domain, else the account's default; null when the account has none of that name, or no default. */
   domain: string | null;
-  /** Routes for which that domain is verified. */
   verifiedRoutes: string[];
-  /** The account's domains that are verified for any route. */
   ownDomains: string[];
   /** The recipients' address keys that are on the account's suppression list. */
   suppressed: string[];
@@ -62,7 +58,6 @@ export async function readEmailTerms(
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Limits of the quotas that an e-mail may exhaust. */
 export type EmailLimits = Pick<Quotas, 'unpaid_messages' | 'email_file_bytes'>;
 
 export interface EmailRecipient {
@@ -95,7 +90,6 @@ export interface NewEmail {
   headers: readonly (readonly [name: string, value: string])[];
   idx: string | null;
   unsubscribeToken: string | null;
-  /** Grosze net. */
   costGrosze: number;
   testCredits: number;
   recipients: readonly EmailRecipient[];
@@ -139,7 +133,6 @@ function fileBytesOf({ attachments }: Pick<NewEmail, 'attachments'>): number {
   return attachments.reduce((all, { bytes }) => all + bytes, 0);
 }
 
-/** Octets of the files of an account's queued e-mails. */
 export async function countWaitingFileBytes(sql: Sql, accountId: string): Promise<number> {
   const [counted] = await sql<{ bytes: number }[]>`
     select coalesce(sum(file_bytes), 0)::bigint as bytes from emails
@@ -200,7 +193,6 @@ async function insertEmail(tx: Sql, email: NewEmail): Promise<void> {
      where email_id = ${id} and state = 'suppressed' order by position`;
 }
 
-/** Whether all its recipients are suppressed. */
 export function isSuppressed({ recipients }: Pick<NewEmail, 'recipients'>): boolean {
   return recipients.every(({ suppressed }) => suppressed);
 }
@@ -220,7 +212,6 @@ async function insertAttachments(tx: Sql, { id, attachments }: NewEmail): Promis
   }
 }
 
-/** What the workflow of an e-mail is started with. */
 export interface StartableEmailRow {
   id: string;
   accountId: string;
@@ -238,7 +229,6 @@ export async function startableEmails(sql: Sql, ids: readonly string[]): Promise
   ];
 }
 
-/** As SQL, the columns of {@link StartableEmailRow} from emails `m`. */
 export function startable(sql: Sql): Fragment {
   return sql`m.id, m.account_id, m.request_id, m.route,
              floor(extract(epoch from m.give_up_at) * 1000)::bigint as give_up_at`;

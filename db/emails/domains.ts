@@ -6,7 +6,6 @@ import { encrypt } from '../installation.ts';
 import { newId } from '../ids.ts';
 import { reserved } from '../money/reservations.ts';
 
-/** A sender domain, without its private key. */
 export interface SenderDomain {
   id: string;
   accountId: string;
@@ -23,7 +22,6 @@ export interface SenderDomain {
   createdAt: Date;
 }
 
-/** Verification of a sender domain for one route. */
 export interface DomainRoute extends RouteStanding {
   domainId: string;
   route: string;
@@ -33,7 +31,6 @@ export interface DomainRoute extends RouteStanding {
   checkedAt: Date | null;
 }
 
-/** The account that holds a domain name, and whether its claim has expired. */
 export interface Holder extends Pick<SenderDomain, 'id' | 'accountId'> {
   givesWay: boolean;
 }
@@ -46,15 +43,12 @@ interface NamedSnapshot {
   records: SeenRecord[];
 }
 
-/** Snapshot of a domain event, for webhooks. */
 interface DomainSnapshot {
   domain: NamedSnapshot;
 }
 
-/** Named lock of all changes to an account's sender domains. */
 export const domainsLock = (accountId: string): string => `sender domains of ${accountId}`;
 
-/** The encryption owner of a domain's private key. */
 export const domainSecretOwner = (id: string): string => `domain:${id}`;
 
 /** Encrypts the private key of a domain. @param privateKey PEM */
@@ -82,7 +76,6 @@ export async function lockHolder(sql: Sql, name: string, claimMs: number): Promi
   return held === undefined ? undefined : await findHolder(sql, name, claimMs);
 }
 
-/** The claim of a name, without a lock. @param claimMs how long an unverified claim is kept */
 export async function findHolder(sql: Sql, name: string, claimMs: number): Promise<Holder | undefined> {
   const [holder] = await sql<Holder[]>`
     select d.id, d.account_id,
@@ -113,19 +106,16 @@ export async function readDomain(sql: Sql, id: string): Promise<SenderDomain | u
   return domain;
 }
 
-/** Reads a domain and locks it until the transaction ends. */
 export async function lockDomain(sql: Sql, id: string): Promise<SenderDomain | undefined> {
   const [domain] = await sql<SenderDomain[]>`
     select ${domainColumns(sql)} from sender_domains where id = ${id} for update`;
   return domain;
 }
 
-/** Deletes a domain, which frees its name. */
 export async function deleteDomain(sql: Sql, id: string): Promise<void> {
   await sql`delete from sender_domains where id = ${id}`;
 }
 
-/** Verification of domains for the routes in use, by route name. */
 export async function readDomainRoutes(sql: Sql, ids: readonly string[]): Promise<DomainRoute[]> {
   return [
     ...(await sql<DomainRoute[]>`
@@ -164,12 +154,10 @@ export async function noteLost(sql: Sql, id: string, lostAt: Date | null): Promi
   await sql`update sender_domains set lost_at = ${lostAt} where id = ${id}`;
 }
 
-/** Records that staff vouch for a domain, from now on. */
 export async function confirmDomain(sql: Sql, id: string): Promise<void> {
   await sql`update sender_domains set confirmed_at = now() where id = ${id} and confirmed_at is null`;
 }
 
-/** Makes a domain its account's default sender. */
 export async function setDefaultDomain(sql: Sql, { id, accountId }: SenderDomain): Promise<void> {
   await sql`
     update sender_domains set is_default = false
@@ -177,10 +165,7 @@ export async function setDefaultDomain(sql: Sql, { id, accountId }: SenderDomain
   await sql`update sender_domains set is_default = true where id = ${id} and not is_default`;
 }
 
-/**
- * Makes an account's oldest verified domain its default if it has none.
- * @returns the domain's id; null when nothing changed
- */
+/** Makes an account's oldest verified domain its default if it has none. @returns the domain's id; null when nothing changed */
 export async function giveDefault(sql: Sql, account: string): Promise<string | null> {
   const [chosen] = await sql<{ id: string }[]>`
     update sender_domains set is_default = true
@@ -206,7 +191,6 @@ export async function dueDomains(sql: Sql, limit: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Writes a domain event and reserves its delivery, if the account has a webhook. */
 export async function writeDomainEvent(
   sql: Sql,
   domain: Pick<SenderDomain, 'id' | 'accountId'>,
@@ -231,7 +215,6 @@ export function takingRoutes(sql: Sql): Fragment {
         or exists (select from sender_domain_routes v where v.domain_id = d.id and v.route = r.name and v.verified_at is not null)`;
 }
 
-/** As SQL, for a domain `d`: some route is verified, or staff have confirmed it. */
 function isUsable(sql: Sql): Fragment {
   return sql`(d.confirmed_at is not null or exists (
     select from sender_domain_routes v where v.domain_id = d.id and v.verified_at is not null))`;

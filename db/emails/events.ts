@@ -56,7 +56,6 @@ function runsOf(events: readonly ProviderEmailEvent[]): Run[] {
   return runs;
 }
 
-/** Stores events that have no limit, inside or outside a transaction. */
 export async function insertEmailEvents(
   sql: Sql,
   route: string,
@@ -77,7 +76,6 @@ function insertion(sql: Sql, route: string, event: ProviderEmailEvent, where: Fr
     on conflict (route, event_id) do nothing`;
 }
 
-/** Maximum of such events kept per e-mail; null: unlimited. */
 function boundOf({ kind, unverified }: ProviderEmailEvent): number | null {
   if (unverified === true) return MAX_UNVERIFIED_EVENTS;
   return kind === 'opened' || kind === 'clicked' ? READ_MOST : null;
@@ -118,7 +116,6 @@ async function storeWithinBound(
        and not exists (select from provider_email_events where route = ${route} and event_id = ${eventId})`;
 }
 
-/** As SQL, the id of a route's accepted e-mail, matched by our id or else the provider's; null if none matches. */
 function matchOf(sql: Sql, route: Fragment, emailId: Fragment, providerEmailId: Fragment): Fragment {
   return sql`
     coalesce(
@@ -127,10 +124,8 @@ function matchOf(sql: Sql, route: Fragment, emailId: Fragment, providerEmailId: 
         where e.route = ${route} and e.provider_email_id = ${providerEmailId} limit 1))`;
 }
 
-/** A stored event that is due to be applied or signalled. */
 export interface DueEvent extends Omit<ProviderEmailEvent, 'payload' | 'emailId'> {
   route: string;
-  /** Null as long as the e-mail is unknown. */
   emailId: string | null;
   /** Applied before; only the webhook notification is pending. */
   applied: boolean;
@@ -171,14 +166,12 @@ export interface EventedEmail {
   id: string;
   accountId: string;
   status: EmailStatus;
-  /** Its addresses were erased. */
   erased: boolean;
   from: string;
   notifies: boolean;
   recipients: ReportedRecipient[];
 }
 
-/** Locks the e-mails of events, in the order of their ids. */
 export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<EventedEmail[]> {
   await tx`select from emails where id = any(${ids as string[]}::text[]) order by id for update`;
   return [
@@ -191,22 +184,18 @@ export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<Event
   ];
 }
 
-/** The effect of an event on its e-mail. */
 export interface AppliedEvent {
   event: DueEvent;
   emailId: string;
   accountId: string;
   status: EmailStatus;
-  /** Positions of the recipients whose state changes, and their new states. */
   moves: readonly { position: number; state: RecipientState }[];
-  /** Positions of the recipients that the event concerns. */
   concerned: readonly number[];
   /** The address, if the event concerns exactly one and it is not erased. */
   address: string | null;
   /** Nothing of the provider's payload may be kept. */
   erased: boolean;
   suppress: Suppressing | null;
-  /** Whether the account has a webhook for it. */
   notifies: boolean;
 }
 
@@ -262,7 +251,6 @@ export async function dismissEvents(tx: Sql, events: readonly DueEvent[]): Promi
       ${ofThese(tx, events)}`;
 }
 
-/** As SQL, whether another e-mail of the account had the same event for this address. */
 function wasReported(tx: Sql, { event, emailId, accountId, suppress }: AppliedEvent): Fragment {
   return tx`
     exists (select from email_recipients r join email_events v on v.email_id = r.email_id
@@ -271,7 +259,6 @@ function wasReported(tx: Sql, { event, emailId, accountId, suppress }: AppliedEv
                and v.details->'permanent' is not distinct from to_jsonb(${event.permanent}::boolean))`;
 }
 
-/** Marks events as delivered to their workflows. */
 export async function settleEvents(
   sql: Sql,
   events: readonly Pick<DueEvent, 'route' | 'eventId'>[],
@@ -282,7 +269,6 @@ export async function settleEvents(
       ${ofThese(sql, events)}`;
 }
 
-/** As SQL, the end of an update of stored events `v`: restricts it to these. */
 function ofThese(sql: Sql, events: readonly Pick<DueEvent, 'route' | 'eventId'>[]): Fragment {
   return sql`
       from unnest(${events.map(({ route }) => route)}::text[], ${events.map(({ eventId }) => eventId)}::text[]) as e(route, id)

@@ -6,7 +6,6 @@ import { domainSecretOwner, takingRoutes } from './domains.ts';
 import { insertEmailEvents } from './events.ts';
 import { recipientsOf } from './reads.ts';
 
-/** An e-mail as a worker submits it. */
 export interface OpenEmail {
   id: string;
   accountId: string;
@@ -39,7 +38,6 @@ export interface OpenEmail {
     contentId: string | null;
     bytes: number;
   }[];
-  /** Routes for which its domain is verified. */
   verifiedRoutes: string[];
   dkimSelector: string | null;
   dkimPrivateKey: Buffer | null;
@@ -48,7 +46,6 @@ export interface OpenEmail {
   now: number;
 }
 
-/** Reads an e-mail with everything to submit except file contents; null when there is none. */
 export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | null> {
   const [email] = await sql<OpenEmail[]>`
     select e.id, e.account_id, a.status as account_status, e.request_id, e.status, e.submission, e.route, e.domain,
@@ -121,7 +118,6 @@ export async function leaveOutSuppressed(sql: Sql, id: string): Promise<void> {
     update email_contents set html = null, text = null where email_id in (select id from over)`;
 }
 
-/** As SQL, for an e-mail `e`: its recipients that are on the suppression list and not yet left out. */
 function toLeaveOut(sql: Sql): Fragment {
   return sql`
     select r.position, r.address from email_recipients r
@@ -178,7 +174,6 @@ export async function leaveEmailUnanswered(sql: Sql, id: string, code: string | 
      where id = ${id} and submission = 'submitting'`;
 }
 
-/** The response to a submit, as events of its route. */
 export interface AnswerEvents {
   route: string;
   events: readonly ProviderEmailEvent[];

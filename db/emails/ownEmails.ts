@@ -4,7 +4,6 @@ import type { Fragment, Sql } from '../connection.ts';
 
 type OwnEmailKind = 'statement' | 'reminder';
 
-/** How long the service tries to send an own e-mail. */
 const TRIED_FOR = '72 hours';
 // A day of grace: the payment may not be booked yet. Long-overdue statements are handled otherwise.
 const REMINDED_AFTER = '1 day';
@@ -15,13 +14,11 @@ export interface DueOwnEmail {
   kind: OwnEmailKind;
   /** The statement's id. */
   subject: string;
-  /** Past its deadline: not tried again. */
   over: boolean;
   /** First attempt; nothing prevented an earlier one. */
   first: boolean;
 }
 
-/** The latest e-mail of a statement. */
 export interface StatementEmail {
   /** Null: never requested. `waiting`, then the e-mail's status, or why none was sent. */
   emailStatus: string | null;
@@ -87,10 +84,7 @@ export async function noteRefused(sql: Sql, idx: string, refusal: string): Promi
   await sql`update own_emails set refusal = ${refusal} where idx = ${idx} and email_id is null`;
 }
 
-/**
- * Ends an own e-mail that was not sent.
- * @param refusal why; null: the latest recorded refusal
- */
+/** Ends an own e-mail that was not sent. @param refusal why; null: the latest recorded refusal */
 export async function endOwnEmail(sql: Sql, idx: string, refusal: string | null): Promise<void> {
   await sql`
     update own_emails set next_try_at = null, refusal = coalesce(${refusal}, refusal, 'too_late')
@@ -104,12 +98,10 @@ export async function emailOfIdx(sql: Sql, accountId: string, idx: string): Prom
   return email?.id ?? null;
 }
 
-/** Content of an e-mail about a statement, and its recipient; null: none. */
 interface StatementMatter extends StatementForCustomer {
   contactEmail: string | null;
 }
 
-/** Reads a statement's content for an e-mail; undefined when there is none. */
 export async function readStatementMatter(sql: Sql, statement: string): Promise<StatementMatter | undefined> {
   const [matter] = await sql<StatementMatter[]>`
     select s.id as statement, s.account_id as account, to_char(s.month, 'YYYY-MM') as month, s.amount_grosze, s.due_at, s.paid_at,
@@ -118,7 +110,6 @@ export async function readStatementMatter(sql: Sql, statement: string): Promise<
   return matter;
 }
 
-/** As SQL, joined to `statements`: the columns of {@link StatementEmail}. */
 export function statementEmail(sql: Sql): { columns: Fragment; join: Fragment } {
   return {
     columns: sql`

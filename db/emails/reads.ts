@@ -4,7 +4,6 @@ import { startable, type StartableEmailRow } from './accept.ts';
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import type { TimelineEntry } from '../../domain/timeline.ts';
 
-/** An e-mail that is to be submitted; its workflow should be running. */
 export type OpenEmail = StartableEmailRow & OpenState;
 
 // An e-mail accepted just now may not have reached its workflow yet.
@@ -34,7 +33,6 @@ export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | n
   return email ?? null;
 }
 
-/** An e-mail as the account sees it. */
 export interface EmailRow {
   id: string;
   status: EmailStatus;
@@ -58,11 +56,9 @@ export interface EmailWithEvents extends EmailRow {
   events: { kind: string; address: string | null; at: Date; details: Record<string, unknown> }[];
 }
 
-/** Filter of a list of e-mails; null means any. */
 interface EmailFilter {
   status: EmailStatus | null;
   idx: string | null;
-  /** A recipient's address. */
   address: string | null;
   before: string | null;
 }
@@ -115,7 +111,6 @@ function columns(sql: Sql): Fragment {
     ${recipientsOf(sql)} as recipients`;
 }
 
-/** As SQL, for emails `e`: the recipients with their states, in order. */
 export function recipientsOf(sql: Sql): Fragment {
   return sql`
     (select coalesce(jsonb_agg(jsonb_build_object('kind', r.kind, 'address', r.address, 'state', r.state) order by r.position), '[]')
@@ -125,7 +120,6 @@ export function recipientsOf(sql: Sql): Fragment {
 // Per kind; more come from a mail loop, not from normal processing.
 const MANY = 200;
 
-/** An e-mail as staff see it: without its contents. */
 interface EmailHead {
   id: string;
   accountId: string;
@@ -156,7 +150,6 @@ export async function readEmailHead(sql: Sql, id: string): Promise<EmailHead | n
   return head ?? null;
 }
 
-/** The timeline of an e-mail, oldest first, without addresses. */
 export async function readEmailTimeline(sql: Sql, head: EmailHead): Promise<TimelineEntry[]> {
   const { id, accountId } = head;
   const rows = await Promise.all([

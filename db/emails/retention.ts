@@ -57,7 +57,6 @@ export interface Addressee {
   accountId: string | null;
 }
 
-/** Counts the rows about an address, by table. */
 export async function countAddressTraces(sql: Sql, addressee: Addressee): Promise<Record<string, number>> {
   const { address } = addressee;
   const of = ofAccount(sql, addressee);
@@ -112,7 +111,6 @@ export async function forgetEmailStatistics(sql: Sql): Promise<void> {
             simulator_emails, simulator_email_events, idempotency_keys, webhook_attempts`;
 }
 
-/** As SQL, for emails `e`: this address is a recipient, the sender or the reply address. */
 export function concerns(sql: Sql, { address, accountId }: Addressee): Fragment {
   return sql`
     (e.id in (select r.email_id from email_recipients r where lower(r.address) = ${address})
@@ -120,12 +118,10 @@ export function concerns(sql: Sql, { address, accountId }: Addressee): Fragment 
     and (${accountId}::text is null or e.account_id = ${accountId})`;
 }
 
-// As SQL, for emails `e`: it may still be submitted.
 function isOpen(sql: Sql): Fragment {
   return sql`(e.status = 'queued' and e.give_up_at > now() - ${OVER_AFTER}::interval)`;
 }
 
-// As SQL, for provider events `p`.
 function namesAddress(sql: Sql, { address, accountId }: Addressee): Fragment {
   return sql`${accountId}::text is null and exists (select from unnest(p.addresses) a where lower(a) = ${address})`;
 }

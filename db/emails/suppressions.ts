@@ -18,7 +18,6 @@ export interface Suppression {
   createdAt: Date;
 }
 
-/** A page of an account's suppressed addresses in order, those after `after`. */
 export async function listSuppressions(
   sql: Sql,
   accountId: string,
@@ -71,18 +70,15 @@ export async function removeSuppression(
   return removed?.route;
 }
 
-/** An unsubscribe link. */
 export interface UnsubscribeLink {
   accountId: string;
   accountName: string;
-  /** In lower case. */
   address: string;
   emailId: string;
   /** Suppressed as unsubscribed; or for a complaint, when this very e-mail was unsubscribed from. */
   unsubscribed: boolean;
 }
 
-/** Finds an unsubscribe link by its token; null when there is none. */
 export async function findUnsubscribeLink(sql: Sql, token: string): Promise<UnsubscribeLink | null> {
   if (!isToken(token, UNSUBSCRIBE_TOKEN_LENGTH)) return null;
   const [link] = await sql<UnsubscribeLink[]>`
@@ -117,7 +113,6 @@ function hasComplained(sql: Sql, { accountId, address }: UnsubscribeLink): Fragm
     exists (select from suppressions where account_id = ${accountId} and address = ${address} and reason = 'complaint')`;
 }
 
-// As SQL, whether an e-mail was unsubscribed from.
 function wasLeft(sql: Sql, emailId: Fragment): Fragment {
   return sql`exists (select from email_events v where v.email_id = ${emailId} and v.kind = 'unsubscribed')`;
 }

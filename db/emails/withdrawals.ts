@@ -2,10 +2,7 @@ import type { Database } from '../connection.ts';
 import { failEmail } from './handOver.ts';
 import { type Addressee, concerns } from './retention.ts';
 
-/**
- * Fails and refunds, once, the e-mails to or from an address that were never submitted; their workflows find them so.
- * @returns how many
- */
+/** Fails and refunds, once, the e-mails to or from an address that were never submitted; their workflows find them so. @returns how many */
 export async function withdrawEmails(sql: Database, addressee: Addressee): Promise<number> {
   const waiting = await sql<{ id: string }[]>`
     select e.id from emails e

@@ -99,12 +99,9 @@ function inForce(sql: Sql, entry: Fragment): Fragment {
   return sql`(${entry}.expires_at is null or ${entry}.expires_at > now())`;
 }
 
-/** An opt-out link. */
 export interface OptOutLink {
   accountId: string;
-  /** E.164 with plus. */
   msisdn: string;
-  /** The sender name of the message that carried the link. */
   sender: string;
   optedOut: boolean;
 }
@@ -127,7 +124,6 @@ export async function knownOptOuts(
   return new Map(links.map(({ msisdn, token }) => [msisdn, token]));
 }
 
-/** Finds an opt-out link by its token; null when there is none. */
 export async function findOptOutLink(sql: Sql, token: string): Promise<OptOutLink | null> {
   const [link] = await sql<OptOutLink[]>`
     select l.account_id, l.msisdn, l.sender,

@@ -19,7 +19,6 @@ const ANSWERS_COME_WITHIN = '3 minutes';
 // Delivery is tried for 72 hours. An older submit of unknown outcome must not make a report for a newer one ambiguous.
 const REPORTS_COME_WITHIN = '7 days';
 
-/** Stores reports as received, before they are matched. */
 export async function storeReports(sql: Sql, route: string, reports: DeliveryReport[]): Promise<void> {
   const references = reports.map((report) => parseReference(report.reference));
   await sql`
@@ -42,30 +41,25 @@ export async function storeReports(sql: Sql, route: string, reports: DeliveryRep
 /** Part number in the reference of a message that was submitted whole. */
 export const WHOLE = 0;
 
-/** The reference that providers get for a part, or for a {@link WHOLE} message. */
 export const partReference = (messageId: string, part: number): string => `${messageId}/${part}`;
 
 const REFERENCE = new RegExp(`^(msg_${ID_BODY})/([0-9]{1,3})$`);
 
-/** Parses a reference made by {@link partReference}; null for anything else. */
 export function parseReference(reference: string | null): { messageId: string; part: number } | null {
   const match = REFERENCE.exec(reference ?? '');
   return match?.[1] && match[2] ? { messageId: match[1], part: Number(match[2]) } : null;
 }
 
-/** The numbers of a message's parts whose last submit was on this route. */
 export async function partNumbers(sql: Sql, messageId: string, route: string): Promise<number[]> {
   const rows = await sql<{ part: number }[]>`
     select part from message_parts where message_id = ${messageId} and route = ${route} order by part`;
   return rows.map(({ part }) => part);
 }
 
-/** A stored report and a part it matches. */
 export interface MatchedReport {
   reportId: number;
   messageId: string;
   part: number;
-  /** Null when the report has no id. */
   providerMessageId: string | null;
   state: ReportState;
 }
@@ -191,7 +185,6 @@ function answerUnderWay(sql: Sql): Fragment {
              where w.route = r.route and w.recipient = r.phone and w.submitted_at <= r.received_at)`;
 }
 
-/** A reported message with the states of all its parts. */
 export interface ReportedMessage {
   id: string;
   status: string;
@@ -230,7 +223,6 @@ export async function recordPartStates(sql: Sql, changes: PartChange[]): Promise
      where p.message_id = c.message_id and p.part = c.part`;
 }
 
-/** A status change of a message by its reports. */
 export interface MessageMove {
   messageId: string;
   from: 'queued' | 'sent';
@@ -240,13 +232,11 @@ export interface MessageMove {
 export interface MovedMessage {
   messageId: string;
   to: MessageMove['to'];
-  /** The webhook event of the change; null if the account has no webhook. */
   event: string | null;
   /** Seconds since its send time or its acceptance. */
   afterSeconds: number;
 }
 
-/** Changes messages that still have their `from` status, and writes the webhook events. */
 export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<MovedMessage[]> {
   return await sql<MovedMessage[]>`
     with moved as (
@@ -266,7 +256,6 @@ export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<Move
       from moved s left join event e on e.id = s.event_id`;
 }
 
-/** An outcome to signal to a workflow, with the webhook events it caused, oldest first. */
 export interface ReportedOutcome {
   messageId: string;
   /** `held`: the SMSC did not accept an unanswered submit, which is to be repeated. */
@@ -274,7 +263,6 @@ export interface ReportedOutcome {
   events: string[];
 }
 
-/** Queues outcomes to be signalled to workflows, and marks the reports as applied. */
 export async function noteOutcomes(
   sql: Sql,
   outcomes: ReportedOutcome[],

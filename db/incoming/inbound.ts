@@ -32,7 +32,6 @@ export async function storeReplies(sql: Sql, route: string, replies: NetworkRepl
   return stored.map(({ id }) => id);
 }
 
-/** A stored reply that is being assigned to an account. */
 export interface ReceivedReply {
   id: string;
   state: 'received' | 'matched' | 'unmatched';
@@ -100,7 +99,6 @@ export async function lastMessageTo(sql: Sql, reply: ReceivedReply): Promise<Ans
   return message ?? null;
 }
 
-/** The account's last message to the phone within 30 days before the reply; null when there is none. */
 export async function lastMessageOf(
   sql: Sql,
   accountId: string,
@@ -122,7 +120,6 @@ export async function ownerOfNumber(sql: Sql, receiver: string): Promise<string 
   return owner?.hasLegacyWebhook === true && another === undefined ? owner.id : null;
 }
 
-/** The result of matching a reply to an account. */
 export interface ReplyMatch {
   accountId: string;
   /** Without the keyword; null if only the receiving number belongs to the account. */
@@ -138,7 +135,6 @@ export function isMatched(match: ReplyMatch | null): boolean {
   return match !== null && match.matchedBy !== null;
 }
 
-/** Assigns a reply to an account; null leaves it to staff. */
 export async function settleReply(sql: Sql, id: string, match: ReplyMatch | null): Promise<void> {
   await sql`
     update inbound_messages
@@ -164,7 +160,6 @@ export async function writeReceivedEvents(sql: Sql, id: string): Promise<void> {
     on conflict (subject_id) where subject_kind = 'inbound_v1' do nothing`;
 }
 
-/** Ids of the pending webhook events of a reply or a message. */
 export async function pendingEventsOf(sql: Sql, id: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from webhook_events where subject_id = ${id} and state = 'pending' order by created_at`;
@@ -191,10 +186,8 @@ function lastTo(sql: Sql, account: Fragment, { id, sender }: ReceivedReply): Fra
      order by ${sentAt(sql)} desc, m.id desc limit 1`;
 }
 
-/**
- * As SQL, whether a provider has, or may have, message `m`, so that it can be answered. A waiting message never left, however long its
- * route or account is blocked. The functions `is_answerable` and `message_before` attribute clicks and opt-outs by the same rule.
- */
+// As SQL, whether a provider has, or may have, message `m`, so that it can be answered. A waiting message never left, however long its
+// route or account is blocked. The functions `is_answerable` and `message_before` attribute clicks and opt-outs by the same rule.
 function isAnswerable(sql: Sql): Fragment {
   // Literally the condition of the index `messages_answerable_of_account`.
   return sql`m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')

@@ -42,7 +42,6 @@ export async function takeOutcomes(tx: Sql, limit: number): Promise<PendingOutco
     returning s.id, s.message_id, s.status, s.event_ids as events`;
 }
 
-/** Deletes outcomes that were signalled. */
 export async function forgetOutcomes(sql: Sql, ids: readonly number[]): Promise<void> {
   await sql`delete from outcome_signals where id = any(${ids as number[]})`;
 }

@@ -6,7 +6,6 @@ import { idFloor } from '../ids.ts';
 // Ids carry the worker's time, `received_at` the database's; the clocks never differ by this much.
 const CLOCKS_MS = 86_400_000;
 
-/** Filter of a page of replies; null means any. */
 export interface InboundFilter {
   /** E.164 with plus. */
   sender: string | null;
@@ -68,7 +67,6 @@ interface UnmatchedReply {
   receivedAt: Date;
 }
 
-/** The latest replies that belong to no account, newest first, for staff. */
 export async function listUnmatched(sql: Sql, limit: number): Promise<UnmatchedReply[]> {
   return [
     ...(await sql<UnmatchedReply[]>`
@@ -94,7 +92,6 @@ function columns(sql: Sql): Fragment {
   return sql`id, sender, receiver, text, reply_to, matched_by, received_at, read_at`;
 }
 
-/** The common fields of a reply's parts. Phones reuse references. */
 export interface PartGroup {
   route: string;
   sender: string;
@@ -104,7 +101,6 @@ export interface PartGroup {
   total: number;
 }
 
-/** A stored part whose reply is not complete. */
 export interface OpenPart extends Pick<ReplyPart, 'number' | 'encoding'> {
   content: Buffer;
   /** Seconds since 1970, at the database's full precision. */
@@ -116,16 +112,12 @@ export interface OpenPart extends Pick<ReplyPart, 'number' | 'encoding'> {
 // How long joined parts are remembered, to recognize repeated deliveries.
 const REMEMBERED = '10 minutes';
 
-/** Locks a group of parts until the transaction ends. */
 export async function lockParts(sql: Sql, group: PartGroup): Promise<void> {
   const key = JSON.stringify(['reply parts', ...keyOf(group)]);
   await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 }
 
-/**
- * The open parts of a group.
- * @param waitSeconds how long missing parts are waited for, since the last part
- */
+/** The open parts of a group. @param waitSeconds how long missing parts are waited for, since the last part */
 export async function openParts(sql: Sql, group: PartGroup, waitSeconds: number): Promise<OpenPart[]> {
   return await sql<OpenPart[]>`
     select number, encoding, content, extract(epoch from received_at)::text as received_at,
@@ -154,13 +146,11 @@ export async function storePart(
         or s.joined_at is not null and (s.encoding, s.content) <> (excluded.encoding, excluded.content)`;
 }
 
-/** Marks all open parts of a group as joined. */
 export async function closeParts(sql: Sql, group: PartGroup): Promise<void> {
   await sql`
     update reply_parts s set joined_at = clock_timestamp() where ${isOf(sql, group)} and joined_at is null`;
 }
 
-/** Groups whose wait for missing parts is over, the longest waiting first. */
 export async function lateGroups(sql: Sql, waitSeconds: number, limit: number): Promise<PartGroup[]> {
   return await sql<PartGroup[]>`
     select route, sender, receiver, reference, total

@@ -11,12 +11,10 @@ export function randomToken(length: number): string {
   return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 }
 
-/** Whether a text has the form of such a token; if not, no query is needed. */
 export function isToken(text: string, length: number): boolean {
   return text.length === length && /^[0-9A-Za-z]+$/.test(text);
 }
 
-/** A link wanted by a message; there is one per pair. */
 export interface WantedLink {
   /** E.164 with plus. */
   recipient: string;
@@ -42,11 +40,9 @@ export async function knownLinks(
   return new Map(rows.map(({ recipient, url, token }) => [`${recipient}\n${url}`, token]));
 }
 
-/** Filter of a page of links; null means any. */
 interface LinkFilter {
   messageId: string | null;
   clicked: boolean;
-  /** Only links older than that of this token. */
   before: string | null;
 }
 
@@ -75,7 +71,6 @@ export async function readLinks(
      order by l.id desc limit ${limit}`;
 }
 
-/** The links that a message carries, oldest first. */
 export async function linksOfMessage(
   sql: Sql,
   accountId: string,
@@ -122,7 +117,6 @@ export interface Click {
   robot: boolean;
 }
 
-/** Snapshot of a link at its first click, as the fields change later. */
 export interface ClickSnapshot {
   clicked_at: string;
   robot: boolean;
@@ -196,7 +190,6 @@ export async function countClicks(
   return clicks.map(({ token }) => links.get(token) ?? null);
 }
 
-/** The target of a link; null when there is none. */
 export async function readTarget(sql: Sql, token: string): Promise<string | null> {
   const [link] = await sql<{ url: string }[]>`select url from tracked_links where token = ${token}`;
   return link?.url ?? null;

@@ -17,18 +17,15 @@ const ASKED_WITHIN_SECONDS = 4.5;
 // Longer than any path of the workflow: it was terminated, and nothing else would refund the look-up.
 const LOST_AFTER_SECONDS = 120;
 
-/** A result as the API shows it; money in grosze net. */
 export interface LookupResult extends LookupFinding {
   msisdn: string;
   costGrosze: number;
   checkedAt: Date;
 }
 
-/** What acceptance of a look-up is checked against. */
 interface LookupTerms {
   mode: 'test' | 'live';
   pricePerHlrGrosze: number;
-  /** A postpaid account with an overdue statement. */
   overdue: boolean;
   /** The number is one that the account has verified, which test accounts need. */
   verified: boolean;
@@ -43,7 +40,6 @@ export interface LookupRow {
   result: LookupResult | null;
 }
 
-/** Reads everything that acceptance of a look-up depends on; null when there is no such account. */
 export async function readLookupTerms(
   sql: Sql,
   accountId: string,
@@ -92,7 +88,6 @@ export async function openLookup(sql: Sql, id: string): Promise<string | null> {
   return row?.msisdn ?? null;
 }
 
-/** Stores the provider's result, unless the look-up has ended before. */
 export async function finishLookup(sql: Sql, id: string, finding: LookupFinding): Promise<LookupState> {
   const { status, network, mcc, mnc, ported } = finding;
   await sql`
@@ -118,7 +113,6 @@ export async function abandonLookup(sql: Database, id: string): Promise<void> {
   });
 }
 
-/** Fails and refunds an account's look-up of a number whose workflow is lost. */
 async function endLost(sql: Sql, accountId: string, msisdn: string): Promise<void> {
   const lost: Fragment = sql`
     account_id = ${accountId} and msisdn = ${msisdn}
@@ -245,7 +239,6 @@ export async function storeLookupAnswer(
     on conflict (route, provider_id) do nothing`;
 }
 
-/** The stored answer of a look-up; null when it has not arrived. */
 export async function findLookupAnswer(
   sql: Sql,
   route: string,

@@ -14,7 +14,6 @@ export interface Person {
   accountId: string | null;
 }
 
-/** Number of rows about a person, by table. */
 export type Traces = Record<string, number>;
 
 /** What an erasure could not erase yet: messages until they end, replies and look-ups until erasure is requested again. */
@@ -29,7 +28,6 @@ export async function scheduledTo(sql: Sql, person: Person): Promise<{ id: strin
     select m.id, m.account_id from messages m where ${isTo(sql, person)} and m.status = 'scheduled' order by m.id`;
 }
 
-/** Counts the rows about a person. */
 export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
   const { msisdn } = person;
   const of = ofAccount(sql, person);

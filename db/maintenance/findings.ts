@@ -4,17 +4,13 @@ import type { Fragment, Sql } from '../connection.ts';
 
 const ACTOR = 'reconciliation';
 
-/**
- * Kinds of findings: a lost workflow, or one that completed before its message; an undelivered webhook event; a ledger that differs from
- * its balance; a sender domain whose DNS records are gone; an unsendable e-mail of the service.
- */
+// Kinds of findings: a lost workflow, or one that completed before its message; an undelivered webhook event; a ledger that differs from
+// its balance; a sender domain whose DNS records are gone; an unsendable e-mail of the service.
 type FindingKind =
   'workflow_lost' | 'workflow_ended' | 'events_left' | 'ledger_differs' | 'domain_lost' | 'own_email_left';
 
-/** A finding of the reconciliation; `details` contain no personal data. */
 export interface Finding {
   kind: FindingKind;
-  /** The id of what it concerns. */
   subject: string;
   accountId: string | null;
   details: AuditDetails;
@@ -32,10 +28,7 @@ export interface FindingRow {
   lastSeenAt: Date;
 }
 
-/**
- * Opens a finding for staff, or updates the existing one.
- * @returns true when it was not open before
- */
+/** Opens a finding for staff, or updates the existing one. @returns true when it was not open before */
 export async function reportFinding(sql: Sql, finding: Finding): Promise<boolean> {
   const { kind, subject, accountId, details } = finding;
   const [noted] = await sql<{ known: boolean }[]>`
@@ -76,7 +69,6 @@ export async function closeFindings(
      where (state = 'open' or dismissed_at is not null) and kind = any(${kinds as FindingKind[]}) and subject = any(${subjects as string[]})`;
 }
 
-/** Closes findings about webhook events that are no longer pending. */
 export async function closeDeliveredEvents(sql: Sql): Promise<void> {
   await sql`
     update findings f set state = 'gone', last_seen_at = now()
@@ -84,7 +76,6 @@ export async function closeDeliveredEvents(sql: Sql): Promise<void> {
        and not exists (select from webhook_events e where e.id = f.subject and e.state = 'pending')`;
 }
 
-/** Subjects of open findings, those unseen for longest first. */
 export async function openSubjects(
   sql: Sql,
   kinds: readonly FindingKind[],
@@ -105,14 +96,12 @@ export async function hasEndedBefore(sql: Sql, subject: string): Promise<boolean
   return row?.ended === true;
 }
 
-/** As SQL, the same for a subject. */
 export function hasEnded(sql: Sql, subject: Fragment): Fragment {
   return sql`
     exists (select from findings
              where kind = 'workflow_ended' and subject = ${subject} and (state = 'open' or dismissed_at is not null))`;
 }
 
-/** Findings, latest first; a null filter means any. */
 export async function listFindings(
   sql: Sql,
   { account, state }: { account: string | null; state: FindingRow['state'] | null },
@@ -126,10 +115,7 @@ export async function listFindings(
   ];
 }
 
-/**
- * Closes a finding on behalf of staff, and resets its repair count.
- * @returns the finding; undefined when there is none with this id
- */
+/** Closes a finding on behalf of staff, and resets its repair count. @returns the finding; undefined when there is none with this id */
 export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow | undefined> {
   const [row] = await sql<FindingRow[]>`
     update findings set state = 'gone', repairs = 0, dismissed_at = now(), last_seen_at = now() where id = ${id}

@@ -1,18 +1,15 @@
 import type { Sql } from '../connection.ts';
 
-/** A scheduled activity of the maintenance work. */
 export interface RegularActivity {
   activity: string;
   schedule: string;
   intervalSeconds: number;
 }
 
-/** With the time since its last success or, before the first, since it was first expected. */
 interface RegularWorkState extends RegularActivity {
   secondsSinceSuccess: number;
 }
 
-/** Registers the expected activities, and deletes those of earlier releases. */
 export async function expectRegularWork(sql: Sql, expected: readonly RegularActivity[]): Promise<void> {
   const activities = expected.map(({ activity }) => activity);
   await sql`
@@ -37,7 +34,6 @@ export async function readRegularWork(sql: Sql): Promise<RegularWorkState[]> {
       from regular_work`;
 }
 
-/** The position of a resumable job; '' before its first run. */
 export async function readPosition(sql: Sql, name: string): Promise<string> {
   const [row] = await sql<{ position: string }[]>`
     select position from maintenance_positions where name = ${name}`;

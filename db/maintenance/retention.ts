@@ -11,9 +11,7 @@ export const ERASED_REFERENCE = 'erased:';
 /** Masks a number: `+48*****200`. */
 export type Mask = (msisdn: string) => string;
 
-/** Progress of a batch job. */
 export interface Step {
-  /** Start of the next batch; null at the end. */
   next: string | null;
   done: number;
 }
@@ -42,7 +40,6 @@ export async function eraseMessagesAfter(
   });
 }
 
-/** Erases text and number of ended messages; returns how many. */
 export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask): Promise<number> {
   if (ids.length === 0) return 0;
   const rows = await sql<{ id: string; recipient: string }[]>`
@@ -112,7 +109,6 @@ function reportsOf(sql: Sql, ids: readonly string[]): Fragment {
     select d.id from delivery_reports d where d.message_id = any(${ids as string[]}) and d.applied_at is not null)`;
 }
 
-/** A page of the queued messages, by id. */
 export async function postponedAfter(sql: Sql, after: string, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select message_id as id from erasures_postponed where message_id > ${after} order by message_id limit ${limit}`;

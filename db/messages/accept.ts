@@ -18,7 +18,6 @@ export interface NewMessage extends MessageRow {
   status: AcceptedStatus;
   accountId: string;
   requestId: string;
-  /** One of several recipients of its request. */
   batched: boolean;
   /** ISO 3166-1 alpha-2; null if the number belongs to no country. */
   country: string | null;
@@ -29,10 +28,8 @@ export interface NewMessage extends MessageRow {
   optOutToken: string | null;
   /** Test credits charged: 1 on a test account, else 0. */
   testCredits: number;
-  /** Deadline for delivery reports. */
   giveUpAt: Date;
   route: string;
-  /** The interface it was sent through. */
   interface: Interface;
   /** The caller's identifier (v1.2.0); at most 255 characters. */
   idx: string | null;
@@ -41,20 +38,16 @@ export interface NewMessage extends MessageRow {
 export interface NewLink {
   url: string;
   token: string;
-  /** To be created. */
   isNew: boolean;
 }
 
 /** Messages of one account and request, accepted all or none. */
 export interface Accepting {
   messages: readonly NewMessage[];
-  /** Idempotency keys of the request: one, or one per message. */
   claims: readonly KeyClaim[];
-  /** Quotas of unpaid messages. */
   limits: Pick<Quotas, 'unpaid_messages' | 'unpaid_bytes'>;
   /** The charge to the key's tool budget; null when the call comes from no tool. */
   spending: Spending | null;
-  /** The `traceparent` of the request, if it is traced. */
   trace?: string | null;
 }
 

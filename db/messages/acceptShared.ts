@@ -10,7 +10,6 @@ import { chargedAndReserved } from '../money/reservations.ts';
 import { type Accepting, acceptMessages, insertion } from './accept.ts';
 import { claimedTogether, KeyTakenError } from './idempotency.ts';
 
-/** What acceptance of a send is checked against; money in grosze net. */
 export interface SendTerms extends DomesticPrices {
   /** The database's clock, epoch milliseconds, shared by all API processes. */
   now: number;
@@ -22,16 +21,12 @@ export interface SendTerms extends DomesticPrices {
   sendWindow: string | null;
   /** The requested sender, else the account's default; null if inactive or missing. */
   sender: string | null;
-  /** A postpaid account with an overdue statement; its sends are suspended. */
   overdue: boolean;
-  /** Quotas that differ from the defaults. */
   quotas: Partial<Quotas>;
   links: number;
   /** Given recipients that a test account has not verified. */
   unverified: string[];
-  /** Given recipients on the account's blacklist. */
   blacklisted: string[];
-  /** Blacklisted recipients that opted out. */
   optedOut: string[];
 }
 
@@ -145,7 +140,6 @@ function firstOfEachKey(some: readonly Accepting[]): Set<Accepting> {
   );
 }
 
-/** Returns the ids of the accepted requests; the keys of the others are taken. */
 async function acceptTogether(sql: Database, some: readonly Accepting[]): Promise<Set<string>> {
   const messages = some.map((one) => one.messages[0]!);
   const keyless = some.flatMap(({ messages: [message], claims }) =>

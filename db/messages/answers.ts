@@ -4,7 +4,6 @@ import { eventOf, pendingEvents, secondsSinceDue } from './statusEvents.ts';
 import type { PartsOf } from './parts.ts';
 import { lockMessage } from './submissions.ts';
 
-/** Result of storing the SMSC's response. */
 interface StoredAnswer {
   status: string;
   /** Pending webhook events, oldest first; includes `message.sent` when the status became `sent` and the account has a webhook. */

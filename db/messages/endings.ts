@@ -140,7 +140,6 @@ async function onceLocked<T>(sql: Database, messageId: string, end: (tx: Sql) =>
   });
 }
 
-/** As SQL, without its statement's `with`: a queued message becomes `failed`. */
 function failedOf(sql: Sql, messageId: string, reason: ErrorCode, only: Fragment = sql``): Fragment {
   return sql`
     update messages set status = 'failed', submission = 'answered', error_code = ${reason}, updated_at = now()

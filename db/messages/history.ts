@@ -4,7 +4,6 @@ import type { Fragment, Sql } from '../connection.ts';
 import type { HistoryClass, LoggedRow, PageRange } from '../../domain/earlier.ts';
 import type { AttemptFacts, InternalFacts, MessageFacts, PartFacts } from '../../domain/timeline.ts';
 
-/** Filter of a page of messages; null means any. */
 interface HistoryFilter {
   status: MessageStatus | null;
   reference: string | null;
@@ -182,7 +181,6 @@ interface MessageHead {
   expiresAt: Date | null;
   giveUpAt: Date;
   submission: string;
-  /** Since when it has waited for its suspended account. */
   pausedSince: Date | null;
 }
 

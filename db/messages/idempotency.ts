@@ -51,11 +51,9 @@ export interface KeyClaim {
   key: string;
   /** Keyed hash of method, path and body. */
   fingerprint: Buffer;
-  /** The response to the accepted request. */
   acceptedBody: unknown;
 }
 
-/** A used idempotency key, within 24 h. */
 interface KeyRecord {
   fingerprint: Buffer;
   body: Record<string, unknown>;

@@ -7,13 +7,11 @@ import { startable, startableColumns, type StartableRow } from './submissions.ts
 export interface OpenState {
   status: string;
   submission: string;
-  /** Its workflow is still to be started. */
   reserved: boolean;
   /** Its workflow completed before it, and its outcome is undecided. */
   endedBefore: boolean;
 }
 
-/** A message whose workflow should be running. */
 export type OpenMessage = StartableMessage & OpenState;
 
 // A message accepted just now may not have reached its workflow yet.
@@ -48,7 +46,6 @@ function columns(sql: Sql): Fragment {
   return sql`${startableColumns(sql)}, ${openState(sql)}`;
 }
 
-/** As SQL, for messages or e-mails `m`: an {@link OpenState}. */
 export function openState(sql: Sql): Fragment {
   return sql`
     m.status, m.submission, exists (select from reservations r where r.subject_id = m.id) as reserved,

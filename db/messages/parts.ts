@@ -95,11 +95,9 @@ export async function leavePartsUnanswered(sql: Sql, of: PartsOf, code: string |
             or exists (select from message_parts p where p.message_id = m.id and p.state = 'unanswered'))`;
 }
 
-/** As SQL, a change of parts `p`. */
 export interface PartsChange {
   set: Fragment;
   where: Fragment;
-  /** Further condition on the message. */
   ofMessage?: Fragment;
 }
 
@@ -136,7 +134,6 @@ export function othersOfHeld(sql: Sql, { messageId }: PartsOf): Fragment {
               from message_parts where message_id = ${messageId}) parts`;
 }
 
-/** As SQL, for parts `p`: the claim is still their latest. */
 export function ofClaim(sql: Sql, claimedAt: string): Fragment {
   return sql`p.submitted_at = ${claimedAt}::text::timestamptz`;
 }

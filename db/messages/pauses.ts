@@ -2,7 +2,6 @@ import type { Sql } from '../connection.ts';
 import { hasEnded } from '../maintenance/findings.ts';
 import { COUNTED_MAX } from './stuck.ts';
 
-/** Scope: an account's scheduled messages, or those of one request. */
 interface ScheduledOf {
   accountId: string;
   requestId: string | null;
@@ -34,10 +33,7 @@ const UNDER_WAY_EACH = 500;
 // Messages resumed longer ago evidently wait for their route.
 const UNDER_WAY_FOR = '1 minute';
 
-/**
- * Marks a message as waiting for its suspended account.
- * @returns false when the account is not suspended, or parts were submitted
- */
+/** Marks a message as waiting for its suspended account. @returns false when the account is not suspended, or parts were submitted */
 export async function pauseMessage(sql: Sql, messageId: string): Promise<boolean> {
   const paused = await sql`
     insert into paused_messages (message_id, account_id)
@@ -52,7 +48,6 @@ export async function forgetPaused(sql: Sql, messageIds: readonly string[]): Pro
   await sql`delete from paused_messages where message_id = any(${messageIds as string[]})`;
 }
 
-/** A paused message whose account is no longer suspended. */
 export interface PausedMessage {
   id: string;
   /** `cancelled` when its account was closed. */
@@ -96,7 +91,6 @@ export async function notePausedResumed(sql: Sql, messageIds: readonly string[])
      where message_id = any(${messageIds as string[]}) and resumed_at is null`;
 }
 
-/** Queues messages to be signalled again, because their workflows could not be. */
 export async function resumePausedAgain(sql: Sql, messageIds: readonly string[]): Promise<void> {
   await sql`
     update paused_messages set resumed_at = null, taken_until = null where message_id = any(${messageIds as string[]})`;

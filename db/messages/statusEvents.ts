@@ -40,7 +40,6 @@ export function sentAt(sql: Sql): Fragment {
   return sql`coalesce(m.send_at, m.created_at)`;
 }
 
-/** As SQL, for messages `m`: accepted and not final. */
 export function isOpen(sql: Sql): Fragment {
   return sql`m.status in ('scheduled', 'queued', 'sent')`;
 }
@@ -51,7 +50,6 @@ export function isUntouched(sql: Sql): Fragment {
     and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')`;
 }
 
-/** As SQL, the seconds since a message `m` was due. */
 export function secondsSinceDue(sql: Sql): Fragment {
   return sql`extract(epoch from clock_timestamp() - ${sentAt(sql)})::float8`;
 }

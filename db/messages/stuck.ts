@@ -3,7 +3,6 @@ import { idFloor } from '../ids.ts';
 import { readResendable } from '../webhooks/exhausted.ts';
 import { sentAt } from './statusEvents.ts';
 
-/** Kinds of stuck messages, e-mails and events. */
 export const STUCK_KINDS = [
   'overdue',
   'queued',
@@ -24,11 +23,9 @@ export interface StuckFilter {
   minutes: number;
 }
 
-/** A stuck message or e-mail, or for `webhook` and `resend` an event. */
 export interface StuckThing {
   id: string;
   accountId: string;
-  /** Null for an event. */
   route: string | null;
   since: Date;
 }
@@ -57,7 +54,6 @@ export async function readStuck(
   };
 }
 
-// Events have no route.
 async function readStuckEvents(
   sql: Sql,
   { route, ...filter }: StuckFilter,

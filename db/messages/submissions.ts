@@ -14,7 +14,6 @@ interface ReleasedMessage {
   channel: Channel;
   recipient: string;
   priority: boolean;
-  /** The route chosen at acceptance. */
   route: string;
 }
 
@@ -63,7 +62,6 @@ export interface SubmittableMessage {
   concatReference: number;
   giveUpAt: Date;
   accountStatus: AccountStatus;
-  /** It waited for its suspended account. */
   paused: boolean;
   blacklisted: boolean;
   /** Staff ordered a resubmit of unanswered parts, and no other part is known to be with an SMSC. */
@@ -92,10 +90,8 @@ export async function openSubmission(sql: Sql, messageId: string): Promise<Submi
   return { ...message, concatReference };
 }
 
-/**
- * Assigns the next concatenation reference of the recipient. Phones join parts by it, so consecutive messages need different ones, and a
- * message keeps its own for all attempts.
- */
+// Assigns the next concatenation reference of the recipient. Phones join parts by it, so consecutive messages need different ones, and a
+// message keeps its own for all attempts.
 async function takeConcatReference(sql: Sql, messageId: string): Promise<number> {
   const [taken] = await sql<{ reference: number }[]>`
     with open as (
@@ -131,7 +127,6 @@ export async function moveToRoute(sql: Sql, messageId: string, from: string, to:
   return moved.count > 0;
 }
 
-/** A row with the columns of a {@link StartableMessage}, and possibly more. */
 export type StartableRow<M extends StartableMessage = StartableMessage> = Omit<M, 'sendAt' | 'giveUpAt'> & {
   sendAt: Date | null;
   giveUpAt: Date;
@@ -155,7 +150,6 @@ export async function startableMessages(sql: Sql, ids: readonly string[]): Promi
   return rows.map((row) => startable(row));
 }
 
-/** As SQL, for messages `m`: the columns that {@link startable} needs. */
 export function startableColumns(sql: Sql): Fragment {
   return sql`m.id, m.channel, m.account_id, m.request_id, m.batched, m.route, m.send_at, m.give_up_at, m.priority`;
 }

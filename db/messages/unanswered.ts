@@ -8,7 +8,6 @@ import {
   refundUnsubmittedParts,
 } from './parts.ts';
 
-/** A message whose submit has an unknown outcome. */
 interface UnansweredMessage {
   id: string;
   accountId: string;
@@ -19,11 +18,9 @@ interface UnansweredMessage {
   recipient: string;
   parts: number;
   unanswered: number[];
-  /** Unknown response codes of the SMSC. */
   codes: string[];
 }
 
-/** Unanswered messages, oldest submit first; `route` null means all routes. */
 export async function listUnanswered(
   sql: Sql,
   route: string | null,
@@ -48,7 +45,6 @@ export async function listUnanswered(
   ];
 }
 
-/** The submission state of a message; undefined when there is no such accepted message. */
 export async function readSubmission(
   sql: Sql,
   id: string,

@@ -1,10 +1,7 @@
 import { eventOf } from '../messages/statusEvents.ts';
 import type { Fragment, Sql } from '../connection.ts';
 
-/**
- * Cancels a scheduled message and refunds it, once.
- * @returns its status afterwards: `cancelled`, or another one when it was too late
- */
+/** Cancels a scheduled message and refunds it, once. @returns its status afterwards: `cancelled`, or another one when it was too late */
 export async function cancelScheduled(sql: Sql, messageId: string): Promise<string> {
   const [row] = await sql<{ status: string }[]>`
     with cancelled as (

@@ -5,7 +5,6 @@ export function availableGrosze(sql: Sql): Fragment {
   return sql`a.balance_grosze + case when a.billing_mode = 'postpaid' then a.credit_limit_grosze else 0 end`;
 }
 
-/** Entries booked by staff; charges and refunds are written by the service only. */
 type BookingKind = 'opening' | 'topup' | 'adjustment' | 'payment';
 
 interface Booking {
@@ -13,7 +12,6 @@ interface Booking {
   kind: BookingKind;
   /** Grosze net, negative for a debit. */
   grosze: number;
-  /** Test credits granted; 0 if absent. */
   testCredits?: number;
   subject?: { kind: 'statement'; id: string };
   /** Of a payment, as given by the payer or the bank; unique per account. */
@@ -33,7 +31,6 @@ interface LedgerRow {
   createdAt: Date;
 }
 
-/** An account's balance and the sum of its entries. They agree unless the database was tampered with. */
 interface LedgerState {
   accountId: string;
   balanceGrosze: number;
@@ -43,7 +40,6 @@ interface LedgerState {
   agrees: boolean;
 }
 
-/** Writes a ledger entry, which changes the balance by a trigger. */
 export async function book(sql: Sql, booking: Booking): Promise<void> {
   await sql`
     insert into ledger_entries (account_id, kind, amount_grosze, test_credits, subject_kind, subject_id, reference, note)
@@ -51,7 +47,6 @@ export async function book(sql: Sql, booking: Booking): Promise<void> {
             ${booking.subject?.kind ?? null}, ${booking.subject?.id ?? null}, ${booking.reference ?? null}, ${booking.note ?? null})`;
 }
 
-/** The ledger entry with this payment reference; undefined when there is none. */
 export async function readPayment(
   sql: Sql,
   account: string,
@@ -71,7 +66,6 @@ export async function listLedger(sql: Sql, account: string, limit: number): Prom
   ];
 }
 
-/** A page of ledger states, by account id. */
 export async function ledgersAfter(sql: Sql, after: string, limit: number): Promise<LedgerState[]> {
   return await sql<
     LedgerState[]

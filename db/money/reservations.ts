@@ -1,9 +1,7 @@
 import { type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 
-/** Subjects of charges; each has a workflow with the same id. */
 type Chargeable = 'message' | 'email' | 'lookup';
 
-/** Work whose workflow is to be started. */
 export interface Reserved {
   id: string;
   kind: Chargeable | Uncharged;
@@ -96,7 +94,6 @@ export interface Backlog {
   oldestSeconds: number;
 }
 
-/** Reads the backlog of workflows to start: a few rows, unless workers or Temporal are down. */
 export async function readBacklog(sql: Sql): Promise<Backlog> {
   const accounts = await sql<{ accountId: string; waiting: number; oldestSeconds: number }[]>`
     select account_id, count(*)::int as waiting, extract(epoch from now() - min(reserved_at))::float8 as oldest_seconds
@@ -108,7 +105,6 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
   };
 }
 
-/** The given ids that are still reserved. */
 export async function stillReserved(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`
     select subject_id as id from reservations where subject_id = any(${ids as string[]})`;

@@ -39,7 +39,6 @@ function settling(sql: Sql): Fragment {
 }
 
 interface MonthlySum {
-  /** Grosze net. */
   amount: number;
   /** The account's `postpaid_since` when summed; null: always postpaid, or prepaid. */
   postpaidSince: string | null;
@@ -71,7 +70,6 @@ function chargedAt(sql: Sql): Fragment {
          else coalesce((select c.created_at from ledger_entries c where c.subject_id = e.subject_id and c.kind = 'charge'), e.created_at) end`;
 }
 
-/** Whether a sum is still valid: `postpaid_since` is unchanged. */
 export async function isCurrent(sql: Sql, account: string, { postpaidSince }: MonthlySum): Promise<boolean> {
   const rows = await sql`
     select from accounts where id = ${account} and postpaid_since::text is not distinct from ${postpaidSince}::text`;
@@ -97,7 +95,6 @@ export async function insertStatement(
   return row;
 }
 
-/** Reads a statement and locks it until the transaction ends. */
 export async function lockStatement(sql: Sql, id: string): Promise<StatementRow | undefined> {
   const [row] = await sql<StatementRow[]>`select ${columns(sql)} from statements where id = ${id} for update`;
   return row;
@@ -131,10 +128,7 @@ function columns(sql: Sql) {
     statements.id, account_id, to_char(statements.month, 'YYYY-MM') as month, amount_grosze, issued_at, due_at, paid_at`;
 }
 
-/**
- * As SQL: whether a postpaid account has an overdue statement, which suspends everything that costs.
- * @param account a row of `accounts`
- */
+/** As SQL: whether a postpaid account has an overdue statement, which suspends everything that costs. @param account a row of `accounts` */
 export function isOverdue(sql: Sql, account: Fragment): Fragment {
   return sql`${account}.billing_mode = 'postpaid' and exists (
     select from statements s where s.account_id = ${account}.id and s.paid_at is null and s.due_at < now())`;

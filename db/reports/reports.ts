@@ -21,7 +21,6 @@ interface ReportQuery {
   testMode: boolean;
 }
 
-/** As SQL, for messages `m`: the filter of the report. */
 function shown(sql: Sql, { accountId, from, until, filter }: ReportQuery): Fragment {
   const { sender, country, reference, status, type } = filter;
   return sql`m.account_id = ${accountId}
@@ -74,18 +73,14 @@ function countsByStatus(sql: Sql): Fragment {
     ${count(sql`'cancelled'`)} as cancelled`;
 }
 
-/**
- * SQL fragments around the CTE `counted`, for whose column `divisor` they define the grouping. The result has the CTEs `cells`, with the
- * group's number as `key`, and `listed`, with `key` and `value` of each listed group of a field. Null is written as '', which no field
- * value can be.
- */
+// SQL fragments around the CTE `counted`, for whose column `divisor` they define the grouping. The result has the CTEs `cells`, with the
+// group's number as `key`, and `listed`, with `key` and `value` of each listed group of a field. Null is written as '', which no field
+// value can be.
 interface Division {
   /** CTEs that come first; each ends with a comma. */
   before: Fragment;
-  /** Joined to `messages m`. */
   join: Fragment;
   divisor: Fragment;
-  /** CTEs that read `counted`. */
   after: Fragment;
 }
 
@@ -166,7 +161,6 @@ export interface ReportGroup extends ReportSums {
   total: boolean;
   /** Number of the group from 1: its position by time, or its rank; 0: messages of no listed group; null: totals. */
   key: number | null;
-  /** Value of the field; null for messages without one. */
   value: string | null;
 }
 
@@ -273,10 +267,8 @@ interface EmailsOfStatus {
   refundedGrosze: number;
 }
 
-/**
- * E-mails accepted in the period, with their refunds. A test e-mail costs test credits, valued at the price of one address each; a live
- * account pays no money for it.
- */
+// E-mails accepted in the period, with their refunds. A test e-mail costs test credits, valued at the price of one address each; a live
+// account pays no money for it.
 async function addUpEmails(sql: Sql, { accountId, from, until, testMode }: ReportQuery): Promise<EmailSums> {
   const creditGrosze = testMode ? GROSZE_AN_ADDRESS : 0;
   const rows = await sql<EmailsOfStatus[]>`

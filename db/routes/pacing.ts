@@ -4,14 +4,11 @@ import { gatherAnswers } from '../../concurrency/gather.ts';
 
 interface TakenSlots {
   now: number;
-  /** Time of the first slot. */
   first: number;
 }
 
-/**
- * Reserves the next slots of a route's rate limit, across all processes: slots are `spacingMs` apart and never in the past. Times are the
- * database's, epoch milliseconds.
- */
+// Reserves the next slots of a route's rate limit, across all processes: slots are `spacingMs` apart and never in the past. Times are the
+// database's, epoch milliseconds.
 async function takeSlots(sql: Sql, route: string, parts: number, spacingMs: number): Promise<TakenSlots> {
   const taken = parts * spacingMs;
   const [row] = await sql<{ now: number; next: number }[]>`
@@ -41,14 +38,12 @@ export interface Pacer {
    * @returns whether to submit them
    */
   turn(parts: number, steps: Steps, signal: AbortSignal): Promise<boolean>;
-  /** Whether a submit would not have to wait, as far as this process knows. */
   free(): boolean;
   /** Pauses submits because the SMSC throttled; in other processes only if the route has a rate limit. */
   pause(ms: number): Promise<void>;
   stop(): void;
 }
 
-/** Hooks around a slot. */
 interface Steps {
   /** Runs right before the slot; resolves to false when the parts must not be submitted. */
   prepare(): Promise<boolean>;
@@ -118,10 +113,8 @@ function places(sql: Database, route: string, spacingMs: number): (parts: number
 
 const CLOCK_TRUSTED_MS = 60_000;
 
-/**
- * Estimates the offset to the database's clock from the fastest response of the last minute; a single response would shift slots by its
- * latency.
- */
+// Estimates the offset to the database's clock from the fastest response of the last minute; a single response would shift slots by its
+// latency.
 function clockOf(): (theirNow: number, asked: number) => (theirs: number) => number {
   let best = { delay: Infinity, offset: 0, at: -Infinity };
   return (theirNow, asked) => {

@@ -4,26 +4,21 @@ import type { RouteState, SeenRoute } from './routes.ts';
 /** A worker without a report for this long counts as gone. */
 const GONE_AFTER_S = 10;
 
-/** A worker's view of a route. */
 export interface RouteWorker extends Omit<SeenRoute, 'route' | 'working'> {
   worker: string;
   seenAt: Date;
 }
 
-/** A route with the state its workers and its provider reported. */
 export interface WatchedRoute {
   name: string;
   kind: string;
   state: RouteState;
   ratePerSecond: number | null;
   working: boolean;
-  /** Last known success. */
   workingAt: Date | null;
   reportedAt: Date | null;
   repliedAt: Date | null;
-  /** First known success of a submit. */
   submittingSince: Date | null;
-  /** Without workers that are gone. */
   workers: RouteWorker[];
 }
 
@@ -40,7 +35,6 @@ export interface RouteOverview extends WatchedRoute, RouteQueue {}
 /** Limits the cost: every process counts at every scrape, and exact counts of longer queues do not matter. */
 const COUNTED_MAX = 500_000;
 
-/** All routes by name, or one. */
 export async function readOverview(sql: Sql, name: string | null = null): Promise<RouteOverview[]> {
   const routes = await readWatched(sql, name);
   const queues = await readQueues(sql, name);

@@ -8,14 +8,11 @@ import { storable } from '../../domain/incoming.ts';
 export type RouteState = StoredRouteOption['state'];
 
 export interface Route {
-  /** Also the name of its provider. */
   name: string;
   kind: string;
   /** `draining` gets no new messages but sends those it has; `disabled` sends nothing. */
   state: RouteState;
-  /** No secrets; validated by the schema of its kind. */
   settings: unknown;
-  /** Encrypted; see {@link routeCredentials}. */
   credentials: Buffer | null;
   /** Parts per second that the provider allows; null: unlimited. */
   ratePerSecond: number | null;
@@ -40,13 +37,11 @@ export async function readRoute(sql: Sql, name: string): Promise<Route | undefin
   return route;
 }
 
-/** Reads a route and locks it until the transaction ends. */
 export async function lockRoute(sql: Sql, name: string): Promise<Route | undefined> {
   const [route] = await sql<Route[]>`select ${routeColumns(sql)} from routes where name = ${name} for update`;
   return route;
 }
 
-/** The rules of all routes, by route, oldest first. */
 export async function readRouteRules(sql: Sql): Promise<StoredRule[]> {
   return [
     ...(await sql<StoredRule[]>`
@@ -70,7 +65,6 @@ export async function readRouting(sql: Sql): Promise<StoredRouting> {
   return row ?? { routes: [], rules: [] };
 }
 
-/** Encrypts a route's credentials for {@link Route.credentials}. */
 export function sealCredentials(secretsKey: Buffer, name: string, credentials: unknown): Buffer {
   return encrypt(secretsKey, routeSecretOwner(name), JSON.stringify(credentials));
 }
@@ -101,7 +95,6 @@ export async function addRoute(sql: Sql, route: Omit<Route, 'revision'>): Promis
   return added.length > 0;
 }
 
-/** Updates the given fields; running workers reopen the route. */
 export async function changeRoute(sql: Sql, name: string, patch: RoutePatch): Promise<void> {
   const { settings, credentials, ratePerSecond, brokenAfterS } = patch;
   const columns = {
@@ -120,10 +113,7 @@ export async function setRouteState(sql: Sql, name: string, state: RouteState): 
     update routes set state = ${state}, revision = revision + 1, updated_at = now() where name = ${name}`;
 }
 
-/**
- * Adds a rule, or updates the weight of the one with the same conditions.
- * @returns its id
- */
+/** Adds a rule, or updates the weight of the one with the same conditions. @returns its id */
 export async function addRule(sql: Sql, rule: RouteRule): Promise<number> {
   const [row] = await sql<{ id: number }[]>`
     insert into route_rules (route, prefix, account_id, type, priority, weight)
@@ -134,7 +124,6 @@ export async function addRule(sql: Sql, rule: RouteRule): Promise<number> {
   return row.id;
 }
 
-/** Removes a rule. @returns the rule; undefined when there is none with this id */
 export async function removeRule(sql: Sql, id: number): Promise<StoredRule | undefined> {
   const [rule] = await sql<StoredRule[]>`
     delete from route_rules where id = ${id}
@@ -160,7 +149,6 @@ export async function wasUsed(tx: Sql, name: string): Promise<boolean> {
   return row?.used === true;
 }
 
-/** Removes an unused route with its rules and state. */
 export async function removeRoute(sql: Sql, name: string): Promise<void> {
   await sql`delete from route_rules where route = ${name}`;
   await sql`delete from sender_domain_routes where route = ${name}`;
@@ -169,7 +157,6 @@ export async function removeRoute(sql: Sql, name: string): Promise<void> {
   await sql`delete from routes where name = ${name}`;
 }
 
-/** The encryption owner of a route's credentials. */
 export const routeSecretOwner = (name: string): string => `route:${name}`;
 
 function routeColumns(sql: Sql) {
@@ -191,15 +178,11 @@ export function cachedRouting(
   return sharedReading(FRESH_MS, () => readRouting(sql).then(complete));
 }
 
-/** A worker's view of one of its routes. */
 export interface SeenRoute {
   route: string;
-  /** Messages get through, as far as this worker knows. */
   working: boolean;
-  /** Open sessions. */
   sessions: number;
   sessionsWanted: number;
-  /** Maximum of open submits. */
   window: number;
   inFlight: number;
   /** Submits by result, since the worker started. */
@@ -211,7 +194,6 @@ export interface SeenRoute {
   held: number;
   /** Failed or lost connections and binds. */
   failures: number;
-  /** Third-party text. */
   lastError: string | null;
   lastErrorAt: Date | null;
 }
@@ -258,12 +240,10 @@ export async function reportRoutes(sql: Sql, worker: string, seen: readonly Seen
            failures = excluded.failures, last_error = excluded.last_error, last_error_at = excluded.last_error_at`;
 }
 
-/** As SQL, a statement that records a report from a route's provider. */
 export function reportNoted(sql: Sql, route: string): Fragment {
   return sql`update route_states set reported_at = now() where route = ${route}`;
 }
 
-/** Deletes the state of a worker that ends. */
 export async function forgetWorker(sql: Sql, worker: string): Promise<void> {
   await sql`delete from route_workers where worker = ${worker}`;
 }

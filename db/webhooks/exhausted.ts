@@ -7,16 +7,13 @@ import { isNotified } from './webhooks.ts';
 const ID_MARGIN_MS = 60_000;
 
 interface ResendableFilter {
-  /** Null: all accounts. */
   accountId: string | null;
-  /** Minimum time since they were exhausted, in minutes. */
   minutes: number;
 }
 
 interface ResendableEvent {
   id: string;
   accountId: string;
-  /** When its last attempt failed. */
   since: Date;
 }
 

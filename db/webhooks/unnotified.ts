@@ -4,12 +4,9 @@ import type { Fragment, Sql } from '../connection.ts';
 // By then a healthy workflow has made all attempts at an event.
 const LATE_MS = 10 * 60_000;
 
-/** Late webhook events of one subject. */
 export interface Unnotified {
-  /** The oldest event. */
   event: string;
   accountId: string;
-  /** The workflow that delivers them. */
   workflowId: string;
   /** The workflow is still to be started or signalled. */
   awaited: boolean;
@@ -18,7 +15,6 @@ export interface Unnotified {
 interface EventPage {
   /** Id of the last event; null: no more events that are old enough. */
   last: string | null;
-  /** The pending ones, by subject. */
   left: Unnotified[];
 }
 

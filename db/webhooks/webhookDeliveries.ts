@@ -11,7 +11,6 @@ type DeliveryState = (typeof DELIVERY_STATES)[number];
 // Clocks differ by less than this; an event's id is made before its time.
 const ID_MARGIN_MS = 60_000;
 
-/** Filter of a page of events; null means any. */
 interface DeliveryFilter {
   accountId: string | null;
   state: DeliveryState | null;
@@ -24,7 +23,6 @@ interface DeliveryFilter {
   from?: string | null;
 }
 
-/** A webhook event and its attempts. */
 export interface DeliveryRow {
   id: string;
   accountId: string;
@@ -111,12 +109,10 @@ export async function readDeliveries(
   }));
 }
 
-// Below the ids of all events at or after an instant.
 function idBefore(instant: number): string {
   return idFloor('evt', instant - ID_MARGIN_MS);
 }
 
-/** One event; null when there is none with this id, or it is another account's. */
 export async function readDelivery(
   sql: Sql,
   accountId: string | null,
@@ -128,20 +124,16 @@ export async function readDelivery(
   return found?.id === id ? found : null;
 }
 
-/** Maximum of resends per event. */
 export const RESENDS_MAX = 10;
 /** Maximum of concurrent resends per account: each may occupy a worker while a receiver hangs. */
 export const RESENDS_AT_ONCE = 20;
 
-/** A resend of an event, carried out by its `resend` workflow. */
 export interface Resend {
   eventId: string;
   accountId: string;
-  /** From 1. */
   round: number;
 }
 
-/** Why an event is not resent. */
 type ResendRefusal = 'unknown' | 'no_webhook' | 'pending' | 'under_way' | 'too_often' | 'too_many';
 
 /**

@@ -15,7 +15,6 @@ export interface StatusSnapshot {
   updated_at: string;
 }
 
-/** The provider event that a webhook is notified of. */
 export interface EmailEventSnapshot {
   route: string;
   event_id: string;
@@ -34,12 +33,9 @@ export interface WebhookEvent {
   snapshot: object;
   /** 0: the first delivery; else the number of the resend. */
   round: number;
-  /** Of this delivery. */
   state: 'pending' | 'delivered' | 'exhausted';
   createdAt: Date;
-  /** Attempts of this delivery. */
   attempts: number;
-  /** Attempts of earlier deliveries. */
   attemptsBefore: number;
   /** The message's pending event that has to be delivered before this one. */
   after: string | null;
@@ -95,7 +91,6 @@ function deliveryOf(delivery: string): { eventId: string; round: number } {
   return { eventId, round: Number(round) };
 }
 
-/** The id of a resend, as {@link loadEvent} takes it, and of its workflow. */
 export const deliveryId = (eventId: string, round: number): string => `${eventId}-${round}`;
 
 /**
@@ -106,17 +101,14 @@ export function lastAttempt(sql: Sql, eventId: Fragment): Fragment {
   return sql`(select coalesce(max(t.attempt), 0)::int from webhook_attempts t where t.event_id = ${eventId})`;
 }
 
-/** As SQL, for an event `e` and its account `a`: the webhook URL. */
 function receiverUrl(sql: Sql): Fragment {
   return sql`case when ${isEarlier(sql)} then a.legacy_webhook_url else a.webhook_url end`;
 }
 
-/** As SQL, for the same: the encrypted secret that signs it. */
 function receiverSecret(sql: Sql): Fragment {
   return sql`case when ${isEarlier(sql)} then a.legacy_webhook_secret else a.webhook_secret end`;
 }
 
-/** As SQL, for the same: there is a webhook for it. */
 export function isNotified(sql: Sql): Fragment {
   return sql`(${receiverUrl(sql)} is not null and ${receiverSecret(sql)} is not null)`;
 }
@@ -147,7 +139,6 @@ export async function eventIncoming(
   return reply;
 }
 
-/** The message of an event, in its current state. */
 export async function eventMessage(sql: Sql, messageId: string): Promise<MessageRow> {
   const [message] = await sql<MessageRow[]>`
     select id, channel, status, recipient, sender, text, content, parts, cost_grosze, priority, reference, send_at, expires_at,
@@ -157,7 +148,6 @@ export async function eventMessage(sql: Sql, messageId: string): Promise<Message
   return message;
 }
 
-/** The link of an event, as of its first click. */
 export async function eventLink(sql: Sql, token: string, snapshot: ClickSnapshot): Promise<TrackedLinkRow> {
   const [link] = await sql<Pick<TrackedLinkRow, 'token' | 'url' | 'recipient' | 'createdAt'>[]>`
     select token, url, recipient, created_at from tracked_links where token = ${token}`;
@@ -171,7 +161,6 @@ export async function eventLink(sql: Sql, token: string, snapshot: ClickSnapshot
   };
 }
 
-/** The reply of an event, as of the event: unread. */
 export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRow & { optOut: boolean }> {
   const [reply] = await sql<(InboundRow & { optOut: boolean })[]>`
     select id, sender, receiver, text, reply_to, matched_by, received_at, null as read_at, opt_out
@@ -205,7 +194,6 @@ export async function logAttempt(
     ) ${moved(sql, { id, round }, state)}`;
 }
 
-/** Ends a delivery without further attempts. */
 export async function endDelivery(
   sql: Sql,
   delivery: Pick<WebhookEvent, 'id' | 'round'>,
@@ -279,9 +267,7 @@ export async function setWebhook(
 }
 
 interface LegacyChange {
-  /** Encrypted; now stored. */
   secret: Buffer;
-  /** By field, for the audit log. */
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
