@@ -27,13 +27,10 @@ export const LONGEST_TRANSACTION_MS = 60_000;
 const KEEPALIVE = { tcp_keepalives_idle: 60, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 };
 
 /**
- * Opens a pool. Columns are camelCased; 64-bit integers arrive as numbers (money in grosze stays far below 2^53; reading a larger one
- * throws).
+ * Opens a pool. Columns are camelCased; 64-bit integers are numbers, and reading one beyond 2^53 throws.
  * @param url postgres://user:password@host:port/database
- * @param max maximum number of connections
- * @param silenceMs close a connection whose statement has waited this long without network traffic: the statement fails with ETIMEDOUT and
- *   may have been executed. Must exceed the longest statement; off unless given.
- * @param limits enforced by the server
+ * @param silenceMs drops a connection without network traffic during a statement: that fails with ETIMEDOUT, and may have been executed.
+ *   Must exceed the longest statement; off unless given.
  * @throws DriverProblem as {@link requireDriver} does
  */
 export function openDatabase(
@@ -83,10 +80,7 @@ export async function withDatabase<T>(url: string, work: (sql: Database) => Prom
   }
 }
 
-/**
- * Refuses to run on the unpatched driver, which ends the process when a server dies, and loses statements and transactions.
- * @throws DriverProblem when the driver has no patch, or another version of it
- */
+/** Unpatched, the driver ends the process when a server dies, and loses statements and transactions. @throws DriverProblem */
 export function requireDriver(): void {
   if (postgres.corrections === CORRECTIONS) return;
   const state =
@@ -153,10 +147,7 @@ export function violates(error: unknown, constraint: string): boolean {
   return error instanceof postgres.PostgresError && error.constraint_name === constraint;
 }
 
-/**
- * Runs statements in one transaction, limited by the pool's `transaction_timeout`.
- * @throws what `work` throws, after a rollback; the loss of the connection
- */
+/** Runs one transaction, limited by the pool's `transaction_timeout`. @throws what `work` throws, after a rollback; connection loss */
 export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T>): Promise<T> {
   return (await sql.begin(work)) as T;
 }
@@ -179,9 +170,7 @@ export async function limitLocks(tx: Sql, lockMs: number): Promise<void> {
 }
 
 /**
- * Runs `work` in one transaction under a named lock, exclusive across all processes. Callers within a process queue without holding a
- * connection.
- * @param name such as `address book of cl_…`
+ * Runs a transaction under a named lock, exclusive across processes; within a process, callers queue without holding a connection.
  * @throws QueueTimeoutError; lock_not_available; what `work` throws, and nothing is changed then
  */
 export async function withNamedLock<T>(
@@ -207,9 +196,7 @@ export async function lockNames(tx: Sql, names: readonly string[]): Promise<void
 // Cache: ten thousand messages have the same few columns.
 const known = new Map<string, string>();
 
-/**
- * Converts the camelCase keys of a row back to its column names, for inserts, the audit log and the command line; values stay as they are.
- */
+/** Converts a row's camelCase keys to column names, for inserts, the audit log and the command line; values stay as they are. */
 export function byColumnName<T>(row: Readonly<Record<string, T>>): Record<string, T>;
 export function byColumnName(row: object): Record<string, unknown>;
 export function byColumnName(row: object): Record<string, unknown> {

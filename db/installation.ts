@@ -18,8 +18,7 @@ export function keyFingerprint(key: Buffer): string {
 
 /**
  * Encrypts a secret (AES-256-GCM): version byte, 12-byte nonce, 16-byte tag, ciphertext.
- * @param key the installation's secrets key, 32 bytes
- * @param owner what the secret belongs to, such as an account's id; authenticated, so needed to decrypt
+ * @param key 32 bytes @param owner what the secret belongs to, such as an account's id; authenticated, so needed to decrypt
  */
 export function encrypt(key: Buffer, owner: string, plaintext: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
@@ -50,10 +49,7 @@ function associatedData(owner: string): Buffer {
   return Buffer.from(`${VERSION}:${owner}`);
 }
 
-/**
- * Sets a fact of this installation once. Among concurrent callers the first to commit wins; the others wait and get its value.
- * @returns the stored value, and whether this call set it
- */
+/** Sets a fact of this installation once: the first of concurrent callers to commit wins. @returns the value, and whether it is ours */
 export async function claimFact(
   sql: Sql,
   name: string,

@@ -21,12 +21,9 @@ const CONCURRENT = /^(?:create (?:unique )?index|drop index) concurrently /;
 const NEW_INDEX = /^create (?:unique )?index concurrently if not exists (\w+) /;
 
 /**
- * Runs a migration script while the service is running: in one transaction, unless its first line is {@link BY_ITSELF}. Then it may build
- * indexes concurrently, and must be safe to run again. A lock request that waits blocks all later ones on the table, so it times out
- * quickly and the script is retried.
- * @param sql a single connection
- * @param name of the migration, for messages
- * @throws an error for staff when no lock was obtained; its transaction was rolled back
+ * Runs a script while the service is running: in one transaction, or with {@link BY_ITSELF} statement by statement; then it may build
+ * indexes concurrently, and must be repeatable. A waiting lock request blocks all later ones on the table, so it times out quickly and is
+ * retried. @throws an error for staff when no lock was obtained; its transaction was rolled back
  */
 async function runScript(sql: Sql, script: string, patience: LockTimeouts, name: string): Promise<void> {
   const steps = script.startsWith(BY_ITSELF) ? statementsOf(script) : [script];
@@ -96,12 +93,8 @@ const ASK_AGAIN_MS = 200;
 const OLDEST_SERVER = 17;
 
 /**
- * Migrates the schema to the newest version and grants the roles' rights; concurrent callers wait for each other. The service may be
- * running.
- * @param folder of the migrations
- * @returns the names of the migrations that ran, in order
- * @throws an error for staff when the server is older than PostgreSQL 17, the schema was not created by this first migration, or a lock is
- *   not obtained within `patience`
+ * Migrates the schema and grants the roles' rights, while the service may be running; concurrent callers wait. Returns what ran.
+ * @throws an error for staff: PostgreSQL older than 17, another schema, or no lock within `patience`
  */
 export async function migrate(
   databaseUrl: string,

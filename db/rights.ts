@@ -100,8 +100,8 @@ interface Found {
 }
 
 /**
- * Grants the roles their rights to the tables, and revokes all others. Does nothing when the roles do not exist and all components share a
- * role. Tables in no list get all row rights for all roles.
+ * Grants the roles their table rights and revokes all others; unlisted tables get all row rights. Does nothing without the roles, when all
+ * components share one.
  */
 export async function grantRights(sql: Database): Promise<void> {
   const found = await sql<Found[]>`

@@ -29,10 +29,7 @@ export async function createDatabase(sql: Database, name: string, owner?: string
   await sql`revoke connect, temporary on database ${sql(name)} from public`;
 }
 
-/**
- * Creates the service's database and missing roles on a dedicated server. The roles' passwords are derived from the superuser's.
- * @param superuser of a server on this machine
- */
+/** Creates the database and missing roles on a local server. The roles' passwords are derived from the superuser's. */
 export async function prepareServer(superuser: {
   user: string;
   password: string;

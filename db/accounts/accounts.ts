@@ -63,9 +63,9 @@ export async function readAccount(sql: Sql, accountId: string): Promise<AccountR
 }
 
 /**
- * Updates the given settings and writes the audit record.
- * @param claim validates a new inbound prefix, given whether staff allow it to the account; if it throws, nothing is changed
- * @throws KeywordUnavailableError when the account cannot have the inbound prefix; nothing is changed then
+ * Updates the given settings and audits the change.
+ * @param claim validates a new inbound prefix, given whether staff allow it; if it throws, nothing is changed
+ * @throws KeywordUnavailableError; nothing is changed then
  */
 export async function changeSettings(
   sql: Database,
@@ -136,8 +136,7 @@ export async function closingAccounts(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Cancels and refunds the next batch of a closed account's messages that were never submitted, and queues their workflows for a signal.
- * Locked rows (a submit in progress) are skipped.
+ * Cancels and refunds a batch of a closed account's unsubmitted messages, and queues their workflows for a signal; skips locked rows.
  * @param before only messages below this id; '' for all
  */
 export async function cancelOfClosed(

@@ -64,10 +64,8 @@ export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
 }
 
 /**
- * Appends a change made through the API; call it in the transaction of the change. Fields set to the value they had are left out, and
- * without any other field nothing is recorded. The caller must have locked the account's row, so that concurrent changes cannot exceed the
- * limit.
- * @throws ChangesTooManyError
+ * Audits a change through the API, in its transaction and with the account's row locked, so that the limit holds under concurrency.
+ * Unchanged fields are left out; without changed fields nothing is recorded. @throws ChangesTooManyError
  */
 export async function writeApiChange(sql: Sql, by: Requester, change: ApiChange): Promise<void> {
   const changed = Object.entries(change.changes).filter(([, { from, to }]) => !isSame(from, to));

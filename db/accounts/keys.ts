@@ -24,10 +24,7 @@ export function newApiKey(mode: KeyMode): NewApiKey {
   return { key, hash: hashKey(key), hint: `${prefix}…${random.slice(-SHOWN_LENGTH)}` };
 }
 
-/**
- * SHA-256 of the whole key in UTF-8, prefix included, as in `api_keys.hash`. The key has enough entropy to need neither salt nor a slow
- * hash.
- */
+/** SHA-256 of the whole key in UTF-8, as in `api_keys.hash`. The key has enough entropy to need neither salt nor a slow hash. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest();
 }
@@ -117,13 +114,9 @@ export interface KeyRow extends UsedRow {
 }
 
 /**
- * Finds an unrevoked key by its hash and counts `requests` against its account's limit (v2.3.0, Limits: requests per minute per account),
- * in one statement because every request starts with it.
- *
- * The window is fixed, 60 s, from the account's first request; the row lock makes the count exact across processes. `last_used_at` is
- * written at most every five minutes.
- *
- * @returns null when there is no valid key
+ * Finds an unrevoked key by its hash and counts `requests` in its account's window (v2.3.0, Limits: requests per minute per account). One
+ * statement, as every request starts with it. The window is fixed, 60 s; the row lock makes the count exact across processes.
+ * `last_used_at` is written at most every five minutes. @returns null when there is no valid key
  */
 export async function useKey(sql: Sql, hash: Buffer, requests: number): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
@@ -145,11 +138,7 @@ export async function useKey(sql: Sql, hash: Buffer, requests: number): Promise<
   return row ?? null;
 }
 
-/**
- * Does the same as {@link useKey} for a token, whose requests count against its own limit (v1.2.0, Limits: requests per minute per token).
- *
- * @returns null when there is no valid token
- */
+/** As {@link useKey} for a token, in its own window (v1.2.0, Limits: requests per minute per token). @returns null if invalid */
 export async function useToken(sql: Sql, hash: Buffer, requests: number): Promise<UsedRow | null> {
   const [row] = await sql<UsedRow[]>`
     with found as (
@@ -201,10 +190,7 @@ interface WindowLeft {
   resetsIn: number;
 }
 
-/**
- * Charges a heavy request as `requests` more than the one already counted, but as no more than a whole window, so that no request is too
- * large for a small limit. An expired window starts anew.
- */
+/** Counts a heavy request as `requests` more, but at most as a whole window, so that none is too large for a small limit. */
 export async function countFurther(
   sql: Sql,
   { of, limit }: RateWindow,

@@ -44,9 +44,8 @@ export async function readUsage(sql: Sql, accountId: string): Promise<Usage> {
 }
 
 /**
- * Enforces quotas on what was added since `before`; call it in the transaction that added it. The triggers have locked the counters by
- * then, so concurrent transactions cannot exceed a quota. An excess that existed before (staff lowered the quota) does not block changes.
- * @throws QuotaReachedError
+ * Enforces quotas on what this transaction added since `before`. Triggers have locked the counters by then, so the limit holds under
+ * concurrency. An older excess (staff lowered the quota) does not block changes. @throws QuotaReachedError
  */
 export async function refuseBeyond(tx: Sql, accountId: string, before: Usage): Promise<void> {
   const { limits, used } = await readUsage(tx, accountId);
@@ -67,11 +66,7 @@ export async function withinQuotas<T>(tx: Sql, accountId: string, add: () => Pro
 /** Usage that is counted on demand; unpaid messages are those of the last 24 hours. */
 type MessageUsage = Pick<Quotas, 'scheduled_messages' | 'unpaid_messages' | 'unpaid_bytes'>;
 
-/**
- * Counts messages along an index, each kind no further than `upTo`, so the cost is bounded by the quota. Text lengths come from the rows
- * without reading the texts.
- * @param now epoch milliseconds
- */
+/** Counts messages along an index, each kind up to `upTo`, so the cost is bounded. Texts are not read. @param now epoch milliseconds */
 export async function readMessageUsage(
   sql: Sql,
   accountId: string,
@@ -124,10 +119,8 @@ export class ToolBudgetError extends Error {
 }
 
 /**
- * Charges a send or a look-up to the key's budget for the current calendar day in Poland, in the transaction that accepts it. One
- * statement, so concurrent calls cannot exceed the budget.
- * @returns the day, `YYYY-MM-DD`; null for a key without a budget
- * @throws ToolBudgetError
+ * Charges a tool call to its key's budget of today (in Poland). One statement, so concurrent calls cannot exceed the budget.
+ * @returns the day, `YYYY-MM-DD`; null for a key without a budget @throws ToolBudgetError
  */
 export async function chargeTool(tx: Sql, { keyId, costGrosze }: Spending): Promise<string | null> {
   const [charged] = await tx<{ day: string | null; budgetGrosze: number }[]>`
@@ -146,10 +139,7 @@ export async function chargeTool(tx: Sql, { keyId, costGrosze }: Spending): Prom
   return charged?.day ?? null;
 }
 
-/**
- * As SQL: refunds what {@link chargeTool} charged.
- * @param refunded rows with `tool_key_id`, `tool_day` and `cost_grosze`, at most one per key and day
- */
+/** As SQL: refunds {@link chargeTool}. @param refunded `tool_key_id`, `tool_day`, `cost_grosze`; at most one row per key and day */
 export function givenBack(sql: Sql, refunded: Fragment): Fragment {
   return sql`
     update tool_spending s set grosze = s.grosze - r.cost_grosze

@@ -77,9 +77,7 @@ export async function readAccountDetails(sql: Sql, id: string): Promise<AccountD
   return row;
 }
 
-/**
- * Reads an account and locks it until the transaction ends, against other staff and charges; inserts that only reference it do not wait.
- */
+/** Reads an account and locks it against other staff and charges; inserts that only reference it do not wait. */
 export async function lockAccount(sql: Sql, id: string): Promise<AccountDetails | undefined> {
   const [row] = await sql<AccountDetails[]>`
     select ${accountColumns(sql)} from accounts where id = ${id} for no key update`;

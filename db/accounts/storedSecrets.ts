@@ -10,11 +10,7 @@ interface Stored {
   legacy: Buffer | null;
 }
 
-/**
- * Re-encrypts every stored secret with another key; call it in one transaction with `changeKeyFingerprint`.
- * @returns how many secrets there were
- * @throws DecryptionError when a secret was not encrypted with `from`
- */
+/** Re-encrypts all stored secrets, in one transaction with `changeKeyFingerprint`; returns their numbers. @throws DecryptionError */
 export async function reencryptSecrets(
   sql: Sql,
   from: Buffer,

@@ -14,11 +14,7 @@ import { findGroups } from './groups.ts';
 const GROUPS_AT_ONCE = 2_000;
 const MEMBERSHIPS_AT_ONCE = 5_000;
 
-/**
- * Reads the contacts and groups that changes refer to. The caller holds the address book's lock, so that the result is still valid when it
- * writes.
- * @param names distinct names of the groups
- */
+/** Reads the contacts and groups of changes. The caller has locked the address book, so the result is still valid when it writes. */
 export async function readNamed(
   tx: Sql,
   accountId: string,

@@ -1,10 +1,7 @@
 import { type Database, lockNames, type Sql, withNamedLock } from '../connection.ts';
 import type { ContactContent, SearchTerm } from '../../domain/contacts.ts';
 
-/**
- * Runs a change of an account's address book in one transaction. Changes of one account are serialized, so they see each other's results
- * and cannot deadlock. Reads never wait.
- */
+/** Changes an address book in one transaction. Changes of an account are serialized, so they cannot deadlock; reads never wait. */
 export async function changeAddressBook<T>(
   sql: Database,
   accountId: string,
@@ -34,10 +31,7 @@ export interface ContactRow extends ContactContent {
 }
 
 export interface ContactFilter {
-  /**
-   * Search terms, matched in number, first name, last name and email without case and diacritics. A contact has to match every term, each
-   * in any of its spellings; no terms match all contacts.
-   */
+  /** A contact must match every term, in number, names or email, ignoring case and diacritics; no terms match all contacts. */
   terms: readonly SearchTerm[];
   groupId: string | null;
   after: string | null;
@@ -62,10 +56,8 @@ export async function readContact(sql: Sql, accountId: string, id: string): Prom
 }
 
 /**
- * A page of the account's contacts by id (v2.3.0, Contacts).
- *
- * Sent unprepared, so that it is planned for its values: a rare fragment is found by trigrams, a frequent or short one by scanning contacts
- * in order until the page is full. A generic plan would be slow for one of the two.
+ * A page of the account's contacts by id (v2.3.0, Contacts). Unprepared, because a generic plan would be slow either for rare fragments
+ * (found by trigrams) or for frequent and short ones (found by scanning in order until the page is full).
  */
 export async function readContacts(
   sql: Sql,
@@ -80,11 +72,7 @@ export async function readContacts(
   return await sql.unsafe<ContactRow[]>(page, parameters(accountId, filter, limit));
 }
 
-/**
- * Looks up contacts by number, in one statement.
- * @param msisdns E.164 with plus
- * @returns the values by MSISDN; unknown numbers are absent
- */
+/** Looks up contacts by number (E.164 with plus), in one statement. @returns values by MSISDN; unknown numbers are absent */
 export async function contactsOf(
   sql: Sql,
   accountId: string,

@@ -99,12 +99,8 @@ export interface GroupRecipients {
 }
 
 /**
- * Resolves groups to the numbers of their members, in one statement (v2.3.0, Send, field `to`). A group's id takes precedence over a name;
- * names are compared without case.
- *
- * @param names ids and names as given
- * @param limit maximum of numbers per group
- * @returns one entry for each of `names`, in their order
+ * Resolves groups to their members' numbers, in one statement (v2.3.0, Send, field `to`); ids take precedence over names.
+ * @param limit maximum of numbers per group @returns one entry for each of `names`, in their order
  */
 export async function expandGroups(
   sql: Sql,
@@ -153,12 +149,8 @@ export interface MembersAdded {
 }
 
 /**
- * Adds contacts to a group (v2.3.0, Groups) by id, skipping ids that are not the account's contacts, and by number, creating nameless
- * contacts for unknown numbers.
- *
- * @param msisdns E.164 with plus
- * @returns null when the account has no such group
- * @throws ContactGroupsTooManyError, QuotaReachedError
+ * Adds contacts to a group (v2.3.0, Groups) by id, skipping unknown ids, and by number, creating nameless contacts for unknown numbers.
+ * @param msisdns E.164 with plus @returns null without such a group @throws ContactGroupsTooManyError, QuotaReachedError
  */
 export async function addMembers(
   sql: Database,

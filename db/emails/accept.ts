@@ -25,11 +25,7 @@ export interface EmailTerms {
   suppressed: string[];
 }
 
-/**
- * Reads everything that acceptance of an e-mail depends on, in one statement; null when there is no such account.
- * @param domain of the sender's address; null: the account's default
- * @param keys of the recipients' addresses
- */
+/** Reads what acceptance of an e-mail depends on; null without such an account. @param domain null: the account's default */
 export async function readEmailTerms(
   sql: Sql,
   accountId: string,
@@ -101,10 +97,8 @@ export interface NewEmail {
 }
 
 /**
- * Accepts an e-mail in one transaction: its idempotency key if it has one, the charge (balance and ledger), the reservation of its
- * workflow, and its rows. An e-mail whose recipients are all suppressed costs nothing and is final.
- * @param trace the `traceparent` of its request; null when the request is not traced
- * @throws KeyTakenError, InsufficientFundsError, QuotaReachedError
+ * Accepts an e-mail in one transaction: idempotency key, charge, workflow reservation and rows. If all its recipients are suppressed, it
+ * costs nothing and is final. @throws KeyTakenError, InsufficientFundsError, QuotaReachedError
  */
 export async function acceptEmail(
   sql: Database,

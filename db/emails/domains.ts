@@ -176,10 +176,7 @@ export async function giveDefault(sql: Sql, account: string): Promise<string | n
   return chosen?.id ?? null;
 }
 
-/**
- * Ids of domains due for a DNS check, those unchecked for longest first. Verified and recently lost domains are checked about hourly,
- * others the less often the longer they have been unverified.
- */
+/** Ids of domains due for a DNS check: verified and recently lost ones about hourly, others the less often the longer unverified. */
 export async function dueDomains(sql: Sql, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select d.id from sender_domains d join accounts a on a.id = d.account_id

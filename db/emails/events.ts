@@ -10,16 +10,15 @@ import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 
 // An event can precede the response to the submit, but not by a day.
 const MATCHED_WITHIN = '24 hours';
-// Maximum of bounces at the return path stored per e-mail. They are unauthenticated: anybody can send them.
+// Stored per e-mail: reports received at its return path, which anybody can send; and opens, or clicks.
 const MAX_UNVERIFIED_EVENTS = 100;
 const READ_MOST = 1_000;
 // After this, another worker may deliver an applied event to the workflow; the first one has probably died.
 const SIGNALLED_WITHIN = '15 seconds';
 
 /**
- * Stores provider events as received, and that the route's provider has reported; duplicates are ignored. Events that outsiders can repeat
- * (opens, clicks, bounces at the return path) are limited per e-mail. A named lock per e-mail makes the limit exact under concurrency;
- * events beyond it are only counted.
+ * Stores provider events as received, ignoring duplicates. Events that outsiders can repeat (opens, clicks, reports at the return path) are
+ * limited per e-mail, exactly even under concurrency by a named lock; those beyond are only counted.
  */
 export async function storeEmailEvents(
   sql: Database,
@@ -200,8 +199,8 @@ export interface AppliedEvent {
 }
 
 /**
- * Applies an event to its e-mail, once: states, the account's event log, suppression list and webhook event. The event proves that the
- * provider has the e-mail, but not that all recipients were submitted, so its files stay until the response or clean-up.
+ * Applies an event to its e-mail, once. It proves that the provider has the e-mail, but not that all its recipients were submitted, so the
+ * files stay until the response or clean-up.
  */
 export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> {
   const { event, emailId, accountId, status, moves, concerned, address, erased, suppress, notifies } =

@@ -87,8 +87,8 @@ export async function readPiece(
 }
 
 /**
- * Leaves out recipients suppressed since acceptance from an e-mail that was never submitted. They are free: if no recipient is left, the
- * e-mail is final and refunded as a whole, else they are refunded when a provider has it.
+ * Leaves out recipients suppressed since acceptance, if never submitted. They are refunded when a provider has the e-mail; if no recipient
+ * is left, the e-mail is final and refunded as a whole.
  */
 export async function leaveOutSuppressed(sql: Sql, id: string): Promise<void> {
   await sql`
@@ -127,10 +127,9 @@ function toLeaveOut(sql: Sql): Fragment {
 
 /**
  * Claims an e-mail for a submit.
- * @param again also claim one whose submit got no response: the provider deduplicates by its id
+ * @param again also claim one without a response: the provider deduplicates by our id
  * @param keyScope the provider's account; null: it has only one
- * @returns the number of this attempt; null when it must not be submitted: already submitted, final, on another route, or with recipients
- *   to leave out
+ * @returns the number of the attempt; null: already submitted, final, on another route, or with recipients to leave out
  */
 export async function claimEmail(
   sql: Sql,
@@ -149,9 +148,8 @@ export async function claimEmail(
 }
 
 /**
- * Releases a claim: the provider certainly does not have the e-mail, now or from before.
- * @param first this was the first attempt
- * @returns false when the claim is no longer this attempt's: the e-mail was settled meanwhile, or another attempt is under way
+ * Releases a claim: the provider certainly does not have the e-mail, not even from an earlier attempt.
+ * @returns false when the claim is outdated: the e-mail was settled meanwhile, or another attempt is under way
  */
 export async function putEmailBack(
   sql: Sql,
@@ -179,10 +177,7 @@ export interface AnswerEvents {
   events: readonly ProviderEmailEvent[];
 }
 
-/**
- * Records that the provider accepted an e-mail: it is `sent`, unless an event moved it further, and its files are deleted. The events of
- * the response are stored in the same transaction.
- */
+/** Records acceptance by the provider: `sent`, unless an event moved it further. Stores the response's events in the same transaction. */
 export async function acceptEmail(
   sql: Database,
   id: string,
@@ -211,10 +206,7 @@ async function accept(sql: Sql, id: string, providerEmailId: string): Promise<vo
     delete from email_attachment_pieces where email_id = ${id} and exists (select from accepted)`;
 }
 
-/**
- * Fails an e-mail that the provider refused for good, as `failEmail`; the events of the response are stored in the same transaction.
- * @param claim the refused attempt; null: refused before an attempt
- */
+/** As {@link failEmail} after a refusal for good; stores the response's events in the same transaction. @param claim null: not tried */
 export async function refuseEmail(
   sql: Database,
   id: string,
@@ -229,9 +221,9 @@ export async function refuseEmail(
 }
 
 /**
- * Fails an e-mail that the provider certainly does not have: refunds it, once, and deletes its content. Any other e-mail is left unchanged.
- * @param claim the refused attempt; it may fail an e-mail that timed out as `unknown` meanwhile, unless left-out recipients were refunded
- *   then, as there is only one refund. Null: fail it only while it waits
+ * Fails and refunds, once, an e-mail that the provider certainly does not have, and deletes its content; leaves others unchanged.
+ * @param claim the refused attempt; it may fail even an `unknown` e-mail, unless left-out recipients were refunded then, as there is only
+ *   one refund. Null: fail it only while it waits
  * @returns its status afterwards; null when there is no such accepted e-mail
  */
 export async function failEmail(
@@ -249,8 +241,7 @@ export async function failEmail(
 }
 
 /**
- * Lets staff give up an e-mail that is waiting or unanswered: it fails and is refunded, once. One being submitted is left unchanged, unless
- * its workflow has ended.
+ * Fails and refunds, once, an e-mail that staff give up: waiting or unanswered, or being submitted by a workflow that has ended.
  * @returns its status afterwards; null when there is no such accepted e-mail
  */
 export async function giveUpEmail(sql: Sql, id: string, workflowEnded: boolean): Promise<EmailStatus | null> {
@@ -279,10 +270,7 @@ async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): P
   return row?.status ?? null;
 }
 
-/**
- * Ends an e-mail at its deadline: never submitted, it fails and is refunded; unanswered, it becomes `unknown` for good.
- * @returns its status afterwards; null when there is no such accepted e-mail
- */
+/** Ends an e-mail at its deadline: never submitted, it fails and is refunded; unanswered, it becomes `unknown`. @returns its status */
 export async function endEmail(sql: Database, id: string): Promise<EmailStatus | null> {
   return await transaction(sql, async (tx) => {
     // A claim may be released concurrently: the e-mail then waits again, and fails.

@@ -53,10 +53,7 @@ export async function addReminders(sql: Sql): Promise<void> {
     on conflict (idx) do nothing`;
 }
 
-/**
- * Leases the own e-mail that is due for longest; undefined when none is. The lease grows from one minute to an hour; after a worker's crash
- * the e-mail is tried again when it ends.
- */
+/** Leases the own e-mail due for longest, for a minute up to an hour; after a worker's crash it is tried again when the lease ends. */
 export async function takeDueOwnEmail(sql: Sql): Promise<DueOwnEmail | undefined> {
   const [taken] = await sql<DueOwnEmail[]>`
     with due as (

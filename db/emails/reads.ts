@@ -10,8 +10,7 @@ export type OpenEmail = StartableEmailRow & OpenState;
 const SETTLED = '5 minutes';
 
 /**
- * A page of all accounts' e-mails that are to be submitted, by account and id. An e-mail that a provider has needs no workflow until an
- * event starts one.
+ * A page of all accounts' e-mails to be submitted, by account and id. Others need no workflow until an event starts one.
  * @param after `account/e-mail` of the last row of the previous page, or ''
  */
 export async function openEmailsAfter(sql: Sql, after: string, limit: number): Promise<OpenEmail[]> {

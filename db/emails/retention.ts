@@ -6,9 +6,8 @@ import { type Database, type Fragment, type Sql, transaction } from '../connecti
 const OVER_AFTER = '1 hour';
 
 /**
- * Erases contents, addresses and names of the next e-mails by id. Stops before an e-mail that may still be submitted, which is final within
- * 72 hours whatever happens to its workflow. Status, price, times and counts stay.
- * @param before e-mails made before this id
+ * Erases contents, addresses and names of the next e-mails by id, and keeps status, price, times and counts. Stops before one that may
+ * still be submitted, which is final within 72 hours whatever happens to its workflow.
  */
 export async function eraseEmailsAfter(
   sql: Database,
@@ -73,10 +72,9 @@ export async function countAddressTraces(sql: Sql, addressee: Addressee): Promis
 }
 
 /**
- * Erases what is stored about an address, in one transaction: each e-mail to or from it as a whole, since a body may name it anywhere; its
- * unsubscribe links; accounts' contact address. Suppressions stay, since they need the address to work, and contacts, which are erased by
- * number. E-mails that may still be submitted are left.
- * @returns how many are left
+ * Erases an address in one transaction: e-mails to or from it as a whole, since a body may name it anywhere, unsubscribe links, and
+ * accounts' contact address. Keeps suppressions, which need the address to work, contacts (erased by number) and e-mails that may still be
+ * submitted; returns how many of these.
  */
 export async function eraseAddressee(sql: Database, addressee: Addressee): Promise<number> {
   const { address, accountId } = addressee;

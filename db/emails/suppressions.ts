@@ -53,10 +53,7 @@ export function orStrongerReason(sql: Sql): Fragment {
        where array_position(${strength}::text[], excluded.reason) > array_position(${strength}::text[], suppressions.reason)`;
 }
 
-/**
- * Removes an address from the list.
- * @returns the route whose provider reported the bounce or complaint; null when none did, undefined when the address is not on the list
- */
+/** @returns the route whose provider reported the bounce or complaint, or null; undefined when the address was not on the list */
 export async function removeSuppression(
   sql: Sql,
   accountId: string,

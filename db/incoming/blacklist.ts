@@ -11,20 +11,13 @@ export interface BlacklistRow {
   expiresAt: Date | null;
 }
 
-/**
- * As SQL, a subquery for a number's entry in force, for use as `exists (${activeEntry(…)})`.
- * @param account the account's id, such as a column of the outer statement
- * @param msisdn the number, E.164 with plus
- */
+/** As SQL, a number's entry in force, for use as `exists (${activeEntry(…)})`. @param msisdn E.164 with plus */
 export function activeEntry(sql: Sql, account: Fragment, msisdn: Fragment): Fragment {
   return sql`select listed.reason from blacklist listed
               where listed.account_id = ${account} and listed.msisdn = ${msisdn} and ${inForce(sql, sql`listed`)}`;
 }
 
-/**
- * A page of the entries in force, by number (v2.3.0, Blacklist and opt-out).
- * @param after only numbers after this one; null: from the beginning
- */
+/** A page of the entries in force, by number (v2.3.0, Blacklist and opt-out). @param after null: from the beginning */
 export async function readBlacklist(
   sql: Sql,
   accountId: string,
@@ -38,11 +31,7 @@ export async function readBlacklist(
      order by msisdn limit ${limit}`;
 }
 
-/**
- * Adds or updates entries, all or none; entries in force keep their `created_at`.
- * @param msisdns distinct numbers, E.164 with plus
- * @param expiresAt epoch milliseconds; null: never
- */
+/** Adds or updates entries; those in force keep `created_at`. @param msisdns distinct, E.164 with plus @param expiresAt epoch ms */
 export async function addToBlacklist(
   sql: Sql,
   accountId: string,
@@ -83,10 +72,7 @@ export async function removeFromBlacklist(sql: Sql, accountId: string, msisdn: s
   return removed.length > 0;
 }
 
-/**
- * Blacklists a number whose owner opted out: reason `opt_out`, never expiring, replacing any other entry. A repeated opt-out keeps the
- * `created_at` of the first.
- */
+/** Blacklists a number for ever after an opt-out, replacing any other entry; a repeated opt-out keeps the first `created_at`. */
 export async function blacklistForOptOut(sql: Sql, accountId: string, msisdn: string): Promise<void> {
   await sql`
     insert into blacklist (account_id, msisdn, reason) values (${accountId}, ${msisdn}, 'opt_out')
@@ -107,10 +93,8 @@ export interface OptOutLink {
 }
 
 /**
- * Finds existing opt-out links; there is one per account, sender and number. Missing ones are created with the first message that carries
- * one (database function `publish_opt_out`).
- * @param msisdns E.164 with plus
- * @returns tokens by number
+ * Existing opt-out tokens by number (E.164 with plus); there is one per account, sender and number. Missing ones are created with the first
+ * message that carries one (database function `publish_opt_out`).
  */
 export async function knownOptOuts(
   sql: Sql,

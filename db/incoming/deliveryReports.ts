@@ -68,14 +68,10 @@ export interface MatchedReport {
  * Matches due reports to parts, oldest first, and locks them until the transaction ends.
  *
  * A report matches by its id, else by the id in the route's alternative notation. If an SMSC used an id twice, the report's phone decides,
- * then which message has no report yet. A part with an unanswered submit has no id: it is matched by our reference, or by phone if no other
- * part on the route qualifies, also while it waits for the resubmit staff ordered. An id of a message to another phone counts only if
- * nothing else matches. Neither of these is concluded while a submit to the phone may still be answered; long-past submits are ignored
- * there.
- *
- * An unmatched report is retried, less often the older it is, so that unknown reports do not delay others.
- * @returns the number of reports tried; the matched ones, once per part; and the milliseconds until the first unmatched one is due again,
- *   infinite without any
+ * then which message has no report yet. A part with an unanswered submit, also one to be resubmitted by staff, has no id: it matches by our
+ * reference, or by phone if no other part on the route qualifies. An id of a message to another phone counts only if nothing else matches.
+ * Neither is concluded while a recent submit to the phone may still be answered. Unmatched reports are retried ever less often.
+ * @returns the number of reports tried; the matched ones, once per part; and the milliseconds until the first unmatched one is due again
  */
 export async function takeMatchedReports(
   sql: Sql,

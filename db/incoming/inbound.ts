@@ -7,11 +7,7 @@ import { sentAt } from '../messages/statusEvents.ts';
 // v2.3.0, Limits: inbound reply match window.
 const MATCH_WITHIN = '30 days';
 
-/**
- * Stores replies as received and reserves their workflows; repeated deliveries are ignored.
- * @param replies with storable text; MSISDNs in E.164 with plus, where they are numbers
- * @returns the ids of new replies
- */
+/** Stores replies as received and reserves their workflows, ignoring duplicates; MSISDNs in E.164 with plus. @returns the new ids */
 export async function storeReplies(sql: Sql, route: string, replies: NetworkReply[]): Promise<string[]> {
   const stored = await sql<{ id: string }[]>`
     with seen as (
@@ -50,8 +46,8 @@ export async function lockReply(sql: Sql, id: string): Promise<ReceivedReply | n
 }
 
 /**
- * Finds the account with this keyword. If accounts receive on the number the reply was sent to, only these qualify: a word that is another
- * account's keyword must not redirect a reply from the number's owner.
+ * The account with this keyword; among those receiving on `receiver`, if there are any, since a word that happens to be another account's
+ * keyword must not redirect a reply from the number's owner.
  */
 export async function accountOfKeyword(
   sql: Sql,
@@ -72,8 +68,8 @@ interface AnsweredMessage {
 }
 
 /**
- * The last message to the phone within 30 days before the reply (v2.3.0, Limits), from an account that receives on the reply's number, or
- * from any receiving account when the provider does not name the number; null when there is none.
+ * The last message to the phone within 30 days before the reply (v2.3.0, Limits), from an account receiving on its number, or from any
+ * receiving account if the provider does not name the number.
  */
 export async function lastMessageTo(sql: Sql, reply: ReceivedReply): Promise<AnsweredMessage | null> {
   const { receiver, sender } = reply;
@@ -108,10 +104,7 @@ export async function lastMessageOf(
   return message?.id ?? null;
 }
 
-/**
- * The account notified of everything sent to a number: the only one that receives there, with a v1.2.0 webhook (v1.2.0, Events); null when
- * there is none.
- */
+/** The account notified of everything sent to a number: the only one receiving there, with a v1.2.0 webhook (v1.2.0, Events). */
 export async function ownerOfNumber(sql: Sql, receiver: string): Promise<string | null> {
   const owners = await sql<{ id: string; hasLegacyWebhook: boolean }[]>`
     select a.id, a.legacy_webhook_url is not null as has_legacy_webhook from accounts a

@@ -10,9 +10,8 @@ const LEASE = '15 seconds';
 const LEASE_MAX = '5 minutes';
 
 /**
- * Leases outcomes to be signalled: priority messages first, accounts in rotation, and only the oldest of each message, so that its workflow
- * gets them in order. Leases grow with age, so that unresponsive workflows do not delay others.
- * @param tx a transaction; sequential and bitmap scans are disabled for its remainder
+ * Leases outcomes to be signalled: by priority, accounts in rotation, and only the oldest of a message, so that its workflow gets them in
+ * order. Leases grow with age, so that unresponsive workflows do not delay others. Disables sequential scans in the transaction.
  */
 export async function takeOutcomes(tx: Sql, limit: number): Promise<PendingOutcome[]> {
   // PostgreSQL keeps a plan made while the table was empty, which would scan everything each time.

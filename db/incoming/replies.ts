@@ -27,10 +27,7 @@ export async function readInbound(
      where ${shownBy(sql, accountId, filter)} order by id desc limit ${limit}`;
 }
 
-/**
- * The same page; its first `marked` replies are marked as read and returned so. Concurrent readers of unread replies wait for each other,
- * so that each reply goes to exactly one of them.
- */
+/** The same page, its first `marked` replies marked as read. Concurrent readers wait, so each unread reply goes to exactly one. */
 export async function readAndMark(
   sql: Sql,
   accountId: string,
@@ -127,10 +124,7 @@ export async function openParts(sql: Sql, group: PartGroup, waitSeconds: number)
      order by number`;
 }
 
-/**
- * Stores a part. The same number and content, if still open or joined within the last 10 minutes, is a duplicate; different content
- * replaces a joined part.
- */
+/** Stores a part. A repeated one is ignored, for 10 minutes after the parts were joined; different content replaces a joined part. */
 export async function storePart(
   sql: Sql,
   group: PartGroup,

@@ -22,10 +22,7 @@ export interface WantedLink {
   url: string;
 }
 
-/**
- * Finds the account's existing links (v2.3.0, TrackedLink). Missing ones are created with the messages that carry them.
- * @returns tokens by `<recipient>\n<url>`
- */
+/** Existing links (v2.3.0, TrackedLink), tokens by `<recipient>\n<url>`; missing ones are created with the messages that carry them. */
 export async function knownLinks(
   sql: Sql,
   accountId: string,
@@ -127,9 +124,8 @@ export interface ClickSnapshot {
 }
 
 /**
- * Counts clicks (v2.3.0, Tracked links) of the link and its message, and logs the latest ones. The first click of a link is a webhook
- * event, whose delivery is reserved. Skips links that are locked.
- * @returns the target of each click; null: no such link; `locked`: not counted, to be retried
+ * Counts clicks (v2.3.0, Tracked links) and logs the latest. The first click of a link is a webhook event, whose delivery is reserved.
+ * @returns the target of each click; null: no such link; `locked`: skipped because the link is locked, to be retried
  */
 export async function countClicks(
   sql: Sql,

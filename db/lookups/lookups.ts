@@ -174,9 +174,8 @@ export interface AcceptedLookup {
 }
 
 /**
- * Accepts a look-up: its row, its cost (balance, ledger, tool budget) and its workflow's reservation, in one transaction. If the account
- * has one under way for the number, that one is joined for free. The caller starts the workflow.
- * @returns null when another look-up has just ended: its result may be known now
+ * Accepts a look-up (row, charge, workflow reservation) in one transaction, or joins the account's one under way for the number for free.
+ * @returns null when another one has just ended: its result may be known now
  * @throws InsufficientFundsError, ToolBudgetError; nothing is stored then
  */
 export async function acceptLookup(sql: Database, lookup: NewLookup): Promise<AcceptedLookup | null> {
@@ -222,10 +221,7 @@ async function acceptIn(
 // The caller's timeout is long over.
 const KEPT = '1 hour';
 
-/**
- * Stores a look-up answer from a provider's callback; duplicates are ignored, and answers too old for any caller are deleted.
- * @param providerId the provider's id of the look-up
- */
+/** Stores an answer from a provider's callback, ignoring duplicates, and deletes answers too old for any caller. */
 export async function storeLookupAnswer(
   sql: Sql,
   route: string,

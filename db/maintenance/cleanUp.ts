@@ -9,8 +9,7 @@ const REPLAYED_MS = 26 * HOUR_MS;
 
 /**
  * As SQL, by kind: statements that delete obsolete rows, oldest first, at most `limit` per statement.
- * @param now epoch milliseconds
- * @param logDays days for which delivery reports, webhook attempts, exhausted events and clients' addresses are kept
+ * @param now epoch milliseconds @param logDays retention of reports, webhook attempts, exhausted events and clients' addresses
  */
 export function leftovers(sql: Sql, now: number, logDays: number, limit: number): Record<string, Fragment> {
   const daysAgo = (days: number): Date => new Date(now - days * DAY_MS);

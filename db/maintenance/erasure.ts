@@ -44,9 +44,8 @@ export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
 }
 
 /**
- * Erases what is stored about a person, in one transaction: masks numbers, empties texts, deletes contacts and opt-out links, and keeps
- * counts. Blacklist entries stay, because they need the number to work. Open messages are queued for `retention`, which erases them once
- * they end.
+ * Erases a person in one transaction: masks numbers, empties texts, deletes contacts and opt-out links; keeps counts, and blacklist
+ * entries, which need the number to work. Open messages are queued for `retention`, which erases them once they end.
  */
 export async function erasePerson(sql: Database, person: Person, mask: Mask): Promise<Left> {
   const { msisdn, accountId } = person;
@@ -125,10 +124,7 @@ export async function undecided(sql: Sql, person: Person): Promise<Omit<Left, 'm
   return left!;
 }
 
-/**
- * Refreshes PostgreSQL's statistics, which hold frequent values of columns. If the role does not own the tables, this is left to
- * autovacuum.
- */
+/** Refreshes statistics, which hold frequent values; left to autovacuum if the role does not own the tables. */
 export async function forgetStatistics(sql: Sql): Promise<void> {
   await sql`
     analyze messages, inbound_messages, number_lookups, contacts, tracked_links, opt_out_links, verified_numbers,

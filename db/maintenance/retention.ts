@@ -16,11 +16,7 @@ export interface Step {
   done: number;
 }
 
-/**
- * Erases text and number of the next ended messages by id. Open ones are queued, and erased by `erasePostponed` once they end. Status,
- * price, times, country and all that reports count stay.
- * @param before only messages below this id
- */
+/** Erases text and number of the next ended messages by id, and queues open ones for `erasePostponed`. Keeps all that reports count. */
 export async function eraseMessagesAfter(
   sql: Database,
   { after, before, limit }: { after: string; before: string; limit: number },
@@ -59,11 +55,7 @@ export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask
   return rows.length;
 }
 
-/**
- * Erases the queued messages that have ended, with what providers and webhook receivers sent about them. They stay queued for some days, so
- * that late data is erased too.
- * @returns how many messages were erased now
- */
+/** Erases queued messages that have ended, with third-party data about them; they stay queued for days, for late data. Returns how many. */
 export async function erasePostponed(sql: Database, ids: readonly string[], mask: Mask): Promise<number> {
   return await transaction(sql, async (tx) => {
     const done = await eraseMessages(tx, ids, mask);

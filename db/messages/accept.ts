@@ -51,9 +51,7 @@ export interface Accepting {
   trace?: string | null;
 }
 
-/**
- * A new link was created concurrently, or an existing one was deleted. Nothing is stored; the caller has to render texts and links again.
- */
+/** A new link was created concurrently, or an existing one deleted. Nothing is stored; the caller has to render the texts again. */
 export class LinksChangedError extends Error {
   override readonly name = 'LinksChangedError';
 }
@@ -62,9 +60,8 @@ export class LinksChangedError extends Error {
 const WRITTEN_AT_ONCE = { messages: 1_000, characters: 1_000_000 };
 
 /**
- * Accepts messages in one transaction: idempotency keys, charges (balance and ledger), workflow reservations, and the messages with their
- * links. If it throws, nothing is stored.
- * @throws KeyTakenError, InsufficientFundsError, QuotaReachedError, ToolBudgetError, LinksChangedError
+ * Accepts messages in one transaction: idempotency keys, charges, workflow reservations, messages and links.
+ * @throws KeyTakenError, InsufficientFundsError, QuotaReachedError, ToolBudgetError, LinksChangedError; nothing is stored then
  */
 export async function acceptMessages(sql: Database, accepting: Accepting): Promise<void> {
   const { messages, claims, spending, trace = null } = accepting;

@@ -30,11 +30,7 @@ export interface SendTerms extends DomesticPrices {
   optedOut: string[];
 }
 
-/**
- * Reads everything that acceptance of a send depends on, in one statement.
- * @param sender the requested sender; null: the account's default
- * @param recipients E.164 with plus, checked against verified numbers and blacklist
- */
+/** Reads what acceptance of a send depends on. @param sender null: the account's default @param recipients E.164 with plus */
 export async function readSendTerms(
   sql: Sql,
   accountId: string,
@@ -73,8 +69,8 @@ const LOCK_MS = 100;
 const LONG = 10_000;
 
 /**
- * Accepts messages as {@link acceptMessages} does, one instance per API process. Single-message requests that arrive while a statement runs
- * share the next one; a failing request does not affect the others.
+ * As {@link acceptMessages}, one instance per API process. Single-message requests that arrive while a statement runs share the next one; a
+ * failing request does not affect the others.
  */
 export function sharedAcceptance(sql: Database): (accepting: Accepting) => Promise<void> {
   const alone = (accepting: Accepting): Promise<void> => settledLater(acceptAlone(sql, accepting));

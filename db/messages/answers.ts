@@ -15,9 +15,8 @@ interface StoredAnswer {
 }
 
 /**
- * Stores that the SMSC accepted parts. With the last part the message becomes `sent`, and its event is written. If the message was already
- * given up as unanswered, its workflow is signalled too. Held parts are included: staff put them back, but the SMSC has them.
- * @param providerMessageId the SMSC's id of the submit
+ * Stores that the SMSC accepted parts, also held ones; with the last part the message becomes `sent`. If it was already given up as
+ * unanswered, its workflow is signalled too.
  */
 export async function acceptParts(
   sql: Sql,
@@ -72,8 +71,7 @@ export async function acceptParts(
 type ConcludedSubmission = StatusChange & Pick<StoredAnswer, 'sentAfterSeconds'>;
 
 /**
- * Concludes the submission of a message with unanswered parts. Late responses and reports may have arrived: it is `sent` when the SMSC has
- * all parts, and marked as unanswered when it may have some.
+ * Concludes a submission with unanswered parts: `sent` if the SMSC has all parts by now, else marked as unanswered if it may have some.
  * @returns its status; `queued` when parts are still to be submitted
  */
 export async function concludeSubmission(sql: Database, messageId: string): Promise<ConcludedSubmission> {

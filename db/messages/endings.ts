@@ -13,8 +13,8 @@ export interface StatusChange {
 }
 
 /**
- * Fails a message after the SMSC rejected parts for good, and refunds it, once. If it was already given up as unanswered, its workflow is
- * signalled. An expired one stays so, and is refunded if the SMSC accepted no part.
+ * Fails and refunds, once, a message whose parts the SMSC rejected for good; signals its workflow if it was given up as unanswered. An
+ * expired one stays so, and is refunded if the SMSC accepted no part.
  * @param claimedAt the claim that was answered: parts held or claimed since belong to another submit
  * @returns its status; `queued` when another submit is still to be answered
  */
@@ -61,10 +61,7 @@ async function failLocked(
   return row;
 }
 
-/**
- * Lets staff give up a message with an unanswered submit: it fails and is refunded, once. Any other message is left unchanged. @returns its
- * status
- */
+/** Fails and refunds, once, a message with an unanswered submit, for staff; leaves others unchanged. @returns its status */
 export async function giveUpUnanswered(sql: Database, messageId: string): Promise<StatusChange> {
   return await onceLocked(sql, messageId, (tx) => giveUpLocked(tx, messageId));
 }
@@ -80,9 +77,8 @@ async function giveUpLocked(sql: Sql, messageId: string): Promise<StatusChange> 
 }
 
 /**
- * Expires a message at its deadline: `queued` or `sent`, or `scheduled` if its account was blocked until then. It is refunded, once, if
- * nothing was submitted; otherwise an open submit is marked as unanswered.
- * @returns its status; null when there is no such accepted message
+ * Expires a message at its deadline, also a scheduled one whose account was blocked. Refunds it, once, if nothing was submitted; otherwise
+ * an open submit is marked as unanswered. @returns its status; null when there is no such accepted message
  */
 export async function expireMessage(sql: Database, messageId: string): Promise<StatusChange | null> {
   return await onceLocked(sql, messageId, (tx) => expireLocked(tx, messageId));
@@ -108,8 +104,7 @@ async function expireLocked(sql: Sql, messageId: string): Promise<StatusChange |
 
 /**
  * Rejects a message whose recipient opted out after acceptance (v2.3.0, States: rejected, cost 0), and refunds it, once. Does nothing if a
- * part was submitted or the number is no longer blacklisted.
- * @returns its status
+ * part was submitted or the number is no longer blacklisted. @returns its status
  */
 export async function rejectBlacklisted(sql: Database, messageId: string): Promise<StatusChange> {
   return await onceLocked(sql, messageId, (tx) => rejectLocked(tx, messageId));

@@ -46,8 +46,8 @@ function columns(sql: Sql) {
 const PREVIEW_CHARACTERS = 160;
 
 /**
- * A page of the v1.2.0 history, newest first (v1.2.0, GET /v1/messages): messages accepted for sending through any interface. Each class is
- * one index range; the ranges are merged, reading at most `limit` rows of each.
+ * A page of the v1.2.0 history, newest first (v1.2.0, GET /v1/messages): messages accepted for sending through any interface. Merges one
+ * index range per class, reading at most `limit` rows of each.
  */
 export async function readEarlierHistory(
   sql: Sql,
@@ -85,11 +85,7 @@ function classOf(sql: Sql): Fragment {
 // Per kind; more come from a loop, not from normal processing.
 const MANY = 200;
 
-/**
- * Reads the complete history of an accepted message.
- * @param accountId restricts it to an account; null: any
- * @returns null when there is no such message
- */
+/** Everything stored about an accepted message; null when there is none. @param accountId restricts it to an account; null: any */
 export async function readFacts(
   sql: Sql,
   id: string,

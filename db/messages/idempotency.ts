@@ -7,11 +7,7 @@ interface KeptAnswer {
   body: unknown;
 }
 
-/**
- * Masks number and text of messages in stored idempotent responses. The records stay: a request repeated within 24 hours must not send
- * again, and gets the masked message.
- * @param ids of messages; other messages of their requests are left unchanged
- */
+/** Masks messages in stored idempotent responses. The records stay: a request repeated within 24 hours must not send again. */
 export async function eraseAnswers(
   sql: Sql,
   ids: readonly string[],
@@ -78,10 +74,7 @@ export async function readKeyRecord(sql: Sql, accountId: string, key: string): P
   return record ?? null;
 }
 
-/**
- * As SQL, the CTE `claimed`: claims a key unless another request has it; keys expire after 24 h (v2.3.0, Limits). Waits for a concurrent
- * request with the same key.
- */
+/** As SQL, the CTE `claimed`: claims a key unless another request of the last 24 h has it (v2.3.0, Limits). Waits for a concurrent one. */
 export function claimed(sql: Sql, accountId: string, requestId: string, claim: KeyClaim): Fragment {
   return sql`
     claimed as (

@@ -18,7 +18,7 @@ export type OpenMessage = StartableMessage & OpenState;
 const SETTLED = '5 minutes';
 
 /**
- * A page of all accounts' open messages, by account and id. It reads only open ones, so the cost does not grow with the history.
+ * A page of all accounts' open messages, by account and id; the cost does not grow with the history.
  * @param after `account/message` of the last row of the previous page, or ''
  */
 export async function openMessagesAfter(sql: Sql, after: string, limit: number): Promise<OpenMessage[]> {

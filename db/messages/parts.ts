@@ -8,16 +8,15 @@ export interface PartsOf {
 }
 
 /**
- * Result of a claim. `claimed`: the caller must submit the parts; `at` is the time of the claim in PostgreSQL's notation, which identifies
- * it. `unanswered`: an earlier attempt claimed them and stored no response. `closed`: the message is no longer queued on this route, or its
- * account may not send and nothing was submitted yet.
+ * `claimed`: the caller must submit the parts; `at` identifies the claim. `unanswered`: an earlier attempt stored no response. `closed`: no
+ * longer queued on this route, or the account may not send and nothing was submitted yet.
  */
 export type PartClaim =
   { state: 'claimed'; at: string } | { state: 'accepted' | 'refused' | 'unanswered' | 'closed' };
 
 /**
- * Marks parts as under way before they are submitted, all or none, so that a crash leaves their outcome known to be open. Parts already
- * under way belong to an attempt without a stored response and become `unanswered`: they are never submitted twice.
+ * Marks parts as under way before their submit, all or none. Parts already under way belong to an attempt without a stored response, such
+ * as after a crash, and become `unanswered`: they are never submitted twice.
  */
 export async function claimParts(
   sql: Sql,
@@ -56,13 +55,10 @@ export async function claimParts(
 }
 
 /**
- * Holds parts that the SMSC certainly did not accept, to be submitted again. The message waits as before its first attempt if nothing was
- * accepted, unless staff ordered a resubmit, since the SMSC may have the first one; with other parts unanswered it shows that; an expired
- * message of which nothing was accepted is refunded.
- *
- * The caller must lock the message (`lockMessage`) before, in order to see concurrent changes of its parts.
+ * Holds parts that the SMSC certainly did not accept, to be submitted again. If it has nothing of the message, that waits as before its
+ * first attempt, or is refunded if expired; not after a resubmit by staff, as the SMSC may have the earlier submit. The caller must lock
+ * the message (`lockMessage`) before, in order to see concurrent changes of its parts.
  * @param claimedAt the claim that was answered; parts claimed since belong to another submit
- * @param code the SMSC's response code
  * @returns false when the parts are no longer under way by that claim
  */
 export async function holdParts(
@@ -101,10 +97,7 @@ export interface PartsChange {
   ofMessage?: Fragment;
 }
 
-/**
- * As SQL, CTEs: `open`, the message, locked until the transaction ends; and `changed`, the given parts that were changed, with their new
- * state (message_id, part, state).
- */
+/** As SQL, CTEs: `open`, the message, locked; and `changed`, the parts that were changed (message_id, part, new state). */
 export function changedParts(
   sql: Sql,
   { messageId, parts }: PartsOf,
@@ -122,8 +115,8 @@ export function changedParts(
 }
 
 /**
- * As SQL, the submission state (`shows`) of a message whose parts `changed` are held: `unanswered` if another part is; `submitting` while
- * another is, or may be, with the SMSC, or staff ordered a resubmit; else `waiting`.
+ * As SQL, the submission state (`shows`) of a message whose parts `changed` are held: `unanswered` if another part is; `submitting` if the
+ * SMSC may have another, or staff ordered a resubmit; else `waiting`.
  */
 export function othersOfHeld(sql: Sql, { messageId }: PartsOf): Fragment {
   return sql`
@@ -143,9 +136,8 @@ function partsAs(sql: Sql, parts: readonly number[]): Fragment {
 }
 
 /**
- * As SQL, CTEs: a message that expired while being submitted, and of which the SMSC certainly accepted nothing, counts as never submitted
- * and is refunded, once. Not after a resubmit by staff: the SMSC may have the earlier submit. The caller must lock the message
- * (`lockMessage`).
+ * As SQL, CTEs: refunds, once, a message that expired during its submit and of which the SMSC certainly accepted nothing. Not after a
+ * resubmit by staff: the SMSC may have the earlier submit. The caller must lock the message (`lockMessage`).
  * @param changed a table with exactly the `part`s just found not accepted
  */
 export function refundUnsubmittedParts(sql: Sql, { messageId }: PartsOf, changed: Fragment): Fragment {

@@ -7,10 +7,7 @@ interface ScheduledOf {
   requestId: string | null;
 }
 
-/**
- * Scheduled messages by id, and their total (at most {@link COUNTED_MAX}), without those whose workflow completed before them: these are
- * settled instead of cancelled.
- */
+/** Scheduled messages by id, and their total (at most {@link COUNTED_MAX}), without those whose workflow has ended: these are settled. */
 export async function readScheduled(
   sql: Sql,
   { accountId, requestId }: ScheduledOf,
@@ -96,10 +93,7 @@ export async function resumePausedAgain(sql: Sql, messageIds: readonly string[])
     update paused_messages set resumed_at = null, taken_until = null where message_id = any(${messageIds as string[]})`;
 }
 
-/**
- * Signals messages again that did not reach their submit within an hour: a restored Temporal lost the signal. A workflow waiting for its
- * route ignores it.
- */
+/** Signals messages again that did not reach their submit within an hour: a restored Temporal lost the signal. Duplicates are harmless. */
 export async function resumeLost(sql: Sql): Promise<void> {
   await sql`
     update paused_messages set resumed_at = null, taken_until = null where resumed_at < now() - interval '1 hour'`;

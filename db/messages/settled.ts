@@ -3,12 +3,7 @@ import { refundOf } from '../money/billing.ts';
 import { reserved } from '../money/reservations.ts';
 import { eventOf, sentAt } from './statusEvents.ts';
 
-/**
- * Ends an unsent message whose workflow is gone: a scheduled one becomes `cancelled`, a queued one `failed`. Refunds it, once, and notifies
- * the webhook.
- * @param messageId must be scheduled or queued
- * @returns the new status
- */
+/** Ends a scheduled (`cancelled`) or queued (`failed`) message that was not sent and has no workflow, refunds it, once, and notifies. */
 export async function settleUnsent(sql: Sql, messageId: string): Promise<'cancelled' | 'failed'> {
   const [row] = await sql<{ status: 'cancelled' | 'failed' }[]>`
     with ended as (
@@ -27,10 +22,8 @@ export async function settleUnsent(sql: Sql, messageId: string): Promise<'cancel
 }
 
 /**
- * Marks a message as sent that left without this database knowing (after a restore), and notifies the webhook. Its open parts become
- * unanswered, so that a report with its reference or phone matches. Call it in a transaction.
- * @param messageId must be scheduled or queued
- * @returns the new status; null when its send time has not come
+ * Marks a scheduled or queued message as `sent` that left without a record here, and notifies. Its open parts become unanswered, so that a
+ * report can match them. Call it in a transaction. @returns null when its send time has not come
  */
 export async function settleSent(sql: Sql, messageId: string): Promise<'sent' | null> {
   await sql`

@@ -2,9 +2,8 @@ import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 
 /**
- * As SQL: inserts the webhook event of a message's new status, in the format of its interface, if the account has a webhook there; returns
- * its id. v2.3.0 has no events for `rejected` and `cancelled`.
- * @param moved rows with `interface` and the fields of {@link statusSnapshot}, at most one
+ * As SQL: inserts the webhook event of a new status, if the account has a webhook for the message's interface; returns its id. v2.3.0 has
+ * no events for `rejected` and `cancelled`. @param moved at most one row, with what {@link statusSnapshot} reads
  */
 export function eventOf(sql: Sql, moved: Fragment) {
   return eventsOf(sql, moved, sql`${newId('evt')}`);
@@ -33,9 +32,7 @@ function statusSnapshot(sql: Sql, row: Fragment) {
     'error_code', ${row}.error_code, 'updated_at', ${row}.updated_at)`;
 }
 
-/**
- * As SQL, the send time of a message `m`, or its acceptance. Ids do not have this order: a message can be scheduled long before it is sent.
- */
+/** As SQL, the send time of a message `m`, or its acceptance. Ids do not have this order: a message may be scheduled long before. */
 export function sentAt(sql: Sql): Fragment {
   return sql`coalesce(m.send_at, m.created_at)`;
 }

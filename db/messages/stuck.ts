@@ -33,10 +33,7 @@ export interface StuckThing {
 /** Limit of the counts: staff never act on more at a time. */
 export const COUNTED_MAX = 10_000;
 
-/**
- * Stuck items of a kind, the longest stuck first, and their total (at most {@link COUNTED_MAX}). Webhook events newest first: receivers
- * failed recently, and old events are of the least use.
- */
+/** Stuck items, the longest stuck first, and their total (at most {@link COUNTED_MAX}); webhook events newest first, as the most useful. */
 export async function readStuck(
   sql: Sql,
   kind: StuckKind,

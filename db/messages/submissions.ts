@@ -17,10 +17,7 @@ interface ReleasedMessage {
   route: string;
 }
 
-/**
- * Moves a message from `scheduled` to `queued` at its send time, unless its account may not send. Null when there is no such accepted
- * message.
- */
+/** Moves a message to `queued` at its send time, unless its account may not send; null when there is no such accepted message. */
 export async function releaseScheduled(sql: Sql, messageId: string): Promise<ReleasedMessage | null> {
   const [message] = await sql<ReleasedMessage[]>`
     with released as (
@@ -110,10 +107,7 @@ async function takeConcatReference(sql: Sql, messageId: string): Promise<number>
   return kept?.reference ?? 0;
 }
 
-/**
- * Moves a message to another route if no SMSC has, or may have, any part, or staff ordered a resubmit of all of it. The move is recorded.
- * @returns false when it is not moved
- */
+/** Moves a message to another route unless an SMSC may have a part that staff did not order to resubmit. Returns whether it moved. */
 export async function moveToRoute(sql: Sql, messageId: string, from: string, to: string): Promise<boolean> {
   const moved = await sql`
     with moved as (

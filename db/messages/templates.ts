@@ -38,12 +38,7 @@ export async function insertTemplate(
   });
 }
 
-/**
- * Changes a template under a lock: of concurrent changes the second sees the result of the first.
- * @param change returns the new content; if it throws, nothing is changed
- * @returns null when the account has no template with this id
- * @throws QuotaReachedError
- */
+/** Changes a template under a lock. @throws QuotaReachedError, or what `change` throws; nothing is changed then */
 export async function changeTemplate(
   sql: Database,
   accountId: string,

@@ -56,10 +56,9 @@ export async function readSubmission(
 }
 
 /**
- * Orders a resubmit of a message's unanswered parts on behalf of staff, who accept that the SMSC may have them. Late responses to the
- * earlier submit then count only if they are an acceptance. The message shows as `submitting`, not `waiting`: a phone may have it.
- * @returns false when no part is to be submitted again or the message is no longer queued; true also when an earlier call whose result was
- *   lost did it
+ * Orders a resubmit of unanswered parts for staff, who accept that the SMSC may have them. Late responses to the earlier submit then count
+ * only if they are an acceptance. The message shows as `submitting`, not `waiting`: a phone may have it.
+ * @returns false when nothing can be resubmitted; true also when an earlier call, whose result was lost, ordered it
  */
 export async function reopenUnanswered(sql: Sql, messageId: string): Promise<boolean> {
   const [found] = await sql<{ reopened: boolean }[]>`
@@ -79,10 +78,7 @@ export async function reopenUnanswered(sql: Sql, messageId: string): Promise<boo
   return found?.reopened === true;
 }
 
-/**
- * Cancels a resubmit that may no longer happen, for example after an opt-out: its parts become unanswered again, since the SMSC may have
- * the earlier submit.
- */
+/** Cancels a resubmit, such as after an opt-out: parts become unanswered again, as the SMSC may have the earlier submit. */
 export async function withdrawResubmit(sql: Sql, messageId: string): Promise<void> {
   await sql`
     with open as (
@@ -101,10 +97,9 @@ export async function withdrawResubmit(sql: Sql, messageId: string): Promise<voi
 type Answered = { claimedAt: string } | { agoMs: number };
 
 /**
- * Handles a late rejection of unanswered parts: they are held to be submitted again, and the workflow is signalled. An expired message of
- * which nothing was accepted is refunded. Parts that staff had resubmitted, or that were claimed since the response, stay as they are: the
- * response may belong to another submit. The caller must lock the message (`lockMessage`) before, in order to see concurrent changes of its
- * parts.
+ * Handles a late rejection of unanswered parts: holds them for another submit and signals the workflow, or refunds an expired message.
+ * Parts resubmitted by staff or claimed since the response stay as they are: it may belong to another submit. The caller must lock the
+ * message (`lockMessage`) before, in order to see concurrent changes of its parts.
  */
 export async function holdUnanswered(
   sql: Sql,

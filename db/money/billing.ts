@@ -17,9 +17,8 @@ export async function cancelScheduled(sql: Sql, messageId: string): Promise<stri
 }
 
 /**
- * As SQL: refunds the charges of messages, look-ups or e-mails, in money or test credits, once each. All refunds use it, except partial
- * ones by the trigger `emails_left_out`.
- * @param subjects rows with `id`
+ * As SQL: refunds the charges of subjects (rows with `id`), in money or test credits, once each. Only the trigger `emails_left_out` refunds
+ * without it, in part.
  */
 export function refundOf(sql: Sql, subjects: Fragment) {
   return sql`

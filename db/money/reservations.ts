@@ -28,9 +28,8 @@ export function fundsError(error: unknown): unknown {
 export const LEASE_MS = 10_000;
 
 /**
- * As SQL, CTEs: charges the rows just written and reserves their workflows; rejected and suppressed ones are free and have none.
- * @param written rows with id, account_id, status, cost_grosze, test_credits and priority, all of one account
- * @param trace the `traceparent` of the request; null when it is not traced
+ * As SQL, CTEs: charges the rows just written and reserves their workflows, except rejected and suppressed ones.
+ * @param written id, account_id, status, cost_grosze, test_credits, priority; all of one account
  * @param isTaken the caller starts the workflows itself; workers do after {@link LEASE_MS}
  */
 export function chargedAndReserved(
@@ -59,10 +58,7 @@ export function reserved(sql: Sql, kind: Uncharged, rows: Fragment): Fragment {
     select id, ${kind}, account_id, false from (${rows}) r`;
 }
 
-/**
- * Leases reservations for ten seconds, to start their workflows: priority first, accounts in rotation, oldest first. Workers skip each
- * other's.
- */
+/** Leases reservations, to start their workflows: by priority, accounts in rotation, oldest first; skips rows locked by other workers. */
 export async function takeReserved(sql: Sql, limit: number): Promise<Reserved[]> {
   return await sql<Reserved[]>`
     with recursive waiting(account_id) as (

@@ -45,8 +45,8 @@ interface MonthlySum {
 }
 
 /**
- * Sums a calendar month in Poland (`YYYY-MM`): charges less refunds; can be negative. Charges from before the account was postpaid, and
- * their refunds, are left out. In a complete month only `postpaidSince` can still change the sum, so no lock is needed.
+ * Sums a calendar month in Poland (`YYYY-MM`): charges less refunds, without those from before the account was postpaid; can be negative.
+ * In a complete month only `postpaidSince` can still change it, so no lock is needed.
  */
 export async function monthlySum(sql: Sql, account: string, month: string): Promise<MonthlySum> {
   const [row] = await sql<MonthlySum[]>`
@@ -77,9 +77,8 @@ export async function isCurrent(sql: Sql, account: string, { postpaidSince }: Mo
 }
 
 /**
- * Inserts a statement. An amount that is not positive counts as paid, so that it never suspends sends.
+ * Inserts a statement; undefined if the month has one. An amount that is not positive counts as paid, so that it never suspends sends.
  * @param dueAt null: 14 days after issue (v2.3.0, Limits, Prices)
- * @returns undefined when the account already has one for this month
  */
 export async function insertStatement(
   sql: Sql,

@@ -180,11 +180,8 @@ const SETTINGS = {
 const TOTALS = -1;
 
 /**
- * Sums the account's messages accepted in a period, with their results so far, in one read-only snapshot. Totals are always present; groups
- * without messages never are.
- *
- * @param timeoutMs statement timeout, so that no report outlives its request
- * @throws SQLSTATE 57014 on a timeout
+ * Sums the messages accepted in a period, with their results so far, in one snapshot. Totals are always present, empty groups never.
+ * @param timeoutMs statement timeout, so that no report outlives its request @throws SQLSTATE 57014 on a timeout
  */
 export async function readReport(
   sql: Database,

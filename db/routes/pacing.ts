@@ -32,11 +32,7 @@ export async function pauseRoute(sql: Sql, route: string, ms: number): Promise<v
 
 /** Enforces a route's rate limit across all processes that submit on it. */
 export interface Pacer {
-  /**
-   * Waits for the slots of parts that are submitted together.
-   * @param signal cancels the wait, as long as nothing is prepared
-   * @returns whether to submit them
-   */
+  /** Waits for slots of parts submitted together. @param signal cancels it while nothing is prepared @returns whether to submit */
   turn(parts: number, steps: Steps, signal: AbortSignal): Promise<boolean>;
   free(): boolean;
   /** Pauses submits because the SMSC throttled; in other processes only if the route has a rate limit. */

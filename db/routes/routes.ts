@@ -69,10 +69,7 @@ export function sealCredentials(secretsKey: Buffer, name: string, credentials: u
   return encrypt(secretsKey, routeSecretOwner(name), JSON.stringify(credentials));
 }
 
-/**
- * Decrypts a route's credentials, for the schema of its kind; null when it has none.
- * @throws DecryptionError for another secrets key, another route, or damaged bytes
- */
+/** Decrypts a route's credentials, for the schema of its kind. @throws DecryptionError for another key or route, or damaged bytes */
 export function routeCredentials(secretsKey: Buffer, route: Pick<Route, 'name' | 'credentials'>): unknown {
   if (route.credentials === null) return null;
   return JSON.parse(decrypt(secretsKey, routeSecretOwner(route.name), route.credentials));
@@ -131,10 +128,7 @@ export async function removeRule(sql: Sql, id: number): Promise<StoredRule | und
   return rule;
 }
 
-/**
- * Whether a route was ever used; then records that must stay readable contain its name.
- * @param tx a transaction: disables sequential scans for its remainder
- */
+/** Whether records that must stay readable contain a route's name. @param tx a transaction; disables its sequential scans */
 export async function wasUsed(tx: Sql, name: string): Promise<boolean> {
   // For a route unknown to the statistics, PostgreSQL may prefer a sequential scan.
   await tx`select set_config('enable_seqscan', 'off', true)`;
@@ -167,10 +161,7 @@ function routeColumns(sql: Sql) {
 // Changes by staff and outages take effect everywhere within this time.
 const FRESH_MS = 1_000;
 
-/**
- * Routes and rules, read at most once a second and shared by concurrent callers.
- * @param complete adds the properties of the provider kinds
- */
+/** Routes and rules, read at most once a second and shared by concurrent callers. @param complete adds what provider kinds define */
 export function cachedRouting(
   sql: Sql,
   complete: (stored: StoredRouting) => Routing,
@@ -200,10 +191,7 @@ export interface SeenRoute {
 
 const GONE_AFTER = '1 minute';
 
-/**
- * Stores a worker's view of its routes: a working one counts as working now, and as submitting since the first report after an accepted
- * submit.
- */
+/** Stores a worker's view of its routes: a working one counts as working now, and once it has accepted submits as submitting. */
 export async function reportRoutes(sql: Sql, worker: string, seen: readonly SeenRoute[]): Promise<void> {
   const rows = seen.map((route) =>
     byColumnName({

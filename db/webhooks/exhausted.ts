@@ -18,9 +18,8 @@ interface ResendableEvent {
 }
 
 /**
- * Undelivered events that can be resent, newest first, and their number. Excludes events with a pending resend, those that reached the
- * maximum of resends, and those whose account no longer has a webhook for them.
- * @param countedMax limit of the number
+ * Undelivered events, newest first, and their number up to `countedMax`; without those that have a pending resend, the maximum of resends,
+ * or no webhook any more.
  */
 export async function readResendable(
   sql: Sql,
@@ -37,7 +36,7 @@ export async function readResendable(
 }
 
 /**
- * As SQL for `from`: accounts `a` with such events `x`, a limited number per account, so that few rows are read.
+ * As SQL for `from`: accounts `a` with their events `x`, limited per account, so that few rows are read.
  * @param ofEach order and limit per account; without an order for counting, since that would read all of them
  */
 function resendable(sql: Sql, { accountId, minutes }: ResendableFilter, ofEach: Fragment): Fragment {

@@ -18,10 +18,7 @@ interface EventPage {
   left: Unnotified[];
 }
 
-/**
- * Scans the next webhook events by id, which is their creation order, for pending ones. An index of pending events would slow down every
- * delivery.
- */
+/** Scans the next webhook events by id for pending ones: an index of these would slow down every delivery. */
 export async function unnotifiedAfter(sql: Sql, after: string, limit: number): Promise<EventPage> {
   const [page] = await sql<{ last: string | null }[]>`
     select max(id) as last from (

@@ -48,10 +48,7 @@ interface DeliveryAttempt {
 // Limits the scan for a filter without an index to a few milliseconds.
 const LOOKED_AT = 10_000;
 
-/**
- * How far back a page scans an account's events for a filter.
- * @returns the last event scanned; null: all of them, or all since the given instant
- */
+/** Limits how far back a page scans for a filter. @returns the last event scanned; null: all, or all since the given instant */
 export async function readLastLookedAt(
   sql: Sql,
   { accountId, state, type, messageId, since, before }: DeliveryFilter,
@@ -136,11 +133,7 @@ export interface Resend {
 
 type ResendRefusal = 'unknown' | 'no_webhook' | 'pending' | 'under_way' | 'too_often' | 'too_many';
 
-/**
- * Requests a resend of an event and reserves its workflow. An event pending for minutes was abandoned by its workflow and may be resent
- * too.
- * @param accountId the event's owner; null: any
- */
+/** Requests a resend of an event, also of one that its workflow abandoned minutes ago. @param accountId its owner; null: any */
 export async function requestResend(
   sql: Database,
   eventId: string,

@@ -46,10 +46,7 @@ export interface WebhookEvent {
   secretBefore: Buffer | null;
 }
 
-/**
- * Reads an event, its account's current URL and secret, and its number of attempts.
- * @param delivery the event's id; for a resend with its round: `evt_…-1`
- */
+/** Reads an event, its current URL and secret, and its attempts. @param delivery its id; for a resend with the round: `evt_…-1` */
 export async function loadEvent(sql: Sql, delivery: string): Promise<WebhookEvent | null> {
   const { eventId, round } = deliveryOf(delivery);
   const [event] = await sql<WebhookEvent[]>`
@@ -93,10 +90,7 @@ function deliveryOf(delivery: string): { eventId: string; round: number } {
 
 export const deliveryId = (eventId: string, round: number): string => `${eventId}-${round}`;
 
-/**
- * As SQL: the number of an event's last logged attempt, 0 without one. Not a count: clean-up deletes older attempts, and the numbers must
- * continue.
- */
+/** As SQL: the last attempt's number, 0 without one. Not a count: clean-up deletes older attempts, and numbers must continue. */
 export function lastAttempt(sql: Sql, eventId: Fragment): Fragment {
   return sql`(select coalesce(max(t.attempt), 0)::int from webhook_attempts t where t.event_id = ${eventId})`;
 }
@@ -226,11 +220,8 @@ function moved(
 const SECRET_GRACE = '24 hours';
 
 /**
- * Sets the webhook's URL. `choose` gets the stored secret (encrypted) and returns the one to store, the same or a new one. Concurrent calls
- * for an account are serialized, so that all see one secret. The former secret is kept for {@link SECRET_GRACE} or until the next change,
- * so there are at most two.
- *
- * @param url null turns webhooks off; the secret stays
+ * Sets the webhook's URL; null turns it off and keeps the secret. `choose` gets the stored secret (encrypted) and returns the one to store.
+ * Serialized per account, so that all callers see one secret. The former one is kept for {@link SECRET_GRACE} or until the next change.
  * @returns the secret now stored
  */
 export async function setWebhook(
