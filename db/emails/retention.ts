@@ -102,7 +102,7 @@ export async function eraseAddressee(sql: Database, addressee: Addressee): Promi
   });
 }
 
-/** As `forgetStatistics`, for the tables of e-mails. */
+/** Refreshes the statistics of the tables of e-mails after an erasure. */
 export async function forgetEmailStatistics(sql: Sql): Promise<void> {
   await sql`
     analyze emails, email_recipients, email_contents, email_attachments, email_events, provider_email_events, unsubscribe_links,
