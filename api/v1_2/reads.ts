@@ -135,7 +135,7 @@ const LIMIT_MAX = 200;
 const LIMIT = 50;
 const WHOLE_NUMBER = /^[0-9]{1,16}$/;
 
-/** A Unix second, or a place that an earlier page named. */
+/** A Unix second, or a position from an earlier page. */
 const cursor = z
   .string()
   .refine(
@@ -170,7 +170,7 @@ const messageLogSchema = z.strictObject({
   sent_at: documented(timestamp, 'When it left for the provider, to the second.', EXAMPLE_INSTANT),
 });
 
-/** GET /v1/messages of the earlier interface (v1.2.0): the history, newest first. */
+/** GET /v1/messages (v1.2.0). */
 export const listEarlierMessages = endpoint({
   interface: 'v1',
   method: 'GET',
