@@ -19,7 +19,6 @@ export interface Mount {
   serve(services: Services, context: Context): Promise<void>;
 }
 
-// The client closed the connection during a streamed response.
 const CLIENT_LEFT = 'ERR_STREAM_PREMATURE_CLOSE';
 
 /** Creates the Koa application with all endpoints, pages and mounts. */

@@ -51,7 +51,6 @@ const cursor = z
 // No pattern: a malformed number is reported in `invalid` and does not fail the request.
 const number = z.string().meta({ format: 'phone-number' });
 
-// Description and example, shared by request and response.
 const EXPIRES_AT = ['When the entries end, in the future; null or left out means never.', null] as const;
 
 const addition = z

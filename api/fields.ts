@@ -53,10 +53,7 @@ export function omissible<Schema extends z.ZodType>(schema: Schema) {
     .optional();
 }
 
-/**
- * As `omissible`, with a default for a missing or null field.
- * @param written the default as a caller writes it, if the schema transforms it
- */
+/** As `omissible`, with a default for a missing or null field. `written`: the default as a caller writes it, if that is another form. */
 export function omissibleWithDefault<Schema extends z.ZodType>(
   schema: Schema,
   standard: NonNullable<z.output<Schema>>,

@@ -16,7 +16,6 @@ import { isId } from '../domain/ids.ts';
 import { Refused } from '../domain/refusals.ts';
 
 const TOKEN_PATTERN = `^[0-9A-Za-z]{${LINK_TOKEN_LENGTH}}$`;
-// Description and example, shared by request and response.
 const TOKEN = ['The token of the short link.', 'k3Xr9QzA'] as const;
 
 const isLinkToken = (text: string): boolean => isToken(text, LINK_TOKEN_LENGTH);

@@ -177,10 +177,8 @@ const COLUMNS = [
   'opt_outs',
 ] as const;
 
-/**
- * RFC 4180. If rows were left out, the last line is `rest`, so that the lines add up to the totals, which are not included. A key that a
- * spreadsheet would take for a formula gets an apostrophe.
- */
+// RFC 4180. If rows were left out, the last line is `rest`, so that the lines add up to the totals, which are not included. A key that
+// a spreadsheet would take for a formula gets an apostrophe.
 function* reportCsv({ data, rest }: Report): Iterable<string> {
   const write = (lines: object[], header: boolean) =>
     stringify(lines, { columns: [...COLUMNS], header, record_delimiter: 'windows' });

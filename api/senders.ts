@@ -49,7 +49,6 @@ const recordSchema = z
   })
   .meta({ id: 'DnsRecord', description: 'A DNS record that the owner of a sender domain sets.' });
 
-/** A sender domain in webhooks. */
 export const senderDomainSchema = z
   .strictObject({
     id: documented(z.string(), 'The id.', exampleId('dom')),

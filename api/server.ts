@@ -63,7 +63,6 @@ function failed(details: string): Call {
 
 export interface ApiOptions {
   databaseUrl: string;
-  /** Most connections. */
   databasePool: number;
   temporal: {
     address: string;
@@ -102,10 +101,7 @@ const DATABASE_SILENCE_MS = 15_000;
 // Slow statements are aborted while the caller still waits, and leave no effect. Waiting for a lock occupies a connection.
 const STATEMENT_LIMITS = { statementMs: 8_000, lockMs: 4_000, transactionMs: 8_500 };
 
-/**
- * Starts the API. PostgreSQL and Temporal may be down; requests get 502 until both are up.
- * @throws the error of `listen`, e.g. EADDRINUSE
- */
+/** Starts the API; while PostgreSQL or Temporal is down, requests get 502. @throws the error of `listen`, e.g. EADDRINUSE */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { services, close } = openServices(options);
   const server = createHttpServer(createApp(services, options.mounts).callback());

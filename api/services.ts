@@ -14,7 +14,6 @@ export interface ApiSettings {
   MCP_CONFIRM_GROSZE: number;
 }
 
-/** Dependencies of the handlers: those of the operations, and those of HTTP. */
 export interface Services extends OperationServices {
   /** A few reserved connections for the short statements that every request starts with: keys, health, routes. */
   priorityPool: Database;

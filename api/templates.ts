@@ -36,7 +36,6 @@ const subject = lineText
   .transform((given) => (given === '' ? null : given));
 const byId = z.strictObject({ id: pathId('tpl') });
 
-// Description and example of each field, shared by request and response.
 const ID = ['The id.', exampleId('tpl')] as const;
 const NAME = ['The name.', 'Przypomnienie'] as const;
 const TYPE = ['What it is for: the kind of message.', 'sms'] as const;

@@ -69,17 +69,14 @@ function extentOf(estimate: unknown): Extent {
 const isAbove = (extent: Extent, limits: Extent): boolean =>
   extent.recipients > limits.recipients || extent.costGrosze > limits.costGrosze;
 
-/**
- * The `Idempotency-Key` of a call without one. A client that repeats a call uses another request id and often another session: only the
- * arguments are the same. They are hashed as validated, so that another spelling is the same send.
- */
+// The `Idempotency-Key` of a call without one. A client that repeats a call uses another request id and often another session: only
+// the arguments are the same. They are hashed as validated, so that another spelling is the same send.
 function keyOf({ name }: Tool, body: unknown): string {
   return `mcp:${createHash('sha256')
     .update(canonical([name, body]))
     .digest('base64url')}`;
 }
 
-/** Context of a tool call. */
 export interface ToolCall {
   services: Services;
   requestId: string;

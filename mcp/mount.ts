@@ -16,10 +16,8 @@ import { toolsAt } from './tools.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/**
- * Checks `Host`, and `Origin` if a browser sent one, against DNS rebinding: another site's page must not reach a server on the visitor's
- * network.
- */
+// Checks `Host`, and `Origin` if a browser sent one, against DNS rebinding: another site's page must not reach a server on its
+// visitor's network.
 function isMeantForUs({ headers }: Context, { publicUrl, mcpUrl }: Services): boolean {
   const { host, origin } = headers;
   const hosts = [publicUrl, mcpUrl].filter((url) => url !== null).map((url) => new URL(url).hostname);
@@ -39,10 +37,7 @@ const [PARSE_ERROR, INVALID_REQUEST] = [-32700, -32600];
 const FAULT_MAX = 200;
 const CALLS = new Set<unknown>(['tools/call', 'resources/read']);
 
-/**
- * The MCP server (v2.3.0, What the service does): `/mcp`, and the subsets below it.
- * @param createServer creates the server for one authenticated request
- */
+/** The MCP server (v2.3.0, What the service does): `/mcp`, and the subsets below it. `createServer` is called once per request. */
 export function assistantTools(createServer = createToolServer): Mount {
   return {
     paths: ['/mcp', ...SUBSETS.map((subset) => `/mcp/${subset}`)],

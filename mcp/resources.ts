@@ -20,7 +20,6 @@ interface ServedResource extends Resource {
   endpoint: Endpoint;
   /** Fields of the response to show; all by default. */
   fields?: readonly string[];
-  /** Additional fields. */
   beside?: (call: ToolCall) => Record<string, unknown>;
 }
 

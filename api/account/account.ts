@@ -92,7 +92,6 @@ const keyword = z
   .transform((value) => value.toUpperCase())
   .meta({ pattern: KEYWORD.source });
 
-// Description and example of each setting, shared by request and response.
 const SENDER_NAME = ['An active sender; null: the default of the installation.', 'SKLEP'] as const;
 const SEND_WINDOW = [
   'Sending hours of messages without their own, `HH:MM-HH:MM` in Polish time; null: none.',

@@ -159,7 +159,6 @@ export const listDeliveries = endpoint({
   },
 });
 
-/** POST /v1/account/webhook/deliveries/{id}/resend (our addition). */
 export const resendDelivery = endpoint({
   method: 'POST',
   path: '/v1/account/webhook/deliveries/:id/resend',

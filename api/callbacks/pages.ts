@@ -14,7 +14,6 @@ interface CallReading {
   maxBytes: number;
   /** Milliseconds for the whole body to arrive; by default derived from `maxBytes`. */
   withinMs?: number;
-  /** Awaited before the body is read. */
   mayRead?: () => Promise<void>;
 }
 
@@ -31,7 +30,6 @@ export function callOf(
   return { method, query, headers, body: () => (body ??= read()) };
 }
 
-/** A text/plain response to a provider. */
 export function plain(
   status: number,
   body: string,
@@ -54,10 +52,7 @@ export async function answered(answering: Promise<PageAnswer>): Promise<PageAnsw
 // 100 reports with a dozen fields of 30 characters each are 36 kB; the longest reply is far shorter.
 const BODY_BYTES = 64 * 1024;
 
-/**
- * Callbacks for delivery reports, replies and look-up results. Responds `OK` only once the content is stored: the provider retries
- * after anything else.
- */
+/** Callbacks for delivery reports, replies and look-ups. `OK` only once the content is stored: the provider retries after anything else. */
 export const callbacks: readonly Page[] = [...callbackPaths()].map(callbackPage);
 
 function callbackPage([path, pattern]: [string, string]): Page {

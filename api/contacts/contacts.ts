@@ -38,7 +38,6 @@ import { exportContacts } from './export.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import * as operations from '../../operations/addressBook/contacts.ts';
 
-// Description and example of each field, shared by request and response.
 const FIRST_NAME = ['Fills `{{imie}}`.', 'Anna'] as const;
 const LAST_NAME = ['Fills `{{nazwisko}}`.', 'Nowak'] as const;
 const EMAIL = ['Fills `{{email}}`.', 'anna@example.com'] as const;
@@ -151,7 +150,6 @@ const contactFields = {
   ),
 };
 
-/** A contact to create or update, identified by its number. */
 export const numberedContact = z
   .strictObject({
     msisdn: msisdn.describe('The number: by it a contact is found or created.'),

@@ -27,7 +27,6 @@ export const CUSTOM_COLUMNS_MAX = 1000;
 /**
  * Exports the account's contacts as RFC 4180 CSV, header first, with one page in memory at a time. Contacts added meanwhile may be
  * missing, and a custom field first used meanwhile has no column.
- * @param limit maximum number of contacts
  * @throws HttpRefused when the contacts have more than {@link CUSTOM_COLUMNS_MAX} different custom fields
  */
 export async function exportContacts(

@@ -29,7 +29,6 @@ import { contactRecord, contactSchema, numberedContact } from './contacts.ts';
 
 // The header, the allowed rows, and one more to detect an excess; the rest need not be parsed.
 const ROWS_READ = 1 + IMPORT_MAX + 1;
-// As many columns as an export writes.
 const COLUMNS_MAX = CONTACT_COLUMNS.length + CUSTOM_COLUMNS_MAX;
 // All group names of a contact, with every character escaped by a backslash.
 const CELL_MAX = CONTACT_GROUPS_MAX * (2 * GROUP_NAME_MAX + 1);
@@ -40,11 +39,8 @@ const PIECE_BYTES = 32_768;
 
 type Cells = readonly string[];
 
-/**
- * Parses a contact table (`text/csv` with a header) into the objects that a JSON body would have. Columns are separated by commas or
- * semicolons; unknown ones are custom fields. An empty cell clears its field. Values are validated later, like those of JSON.
- * @throws Refused, HttpRefused for malformed CSV and for invalid columns
- */
+// Parses a contact table with a header into the objects that a JSON body would have. Columns are separated by commas or semicolons;
+// unknown ones are custom fields. An empty cell clears its field. Values are validated later, like those of JSON.
 async function readContactsCsv(utf8: Buffer): Promise<unknown[]> {
   const [header, ...rows] = await readTable(utf8);
   const columns = readHeader(header ?? []);

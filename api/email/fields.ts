@@ -25,7 +25,6 @@ export const address = z
   })
   .meta(ADDRESS);
 
-/** Display name of an address; must not look like an address itself. */
 export const displayName = lineText
   .min(1)
   .max(FROM_NAME_MAX)
@@ -111,7 +110,6 @@ const attachment = z
   })
   .meta({ description: 'A file.' });
 
-/** Attachments; the handler decodes their content. */
 export const attachments = z
   .array(attachment)
   .max(ATTACHMENTS_MAX)

@@ -8,7 +8,6 @@ import type { Sql } from '../../db/connection.ts';
 import { windowName } from './authentication.ts';
 import { Refused } from '../../domain/refusals.ts';
 
-// Base64 characters decoded per step.
 const STEP_CHARACTERS = 256 * 1024;
 const BACKSLASH = '\\';
 const ESCAPE_MOST = '\\u0000'.length;
@@ -86,7 +85,7 @@ const SLOWEST_BYTES_PER_MS = 150;
 
 /** Callbacks on a body's size, before it is complete. */
 export interface SizeWatch {
-  /** Called before a body of more than `bytes` is read (by `Content-Length`), and when that many have arrived. An exception aborts reading. */
+  /** Called before a body of more than `bytes` is read (by `Content-Length`), and when that many have arrived. Throwing ends reading. */
   largerThan: { bytes: number; exceeded: () => void };
   /** Called before the body is parsed: with the announced size before reading, or else with the actual one. */
   size: (bytes: number) => Promise<void>;
@@ -225,10 +224,8 @@ interface Gathering {
   whole(): Buffer;
 }
 
-/**
- * A buffer of the announced size, whose memory is used only as it is written: concatenating 18 MB would block the process for 60 ms
- * and need the memory twice.
- */
+// A buffer of the announced size, whose memory is used only as it is written: concatenating 18 MB would block the process for 60 ms
+// and need the memory twice.
 function gathering(announced: number | null): Gathering {
   if (announced === null) {
     const pieces: Buffer[] = [];

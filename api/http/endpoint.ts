@@ -7,7 +7,6 @@ import { HttpRefused, type Status } from './refusals.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A request after authentication and validation. */
 interface Call<Params, Query, Body, Who> {
   params: Params;
   query: Query;
@@ -43,7 +42,6 @@ export interface CsvAnswer {
   csv: AsyncIterable<string> | Iterable<string>;
 }
 
-/** What a declaration and an endpoint have in common. */
 interface Traits {
   /** The current interface by default. */
   interface?: Interface;
@@ -69,7 +67,6 @@ interface Traits {
   bodyShape?: BodyShape;
   /** Body bytes that count as one request; 64 kB by default. */
   bytesOfARequest?: number;
-  /** Offers its 200 as `text/csv` too (`Accept`). */
   csv?: boolean;
   /** Accepts `text/csv` too: parses it into what `body` validates. @throws Refused, HttpRefused */
   parseCsv?: (utf8: Buffer) => Promise<unknown>;
@@ -89,7 +86,7 @@ interface Declaration<
   S extends Scope | null,
   R extends Responses,
 > extends Traits {
-  /** null: public, without a key. */
+  /** null: public. */
   scope: S;
   params?: P;
   query?: Q;
@@ -107,7 +104,6 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** An endpoint without its type parameters, for router, validation and OpenAPI. */
 export interface Endpoint extends Traits {
   scope: Scope | null;
   params?: z.ZodType;
@@ -152,10 +148,7 @@ export interface Route {
   owners: ReadonlyMap<Interface, Endpoint>;
 }
 
-/**
- * Groups endpoints by method and path.
- * @throws Error if an interface declares one twice, or if a public endpoint shares its path: without a key the interface is unknown
- */
+/** Groups endpoints by method and path. @throws Error for a duplicate, and for a public endpoint that shares its path with another */
 export function routesOf(endpoints: readonly Endpoint[]): Route[] {
   const routes = new Map<string, Route & { owners: Map<Interface, Endpoint> }>();
   for (const endpoint of endpoints) {

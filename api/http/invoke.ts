@@ -8,11 +8,7 @@ import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import type { Services } from '../services.ts';
 import { authorise } from './authentication.ts';
 
-/**
- * Validates a body or a query.
- * @param unknown the reason for a name that the schema does not have
- * @throws Refused for the first issue; `param` is the top-level field
- */
+/** Validates a body or a query. @throws Refused for the first issue; `param` is the top-level field */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
@@ -133,8 +129,7 @@ interface Input {
 
 /**
  * Calls an endpoint for HTTP or a tool: checks the scope, validates the input, runs the handler within the deadline, and checks the
- * response against the declaration.
- * @param caller null for a public endpoint
+ * response against the declaration. `caller` is null for a public endpoint.
  * @throws Refused, HttpRefused, and any error of the handler
  */
 export async function invoke(

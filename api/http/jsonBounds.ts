@@ -52,10 +52,8 @@ const [QUOTE, BACKSLASH, COMMA, LETTER_U] = [0x22, 0x5c, 0x2c, 0x75];
 const [OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [0x7b, 0x5b, 0x7d, 0x5d];
 
 /**
- * Checks a JSON document before it is parsed: depth, number of keys, elements and values, length of keys and texts, repeated keys.
- * Validity is left to `JSON.parse`, which is fast within these bounds.
- * @param bytes UTF-8
- * @param files receives the positions of file contents
+ * Checks a JSON document (UTF-8) before it is parsed: depth, number of keys, elements and values, length of keys and texts, repeated
+ * keys. Validity is left to `JSON.parse`, which is fast within these bounds. `files` receives the positions of file contents.
  * @throws Refused, HttpRefused naming the field
  */
 export function checkBounds(bytes: Buffer, shape?: BodyShape, files: FileText[] = []): void {

@@ -113,7 +113,6 @@ function codeOf(problem: Problem): ErrorCode {
   return CODES[statusOf(problem)][0];
 }
 
-/** An error response, before an interface gives it its form. */
 export interface ErrorAnswer {
   status: number;
   code: ErrorCode;

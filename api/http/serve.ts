@@ -27,16 +27,12 @@ const BODY_LIMIT = 64 * 1024;
 /** Characters (v2.3.0, Limits). */
 export const IDEMPOTENCY_KEY_MAX = 128;
 
-/** Koa state shared by the middleware of a request. */
 export interface State {
   requestId: string;
-  /** Path pattern, for logs and metrics. */
   route?: string;
   accountId?: string;
   keyId?: string;
-  /** Reason of the refusal, for the log. */
   refusal?: string;
-  /** A GET with side effects. */
   changes?: boolean;
   /** Interface whose form an error has; the current one by default. */
   requested?: Interface;
@@ -47,10 +43,7 @@ export interface State {
 }
 export type Context = ParameterizedContext<State>;
 
-/**
- * Serves a request: authentication, rate limit, choice of the endpoint by the key's interface, scope, body, call. The body is read only
- * once the caller is authorised.
- */
+/** Serves a request: authentication, rate limit, the endpoint of the key's interface, scope, and only then the body and the call. */
 export async function serve(
   route: Route,
   services: Services,
@@ -121,11 +114,7 @@ async function choose(
   return { endpoint, caller };
 }
 
-/**
- * Authenticates a request and adds its ids to log line and trace.
- * @param receivedAt epoch milliseconds
- * @throws HttpRefused without a valid key
- */
+/** Authenticates a request and adds its ids to log line and trace. @throws HttpRefused without a valid key */
 export async function identify(
   { keyLookups }: Services,
   context: Context,

@@ -128,10 +128,7 @@ const CURRENT: Description = {
   webhooks: webhookItems,
 };
 
-/**
- * Builds an OpenAPI 3.1 document from the schemas that validate requests and responses.
- * @throws Error for a schema that JSON Schema cannot express, and for a repeated operation id
- */
+/** Builds an OpenAPI 3.1 document from the endpoints' schemas. @throws Error for an inexpressible schema or a repeated operation id */
 export function describeInterface(endpoints: readonly Endpoint[], of: Description = CURRENT): OpenApi {
   const schemas: Record<string, JsonSchema> = { Error: of.errors.schema };
   const write = schemaWriter(schemas);

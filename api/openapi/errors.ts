@@ -6,7 +6,6 @@ import { CODES, type Problem, type Status } from '../http/refusals.ts';
 import { problemText } from '../http/texts.ts';
 import type { Header, JsonSchema, Response } from './schemas.ts';
 
-/** Error responses of an interface. */
 export interface ErrorForm {
   descriptions: Readonly<Partial<Record<Status, string>>>;
   headersOf: (status: Status) => readonly string[];
@@ -34,11 +33,7 @@ export function errorComponents(form: ErrorForm): Record<string, Response> {
   return Object.fromEntries(described);
 }
 
-/**
- * References to these components, sorted by status.
- * @param own descriptions that replace the component's
- * @throws Error for a status without a description
- */
+/** References to these components, sorted by status; `own` replaces descriptions. @throws Error for a status without one */
 export function errorReferences(
   statuses: Iterable<number>,
   { descriptions }: Pick<ErrorForm, 'descriptions'>,

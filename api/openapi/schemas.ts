@@ -124,15 +124,9 @@ export const TOOL_OUTPUT: Writing = { ...TOOL_INPUT, examples: false };
 
 const OWN_FORMATS = new Set(['recipient', 'phone-number', 'message-cursor', 'inbound-cursor']);
 
-/**
- * Converts zod schemas to JSON Schema; those with an id (`.meta({ id })`) become components.
- * @param components receives the components
- */
+/** Converts zod schemas to JSON Schema; those with an id (`.meta({ id })`) are added to `components`. */
 export function schemaWriter(components: Record<string, JsonSchema>, writing = OPENAPI) {
-  /**
-   * @param direction `input`: as callers write it, before transforms; `output`: as we respond
-   * @throws Error for a schema that JSON Schema cannot express
-   */
+  /** `input`: as callers write it, before transforms; `output`: as we respond. @throws Error for what JSON Schema cannot express */
   return (schema: z.ZodType, direction: 'input' | 'output'): JsonSchema => {
     const { $defs = {}, ...main } = z.toJSONSchema(schema, { io: direction }) as JsonSchema;
     delete main.$schema;

@@ -8,10 +8,7 @@ import { documentation } from './docs/document.ts';
 import { DOCS_STYLE } from './docs/style.ts';
 import { html, htmlAnswer } from './html.ts';
 
-/**
- * GET /docs: HTML documentation built from the OpenAPI document, without scripts or external resources.
- * @param endpoints called on the first visit
- */
+/** GET /docs: HTML made from the OpenAPI document, without scripts or external resources. `endpoints` is called on the first visit. */
 export function docsPage(endpoints: () => readonly Endpoint[]): Page {
   return pageOf('/docs', '/v1/openapi.json', () => describedOnce(endpoints()));
 }

@@ -15,11 +15,9 @@ export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html 
 }
 
 interface HtmlDocument {
-  /** BCP 47, e.g. `pl`. */
   lang: string;
   title: string;
   body: Html;
-  /** `STYLE` by default. */
   style?: string;
 }
 

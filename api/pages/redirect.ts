@@ -18,11 +18,8 @@ const WAITING_MAX = 10_000;
 // Milliseconds between tries while another process or an accepted message has the link locked.
 const AGAIN_MS = 15;
 
-/**
- * Counts a click and resolves to its target; null for an unknown link.
- * @param until epoch milliseconds: no more tries on a locked link after that
- * @throws DeadlineError
- */
+// Counts a click and resolves to its target; null for an unknown link. Retries a locked link until `until`, epoch milliseconds, then
+// throws a DeadlineError.
 type CountClick = (click: Click, until: number) => Promise<string | null>;
 
 const counters = new WeakMap<Services, CountClick>();

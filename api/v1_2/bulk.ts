@@ -72,7 +72,6 @@ function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
   return written;
 }
 
-/** POST /v1/sms/bulk (v1.2.0). */
 export const sendBulk = endpoint({
   interface: 'v1',
   method: 'POST',

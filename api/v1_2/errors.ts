@@ -37,10 +37,7 @@ const STATUSES: Readonly<Partial<Record<Reason, number>>> = {
   idempotency_in_progress: 429,
 };
 
-/**
- * Maps an error to the earlier interface (v1.2.0, Errors): 422 for an invalid request, one status for all outages; other statuses stay.
- * @param outageStatus not for an unknown outcome
- */
+/** Maps an error to the earlier interface (v1.2.0, Errors): 422 for an invalid request, `outageStatus` for outages with a known outcome. */
 export function earlierError({ status, problem, param }: ErrorAnswer, outageStatus = OUTAGE): EarlierError {
   const code = earlierStatusOf(problem.reason, status, outageStatus);
   const retry = problem.reason === 'idempotency_in_progress' ? { 'Retry-After': RETRY_SECONDS } : {};

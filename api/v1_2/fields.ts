@@ -32,7 +32,6 @@ export const message = documented(
   'Dzień dobry!',
 );
 
-/** v1.2.0, POST /v1/sms, `from`. */
 export const from = documented(
   omissible(senderName.max(SENDER_MAX)),
   'An active sender of the account; its default when left out.',

@@ -13,7 +13,6 @@ import { earlierText } from './errors.ts';
 import { answerWith, type Description, HEADERS } from '../openapi/document.ts';
 import { earlierWebhookItems } from './webhooks.ts';
 
-/** Statuses of v1.2.0 (Errors), and those of HTTP beyond them. */
 const DESCRIPTIONS: Readonly<Partial<Record<Status, string>>> = {
   400: 'This is no proper request of HTTP.',
   401: 'The token is missing, invalid or revoked.',
@@ -55,7 +54,6 @@ const FORM: ErrorForm = {
   }),
 };
 
-/** v1.2.0, Error. */
 const envelope = z
   .strictObject({
     error: z

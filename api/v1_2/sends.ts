@@ -68,7 +68,6 @@ export function encodingOf(asked: 'utf-8' | 'gsm' | undefined): NonNullable<Send
   return asked === 'gsm' ? 'gsm7' : 'ucs2';
 }
 
-/** POST /v1/sms (v1.2.0). */
 export const sendEarlierSms = endpoint({
   interface: 'v1',
   method: 'POST',
@@ -95,7 +94,6 @@ export const sendEarlierSms = endpoint({
 
 const SMIL = '<smil><body><par dur="8s"><img src="https://cdn.example.com/wiosna.jpg"/></par></body></smil>';
 
-/** POST /v1/mms (v1.2.0). */
 export const sendEarlierMms = endpoint({
   interface: 'v1',
   method: 'POST',
@@ -131,7 +129,6 @@ export const sendEarlierMms = endpoint({
 
 const NAMES = { text: 'tts', voice: 'tts_lector', send_at: 'date', send_window: 'date' } as const;
 
-/** POST /v1/vms (v1.2.0). */
 export const sendEarlierVoice = endpoint({
   interface: 'v1',
   method: 'POST',
