@@ -35,7 +35,8 @@ const FINAL: readonly Refusal['reason'][] = ['address_malformed'];
 
 /**
  * Sends an e-mail as the operator's account, through the normal workflow and routes. Never throws and takes at most ten seconds, so it
- * cannot fail the operation it reports on: failures are logged and returned, and a later call with the same `idx` sends it or finds it sent.
+ * cannot fail the operation it reports on: failures are logged and returned, and a later call with the same `idx` sends it or finds it
+ * sent.
  */
 export async function sendOwnEmail(services: OwnEmailServices, email: OwnEmail): Promise<OwnEmailOutcome> {
   const { ownEmailAccount: accountId, log } = services;
