@@ -20,7 +20,6 @@ export function createCounts(): Counts {
   };
 }
 
-/** Deadline for acquiring a permit. */
 export interface Limit {
   /** Epoch milliseconds; a later `enter` fails even if a permit is free. */
   until: number;
@@ -28,17 +27,11 @@ export interface Limit {
 }
 
 export interface Semaphore<Owner> {
-  /**
-   * Waits for a permit.
-   * @returns its release function; calling it again does nothing
-   * @throws the limit's error when the deadline passes
-   */
+  /** Waits for a permit. @returns its release function; calling it again does nothing @throws the limit's error when the deadline passes */
   enter(owner: Owner, limit?: Limit): Promise<() => void>;
   /** Runs `work` holding a permit. @throws as `enter`; what `work` throws */
   run<T>(owner: Owner, work: () => Promise<T>, limit?: Limit): Promise<T>;
-  /** Permits in use. */
   inside(): number;
-  /** Queue length. */
   waiting(): number;
 }
 

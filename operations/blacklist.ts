@@ -8,14 +8,12 @@ export interface BlacklistAddition {
   /** A number or a list, in any of the three accepted formats; the shape decides whether errors name `msisdn` or `msisdns`. */
   numbers: string | readonly string[];
   reason: string;
-  /** Epoch milliseconds; null: never. */
   expires_at: number | null;
 }
 
 export interface Blacklisted {
   /** Distinct valid numbers, including those already listed. */
   added: number;
-  /** Inputs that are not numbers, as given. */
   invalid: string[];
 }
 

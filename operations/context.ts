@@ -7,15 +7,12 @@ import type { Accepting } from '../db/messages/accept.ts';
 import type { Backlog } from '../db/money/reservations.ts';
 import type { Routing } from '../domain/routing.ts';
 
-/** Dependencies of the operations. */
 export interface Services {
   sql: Database;
   temporal: Client;
-  /** Accepts messages, batching concurrent requests. */
   acceptMessages: (accepting: Accepting) => Promise<void>;
   /** Messages accepted but not started, cached for some seconds. */
   backlog: () => Promise<Backlog>;
-  /** Provider routes, cached for a second. */
   routing: () => Promise<Routing>;
   settings: {
     DEFAULT_SENDER: string;
@@ -43,7 +40,6 @@ export interface Caller extends Requester {
   scopes: readonly Scope[];
   /** The request came through an MCP tool, with a key that has a daily budget. */
   toolBudget: boolean;
-  /** The rate-limit window that counts its requests. */
   window: RateWindow;
 }
 
@@ -52,7 +48,6 @@ export interface OperationContext<Input> {
   services: Services;
   caller: Caller;
   input: Input;
-  /** `req_…`. */
   requestId: string;
   /** Epoch milliseconds. */
   receivedAt: number;

@@ -33,7 +33,6 @@ const DATABASE_SLOW = new Set<string>([
 ]);
 const GRPC_TIMEOUTS: readonly number[] = [1, 4]; // CANCELLED, DEADLINE_EXCEEDED
 
-/** A dependency did not answer before the request's deadline. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }

@@ -3,7 +3,7 @@ import type { QuotaName } from '../domain/money.ts';
 import { Refused } from '../domain/refusals.ts';
 import type { Caller } from './context.ts';
 
-/** The refusal for a storage quota that is used up. */
+/** @param param the request field to blame */
 export function quotaReached(quota: QuotaName, limit: number, param?: string): Refused {
   return new Refused({ reason: 'quota_reached', quota, limit }, param);
 }
@@ -30,7 +30,7 @@ export function spendingOf({ toolBudget, keyId }: Caller, costGrosze: number): S
   return toolBudget && costGrosze > 0 ? { keyId, costGrosze } : null;
 }
 
-/** The refusal for an exhausted tool budget. @param field the request field to blame */
+/** @param field the request field to blame */
 export function toolBudgetReached({ budgetGrosze, costGrosze }: ToolBudgetError, field: string): Refused {
   return new Refused({ reason: 'tool_budget_reached', limitGrosze: budgetGrosze, costGrosze }, field);
 }

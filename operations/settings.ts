@@ -77,7 +77,6 @@ function unavailable(
 }
 
 interface Senders {
-  /** Active senders by name. */
   senders: { name: string; is_default: boolean }[];
   /** Used when a send names no sender. */
   current: string;

@@ -17,7 +17,6 @@ export interface StaffServices {
 
 export interface StaffRequest<Input> {
   services: StaffServices;
-  /** Name in the audit log. */
   actor: string;
   input: Input;
 }
@@ -31,7 +30,6 @@ export interface ActRecord {
 
 interface Done<Data> extends ActRecord {
   data: Data;
-  /** For a request on several things: one audit record each. */
   records?: readonly ActRecord[];
 }
 
@@ -41,16 +39,13 @@ export type Recorder = (act: ActRecord) => Promise<void>;
 /** Outcome of one action; `carriedOut` is null if it timed out and may still happen. */
 export type Act<Why> = { carriedOut: true | null; record: ActRecord } | { carriedOut: false; why: Why };
 
-/** Outcome of one of several actions. */
 export interface ActedOn<Why> {
   id: string;
-  /** Null if it timed out: it may still happen. */
   carriedOut: boolean | null;
   /** Why not: its own reason, the error that ended the run, or not tried after that. Null if it was or may be carried out. */
   why: Why | Error | 'not_tried' | null;
 }
 
-/** @throws StaffRefused */
 export type StaffOperation<Input, Data> = (request: StaffRequest<Input>) => Promise<Data>;
 
 /** Makes a staff operation from a database change, written in one transaction with its audit record. @param action its audit name */

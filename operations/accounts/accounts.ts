@@ -91,7 +91,6 @@ export async function upstreamBalance({
 /** Free messages of a new test account (v2.3.0, Authentication, 8). */
 const FIRST_TEST_CREDITS = 25;
 
-/** Other fields get the schema's defaults. */
 interface NewAccount {
   id: string;
   settings: AccountPatch & { name: string; mode: 'test' | 'live' };
@@ -137,7 +136,6 @@ interface AccountChanges {
 
 interface ChangedAccount {
   account: AccountDetails;
-  /** The new status if it changed. */
   status: AccountDetails['status'] | null;
 }
 

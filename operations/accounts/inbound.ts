@@ -39,7 +39,6 @@ export const disableInbound = recorded('inbound disable', async (sql, { account 
 
 interface Input {
   account: string;
-  /** Upper case. */
   word: string;
 }
 

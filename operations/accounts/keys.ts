@@ -22,7 +22,6 @@ import { recorded } from '../staff.ts';
 import { holdOpenAccount } from './accounts.ts';
 import { DEFAULT_TOKEN_RATE } from '../../domain/money.ts';
 
-/** All scopes in display order. */
 export const ALL_SCOPES: readonly Scope[] = ['send', 'read', 'manage'];
 
 /** A new key; `key` is not stored. */
@@ -47,13 +46,10 @@ export async function issueKey(
 
 interface CreateInput {
   account: string;
-  /** The account's by default. */
   mode?: KeyMode;
-  /** All by default. */
   scopes?: readonly Scope[];
 }
 
-/** A new key, shown only once. */
 interface CreatedKey {
   id: string;
   key: string;
@@ -98,7 +94,6 @@ export const changeToolBudget = recorded('keys budget', async (sql, { key: id, g
   return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint, changes } };
 });
 
-/** A new token, shown only once. */
 export interface CreatedToken {
   id: string;
   token: string;

@@ -18,7 +18,6 @@ const BLAMED = {
   contact_bytes: 'fields',
 } as const;
 
-/** Runs a change of the address book in its transaction. @throws Refused above the account's quotas */
 async function changeBook<T>(sql: Database, accountId: string, work: (tx: Sql) => Promise<T>): Promise<T> {
   return await withinQuota(BLAMED, changeAddressBook(sql, accountId, work));
 }
@@ -41,7 +40,6 @@ async function applyChanges(
 }
 
 export interface ContactPatch {
-  /** `ct_…`. */
   id: string;
   /** E.164; undefined leaves it. */
   msisdn?: string | undefined;
@@ -108,7 +106,6 @@ function unknown(): Refused {
 export interface ImportedContacts {
   created: number;
   updated: number;
-  /** Elements not written, by index. */
   invalid: { index: number; refusal: Refusal }[];
 }
 

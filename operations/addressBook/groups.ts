@@ -33,7 +33,6 @@ export async function deleteGroup({
   if (!(await stored.deleteGroup(sql, accountId, id))) throw unknownGroup(id);
 }
 
-/** The refusal for an unknown group. */
 export function unknownGroup(id: string): Refused {
   return new Refused({ reason: 'group_unknown', group: id });
 }
@@ -47,21 +46,17 @@ async function uniquely<T>(name: string, naming: Promise<T>): Promise<T> {
   }
 }
 
-/** Contacts to add to a group; at least one of the lists is required. */
 export interface NewMembers {
   id: string;
-  /** Unknown ids are skipped. */
   contact_ids?: readonly string[] | undefined;
   /** In any of the three accepted formats; unknown numbers become contacts without a name. */
   msisdns?: readonly string[] | undefined;
 }
 
 export interface AddedMembers {
-  /** New memberships. */
   added: number;
   /** Unknown ids and invalid numbers, as given. */
   invalid: string[];
-  /** All memberships now. */
   members: number;
 }
 

@@ -7,13 +7,11 @@ import { type Refusal, Refused } from '../../domain/refusals.ts';
 import { refuseInactive } from '../accounts/accounts.ts';
 import { type EmailServices, sendEmail } from './send.ts';
 
-/** Dependencies of the service's own e-mails. */
 export interface OwnEmailServices extends EmailServices {
   /** The operator's account that sends and pays for them (`OWN_EMAIL_ACCOUNT`); null: disabled. */
   ownEmailAccount: string | null;
 }
 
-/** An e-mail from the service itself. */
 export interface OwnEmail {
   /** Unvalidated address. */
   to: string;
@@ -30,13 +28,11 @@ type OwnEmailOutcome =
   | { state: 'off' }
   | { state: 'refused'; reason: Refusal['reason'] | 'failed'; again: boolean };
 
-// Not worth a retry.
 const FINAL: readonly Refusal['reason'][] = ['address_malformed'];
 
 /**
  * Sends an e-mail as the operator's account, through the normal workflow and routes. Never throws and takes at most ten seconds, so it
- * cannot fail the operation it reports on: failures are logged and returned, and a later call with the same `idx` sends it or finds it
- * sent.
+ * cannot fail the operation it reports on: failures are logged and returned, and a later call with the same `idx` retries.
  */
 export async function sendOwnEmail(services: OwnEmailServices, email: OwnEmail): Promise<OwnEmailOutcome> {
   const { ownEmailAccount: accountId, log } = services;
@@ -55,7 +51,6 @@ export async function sendOwnEmail(services: OwnEmailServices, email: OwnEmail):
   }
 }
 
-/** @throws Refused */
 async function sendFrom(services: OwnEmailServices, accountId: string, email: OwnEmail): Promise<string> {
   const to = emailAddress(email.to);
   if (to === null) throw new Refused({ reason: 'address_malformed', field: 'to' }, 'to');

@@ -50,19 +50,15 @@ interface EmailInput {
   idx: string | null;
   headers: readonly (readonly [name: string, value: string])[];
   attachments: readonly EmailAttachment[];
-  /** Offers one-click unsubscribe. */
   listUnsubscribe: boolean;
 }
 
-// Local part of the default sender.
 const DEFAULT_LOCAL = 'noreply';
 // The route of an e-mail whose recipients are all suppressed.
 const NOBODY = 'none';
 
-/** Dependencies of sending an e-mail. */
 export type EmailServices = Pick<Services, 'sql' | 'backlog' | 'routing' | 'secretsKey' | 'log'>;
 
-/** A request by a caller, or by the service for its own account. */
 interface EmailContext extends Omit<
   OperationContext<EmailInput>,
   'services' | 'caller' | 'acquireHeavySlot'
@@ -87,7 +83,6 @@ export async function sendEmail(context: EmailContext): Promise<Sent<SentEmail>>
   return await sendOnce(context, keyed, () => acceptNew(context, keyed));
 }
 
-/** @throws Refused, KeyTakenError */
 async function acceptNew(context: EmailContext, keyed: IdempotencyClaim | null): Promise<SentEmail> {
   const { services, input, receivedAt } = context;
   refuseRepeated(input);
@@ -121,7 +116,6 @@ function answerOf(
   };
 }
 
-/** The idempotency claim for `idx`; null without one. */
 async function keyOf({ services, input }: EmailContext): Promise<IdempotencyClaim | null> {
   const { idx, attachments } = input;
   if (idx === null) return null;

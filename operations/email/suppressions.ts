@@ -14,7 +14,6 @@ import { withinQuota } from '../quotas.ts';
 
 type ListServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
 
-/** A removal from a provider's suppression list. */
 interface Removal {
   accountId: string;
   /** The route whose provider reported it. */

@@ -9,7 +9,6 @@ const KNOWN_MS = 2_000;
 
 type KeyServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
 
-/** A route whose provider sends e-mail callbacks. */
 interface CalledRoute {
   name: string;
   callback: EmailCallback<unknown>;

@@ -28,7 +28,6 @@ interface CallbackRoute {
   /** Allowed source addresses; empty: any. */
   addresses: ReadonlySet<string>;
   signed: CallbackGuard['signed'];
-  /** Callbacks that the route's provider makes. */
   calls: readonly NamedCallback[];
 }
 
@@ -49,9 +48,7 @@ const known = new WeakMap<KeyServices, () => Promise<CallbackRoutes>>();
 
 interface Reached {
   route: string;
-  /** The callback's path, as its provider kind declares it. */
   path: string;
-  /** Null: the path has none. */
   secret: string | null;
   address: string;
 }
@@ -126,7 +123,6 @@ function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-// A string that is no address is compared literally.
 const formOf = (address: string): string => plainAddress(address) ?? address;
 
 /** Stores a callback's content; workers poll for it and process it. */

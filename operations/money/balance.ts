@@ -60,7 +60,6 @@ interface Adjustment {
   account: string;
   /** Net; negative to deduct. */
   grosze: number;
-  /** The reason, stored in the ledger. */
   note: string;
 }
 

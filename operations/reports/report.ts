@@ -51,7 +51,6 @@ interface AskedReport {
   /** Calendar units; null when grouped by a field. */
   spans: CalendarSpan[] | null;
   testMode: boolean;
-  /** Some filter is set. */
   filtered: boolean;
 }
 
@@ -96,7 +95,6 @@ const AT_ONCE = 2;
 
 const turns = createFairSemaphore(AT_ONCE, 1);
 
-/** Parameters of a report; an absent filter matches all messages. */
 type ReportInput = {
   /** Polish calendar days, `YYYY-MM-DD`, inclusive; the last 30 days by default. */
   from?: string | undefined;
@@ -139,7 +137,6 @@ export async function report({
   return reportOf({ period, by, spans, testMode, filtered: isFiltered(filter) }, sums);
 }
 
-/** The period split into calendar units; null when grouped by a field. */
 function spansOf({ from, to }: ReportPeriod, by: ReportDivision): CalendarSpan[] | null {
   return by === 'day' || by === 'week' || by === 'month' ? divide(from, to, by) : null;
 }

@@ -38,11 +38,7 @@ export const handOutCallbacks = recorded(
   },
 );
 
-/**
- * The URLs that a route's provider is to call.
- * @param route with decrypted credentials
- * @throws StaffRefused for invalid settings
- */
+/** The URLs that a route's provider is to call. @param route with decrypted credentials @throws StaffRefused for invalid settings */
 export function callbackAddresses(
   kind: ProviderKind,
   callbacks: NonNullable<ProviderKind['callbacks']>,

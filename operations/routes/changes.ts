@@ -139,7 +139,6 @@ interface RouteNamed {
   route: string;
 }
 
-/** A route after a change of state. */
 export interface SwitchedRoute {
   state: RouteState;
   /** Messages and e-mails waiting for, or in, submission. */

@@ -16,7 +16,6 @@ export type Credentials = Record<string, unknown>;
 type StoredCredentials = Pick<Route, 'name' | 'credentials'>;
 type SecretsKey = Pick<StaffServices, 'secretsKey'>;
 
-/** Credentials as entered by staff. */
 export interface GivenCredentials {
   /** The secret alone, or fields by name; absent if nothing was entered. */
   secret?: string | Credentials;
@@ -68,9 +67,8 @@ export async function newCredentials(
 
 /**
  * Renews the secret of our own.
- * @param keepsFormer the former one stays valid for 24 hours, so that no callback is lost until staff enter the new one at the provider.
- *   Not
- *   for a leaked secret.
+ * @param keepsFormer the former one stays valid for 24 hours, so that no callback is lost until staff enter the new one at the provider;
+ *   false for a leaked secret
  */
 export function withNewSecret(before: Credentials, own: string, keepsFormer: boolean): Credentials {
   const former = { [own]: before[own], until: Date.now() + FORMER_MS };

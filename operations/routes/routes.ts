@@ -65,7 +65,6 @@ export async function onlyUsesNow(sql: Sql, name: string): Promise<RouteRule[]> 
   return onlyUses(await routingNow(sql), name);
 }
 
-/** A route's settings, as defined by its provider kind. */
 export type Settings = Record<string, unknown>;
 
 /** Stored settings as an object, whatever was stored. */

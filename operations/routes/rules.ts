@@ -81,11 +81,8 @@ function recordOf({ id, route, prefix, accountId, type, priority, weight }: Stor
 const SAMPLES = 1_000;
 
 interface Input {
-  /** The recipient, E.164. */
   to: string;
-  /** An account without rules of its own by default. */
   account?: string;
-  /** `sms` by default. */
   type?: Traffic['type'];
   priority?: boolean;
 }

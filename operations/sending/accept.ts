@@ -18,7 +18,6 @@ export const ACCEPT_MS = 9_500;
 // Accepted but not started. Messages an API process accepts between two reads of the backlog come on top.
 const BACKLOG_MAX = { account: 100_000, installation: 1_000_000 };
 const BACKLOG_RETRY_SECONDS = 60;
-// The query was never sent.
 const UNREACHED = new Set(['ECONNREFUSED', 'CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 
 /**
@@ -124,7 +123,6 @@ export function idempotencyKeyOf(
   return { key: keyOfIdx(channel, idx), field: 'idx' };
 }
 
-/** The response body of an accepted send, new or replayed. */
 export interface Sent<Body> {
   body: Body;
   replayed: boolean;

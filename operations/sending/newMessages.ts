@@ -16,7 +16,6 @@ import { quotasOf } from '../../domain/money.ts';
 import { quotaReached } from '../quotas.ts';
 import type { Refused } from '../../domain/refusals.ts';
 
-/** The links in one recipient's message. */
 interface OwnLinks extends PersonalLinks {
   tracked: NewLink[];
   /** The token of a new opt-out link; null: there is one already, or none is needed. */
@@ -72,7 +71,7 @@ function withoutScheme(url: string): string {
   return url.replace(/^https?:\/\//, '');
 }
 
-/** Makes the planned messages, each text with its recipient's own links, ready to be stored. */
+/** Builds the planned messages, each text with its recipient's own links. Nothing is stored. */
 export async function newMessages(
   { services, caller, input, requestId }: OperationContext<SendInput>,
   plan: Plan,

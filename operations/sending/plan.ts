@@ -37,18 +37,14 @@ const DAY_MS = 24 * 3_600_000;
 /** Inputs of the send time; instants in epoch milliseconds. */
 interface TimesAsked {
   sendAt: number | null;
-  /** The send time must lie inside all of them. */
   windows: readonly SendWindow[];
-  /** For a call on a route with calling hours. */
   calling?: Calling | null;
   expiresAt: number | null;
 }
 
 interface Timing {
   acceptedAs: Exclude<AcceptedStatus, 'rejected'>;
-  /** Null for an immediate message. */
   sendAt: Date | null;
-  /** As requested. */
   expiresAt: Date | null;
   giveUpAt: Date;
 }
@@ -107,20 +103,15 @@ export interface PlannedMessage extends PersonalText {
   values: ReadonlyMap<string, string>;
   /** On the account's blacklist: rejected and free. */
   rejected: boolean;
-  /** Error code; null unless rejected. */
   rejection: ErrorCode | null;
   perPartGrosze: number;
   costGrosze: number;
   id: string;
-  /** The route under the current routing. */
   route: string;
   timing: Timing;
 }
 
-/**
- * Plans a request: recipients, sender, texts, prices, times (v2.3.0, Send). All checks that need no write happen here.
- * @throws Refused
- */
+/** Plans a request: recipients, sender, texts, prices, times (v2.3.0, Send). All checks that need no write happen here. @throws Refused */
 export async function planMessages(context: OperationContext<SendInput>): Promise<Plan> {
   const { input, caller, services } = context;
   const { sql } = services;
@@ -176,7 +167,6 @@ export async function planMessages(context: OperationContext<SendInput>): Promis
   return { batched: read.batched, channel, terms, sender, priority, wording, messages };
 }
 
-/** Characters of the text per recipient, before placeholders are filled in. */
 function charactersOf({ pieces }: Wording): number {
   return pieces.reduce((sum, piece) => sum + (piece.kind === 'text' ? piece.text.length : 0), 0);
 }
@@ -206,7 +196,6 @@ function callingHoursOf({ routes }: Routing, name: string | null): CallingHours 
   return routes.find((route) => route.name === name)?.callingHours ?? null;
 }
 
-/** Finds the send time once per calling hours of the routes. */
 function timings(input: SendInput, terms: SendTerms): (hours: CallingHours | null) => Timing {
   const found = new Map<CallingHours | null, Timing>();
   const window = parseSendWindow(input.send_window ?? terms.sendWindow ?? ANY_TIME);

@@ -11,7 +11,6 @@ function isGroup(to: string): boolean {
   return to.startsWith(GROUP);
 }
 
-/** Default limit of recipients (v2.3.0, Limits). */
 const RECIPIENTS_MAX = 500;
 // Entries before duplicates are removed.
 const NAMED_MAX = 10_000;
@@ -27,7 +26,6 @@ type Named = ({ msisdn: string } | { group: string }) & { index: number | null }
 
 /** Parsed `to`: numbers are validated, groups not yet looked up. */
 interface ReadRecipients {
-  /** Numbers, and names or ids of groups, in the order of `to`. */
   named: Named[];
   /** The response is a BatchResult: `to` was an array or a group (v2.3.0, Send, Responses). */
   batched: boolean;

@@ -17,16 +17,13 @@ import { type KeyClaim, KeyTakenError } from '../../db/messages/idempotency.ts';
 
 /** Parameters of a send or its estimate (v2.3.0, Send), validated field by field. */
 export interface SendInput {
-  /** Numbers in any of the three accepted formats, and groups as `group:<id or name>`. */
   to: string | readonly string[];
   /** Limit of recipients; 500 by default (v2.3.0, Limits). */
   recipientsMax?: number | undefined;
-  /** `DEFAULT_CHANNEL` by default. */
   channel?: Channel | undefined;
   text?: string | undefined;
   /** Body of an MMS, instead of `text`. */
   smil?: string | undefined;
-  /** MMS only; the template's by default. */
   subject?: string | undefined;
   /** Text-to-speech voice of a call; `ewa` by default. */
   voice?: Voice | undefined;
@@ -49,7 +46,6 @@ export interface SendInput {
   normalize?: boolean | undefined;
   /** Class 0 SMS: displayed immediately and not stored by the phone. */
   flash?: boolean | undefined;
-  /** The API version; the current one by default. */
   interface?: Interface | undefined;
   /** Client's message id in the earlier interface (v1.2.0, POST /v1/sms); at most `IDX_MAX` characters. */
   idx?: string | undefined;
@@ -120,14 +116,11 @@ function paymentRefusal(plan: Plan): Refused | null {
   return new Refused({ reason: 'insufficient_funds' });
 }
 
-/** One of several messages sent together, each with its own text and number. */
 export interface Item {
   input: SendInput & { to: string; literal: true };
-  /** Idempotency for 24 hours; null: every request sends it. */
   keyed: IdempotencyClaim | null;
 }
 
-/** How an interface presents items. */
 export interface ItemAnswers<Shown> {
   /** Stored with the key for replays. */
   bodyOf: (shown: Shown) => unknown;
@@ -166,7 +159,6 @@ function firstsOf(items: readonly Item[], answers: Blaming): number[] {
   });
 }
 
-/** Views by index of items with distinct keys. */
 async function shownOf<Shown>(
   context: OperationContext<readonly Item[]>,
   wanted: readonly number[],

@@ -23,7 +23,6 @@ import { readTemplate } from '../../db/messages/templates.ts';
 import { rulesOf } from '../../domain/channels.ts';
 import type { Recipient } from './recipients.ts';
 
-/** Template fields besides its text; null if the request has its own text. */
 type TemplateExtras = { subject: string | null } | null;
 
 /** Channel-specific content besides the text, as stored. @throws Refused naming `subject`, or `template_id` for a template's subject */
@@ -64,21 +63,17 @@ export function refuseMalformed(pieces: readonly Piece[], field: string): void {
 export interface Wording {
   pieces: Piece[];
   channel: Channel;
-  /** The request field with the text, named in its errors. */
   field: 'text' | 'smil' | 'template_id';
-  /** Encoding steps after rendering. */
   finish: { normalize: boolean; gsm7Only: boolean };
   /** Channel-specific content besides the text, as stored. */
   content: object | null;
 }
 
-/** The links to render for one recipient. */
 export interface PersonalLinks {
   optOut: string;
   link: (url: string) => string;
 }
 
-/** One recipient's rendered text. */
 export interface PersonalText extends Measure {
   text: string;
 }
@@ -115,7 +110,6 @@ export async function findWording(
 // Twenty parts hold about 3,000 characters, but params can expand a request of a few kilobytes to millions.
 const MEASURED_MAX = 50_000;
 
-/** Literal text without placeholders, cut at `MEASURED_MAX`. */
 function beginningOf(pieces: readonly Piece[]): { text: string; isWhole: boolean } {
   let text = '';
   for (const piece of pieces) {
@@ -167,7 +161,6 @@ async function writtenOrTemplate(
   return { pieces: fillIn(parsePlaceholders(template.body, meant), filled), field: 'template_id', template };
 }
 
-/** @throws Refused for a text that the channel can never send, whatever its placeholders contain */
 function refuseFaulty(channel: Channel, text: string, literal: boolean, field: string): void {
   const { longest, faultOf } = rulesOf(channel);
   refuseLonger(text, longest, field);
@@ -175,7 +168,6 @@ function refuseFaulty(channel: Channel, text: string, literal: boolean, field: s
   if (fault !== null) throw new Refused(fault, field);
 }
 
-/** @throws Refused for links in text-to-speech */
 function rejectLinksInVoiceCalls(channel: Channel, pieces: readonly Piece[], field: string): void {
   if (!rulesOf(channel).links && pieces.some(({ kind }) => kind === 'link' || kind === 'opt-out'))
     throw new Refused({ reason: 'links_unheard' }, field);

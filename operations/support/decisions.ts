@@ -25,7 +25,6 @@ const ANSWER_WITHIN_MS = 10_000;
 const AGAIN_MS = 100;
 const TASK_FAILED: readonly number[] = [9]; // FAILED_PRECONDITION
 
-/** What to do with an unanswered message: submit it again, or fail and refund it. */
 export type Decision = 'resubmit' | 'giveUp';
 
 /** `carriedOut` is null if no worker answered in time; it may still happen. */
@@ -115,7 +114,6 @@ export async function decide(services: StaffServices, id: string, what: Decision
   return { accountId, carriedOut: answered || null };
 }
 
-/** @returns the account of an unanswered message @throws StaffRefused */
 async function accountOfUnanswered(sql: Database, id: string): Promise<string> {
   const message = await readSubmission(sql, id);
   if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
@@ -126,7 +124,6 @@ async function accountOfUnanswered(sql: Database, id: string): Promise<string> {
   return accountId;
 }
 
-/** @returns false on timeout */
 async function update(client: Client, id: string, what: Decision): Promise<boolean> {
   try {
     await updateAgain(client, id, what, Date.now() + ANSWER_WITHIN_MS);

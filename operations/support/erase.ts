@@ -27,7 +27,6 @@ const SETTLED_WITHIN_MS = 15_000;
 const LOOK_AGAIN_MS = 100;
 
 interface Extent {
-  /** Null: all accounts. */
   account: string | null;
   /** False: dry run, which only counts. */
   agreed: boolean;
@@ -38,7 +37,6 @@ export type Done = Partial<
   Record<'cancelled' | 'open_messages' | 'open_replies' | 'open_lookups' | 'given_up' | 'open_emails', number>
 >;
 
-/** What was stored about a person and what was done; `done` is null in a dry run. */
 export interface Erasure {
   traces: Traces;
   done: Done | null;
@@ -95,7 +93,6 @@ function recordOf(subject: string, account: string | null, traces: Traces, done:
   return { data, account, subject, details };
 }
 
-/** Cancels scheduled messages through their workflows and waits for that; returns how many were cancelled. */
 async function cancelScheduled(services: StaffServices, person: Person): Promise<number> {
   const { sql } = services;
   const scheduled = await scheduledTo(sql, person);
@@ -109,7 +106,6 @@ async function cancelScheduled(services: StaffServices, person: Person): Promise
   return scheduled.length - left.length;
 }
 
-/** Waits until workers have assigned pending replies to accounts and pending lookups have ended. */
 async function untilDecided(sql: Database, person: Person): Promise<void> {
   await settled(
     () => undecided(sql, person),
@@ -117,7 +113,6 @@ async function untilDecided(sql: Database, person: Person): Promise<void> {
   );
 }
 
-/** Polls until a condition holds or a timeout; returns the last value. */
 async function settled<T>(read: () => Promise<T>, is: (value: T) => boolean): Promise<T> {
   const deadline = Date.now() + SETTLED_WITHIN_MS;
   let value = await read();

@@ -15,7 +15,6 @@ import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';
 import { describeWorkflow } from './workflow.ts';
 
-/** What the SMSC's records say about a message. */
 export type Settlement = 'sent' | 'unsent';
 
 const SETTLE = { sent: settleSent, unsent: settleUnsent } as const;

@@ -7,7 +7,6 @@ import { recorded } from '../staff.ts';
 const TEXT_MAX = 39_015;
 
 interface Input {
-  /** The phone, E.164. */
   from: string;
   /** The receiving number, E.164; null if the simulated SMSC omits it. */
   to: string | null;

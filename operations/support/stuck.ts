@@ -4,11 +4,9 @@ import type { Sql } from '../../db/connection.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import { describeWorkflow, taskAttempt } from './workflow.ts';
 
-/** Stuck workflows that only Temporal knows of. */
 const WORKFLOW_KINDS = ['task', 'timer'] as const;
 export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];
 
-/** All kinds of stuck things, known to the database or to Temporal. */
 export const KINDS = [...STUCK_KINDS, ...WORKFLOW_KINDS] as const;
 type Kind = StuckKind | WorkflowKind;
 
@@ -27,7 +25,6 @@ export const MINUTES: Readonly<Record<Kind, number>> = {
   timer: 5,
 };
 
-/** The kind of stuck thing that each action applies to. */
 export const STUCK_ACTIONS = {
   cancel: 'overdue',
   resubmit: 'unanswered',
@@ -49,7 +46,6 @@ export interface StuckWorkflow {
 export type Standstill =
   { is: 'failing'; attempt: number } | { is: 'untaken' } | { is: 'waiting'; status: string | null };
 
-/** Findings, with the number of workflows described and of those that match. */
 export interface StuckWorkflows {
   things: StuckWorkflow[];
   looked: number;

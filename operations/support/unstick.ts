@@ -29,9 +29,7 @@ interface Input {
 
 export interface Unstuck {
   kind: StuckKind;
-  /** In the order of `readStuck`, up to the limit. */
   things: StuckThing[];
-  /** The total. */
   of: number;
   /** One per thing, in that order; null in a dry run. */
   outcome: ActedOn<StaffRefusal | ResendRefusal>[] | null;
@@ -90,7 +88,6 @@ function carryOutOne(services: StaffServices, action: Exclude<StuckAction, 'rese
 
 interface CancelInput {
   account: string;
-  /** Null: all requests of the account. */
   request: string | null;
   limit: number;
   /** False: dry run. */
@@ -99,7 +96,6 @@ interface CancelInput {
 
 export interface CancelledMany {
   ids: string[];
-  /** The total of scheduled messages. */
   of: number;
   /** One per message, in order of `ids`; null in a dry run. */
   outcome: ActedOn<StaffRefusal>[] | null;

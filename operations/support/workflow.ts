@@ -6,13 +6,11 @@ const ANSWER_WITHIN_MS = 5_000;
 const WORKER_WITHIN_MS = 3_000;
 const DESCRIBED_AT_ONCE = 10;
 const FAILURE_LENGTH = 300;
-// A message's history has some tens of events; see the Temporal UI for longer ones.
 const HISTORY_MAX = 5_000;
 
 // temporal.api.enums.v1.PendingActivityState.
 const PENDING: Readonly<Record<number, PendingActivity['state']>> = { 2: 'started', 3: 'cancel requested' };
 
-/** A scheduled or running activity, or one that waits for a retry. */
 export interface PendingActivity {
   activity: string;
   /** `scheduled`: waits for a worker or its next attempt. */
@@ -25,7 +23,6 @@ export interface PendingActivity {
   worker: string | null;
 }
 
-/** A workflow as described by Temporal. */
 export interface WorkflowView {
   status: string;
   started: Date;
@@ -72,7 +69,7 @@ export async function describeWorkflow(
   }
 }
 
-/** Attempts of the pending workflow task; null if there is none. */
+/** Attempts of the pending workflow task; null if none is pending. */
 export function taskAttempt({ raw }: WorkflowExecutionDescription): number | null {
   return raw.pendingWorkflowTask?.attempt ?? null;
 }
@@ -80,7 +77,7 @@ export function taskAttempt({ raw }: WorkflowExecutionDescription): number | nul
 /** Temporal's status in lower case; `none` without a workflow, `failing` if its task keeps failing. */
 export type WorkflowState = { is: string } | { is: 'failing'; attempt: number };
 
-/** The state of each workflow by id. */
+/** Workflow states by id. */
 export async function workflowStates(
   client: Client,
   ids: readonly string[],

@@ -59,7 +59,6 @@ interface LegacyInput {
   /** Null turns it off. */
   url: string | null;
   rotateSecret: boolean;
-  /** As the service's setting. */
   allowPrivate: boolean;
 }
 

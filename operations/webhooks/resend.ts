@@ -53,7 +53,6 @@ export const resendForStaff = recordedAfter('webhooks resend', async (services, 
 export interface ExhaustedFilter {
   account?: string;
   type?: string;
-  /** A message id. */
   message?: string;
   /** Epoch milliseconds. */
   since?: number;

@@ -25,12 +25,10 @@ import {
 } from '../../../domain/email/domainStates.ts';
 import type { RouteLook } from './look.ts';
 
-/** The result of storing a check. */
 export interface Applied {
   status: DomainStatus;
   /** Routes on which the domain is currently lost. */
   lost: string[];
-  /** The event sent to the account. */
   event: 'domain.verified' | 'domain.lost' | null;
 }
 

@@ -90,7 +90,6 @@ interface LookServices {
   secretsKey: () => Promise<Buffer>;
 }
 
-/** The result of checking a domain on one route. */
 export interface RouteLook {
   route: string;
   providerDomainId: string | null;

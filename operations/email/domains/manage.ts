@@ -31,11 +31,9 @@ import { type DnsServers, lookAt, removeAtProviders, type RouteLook } from './lo
 
 export interface NamedDomain {
   account: string;
-  /** Unvalidated. */
   name: string;
 }
 
-/** A sender domain in command output. */
 export interface DomainView {
   id: string;
   name: string;
@@ -75,7 +73,7 @@ export async function holdDomain(tx: Sql, named: NamedDomain): Promise<SenderDom
   return await findDomain(tx, named);
 }
 
-/** Views of domains, in order. */
+/** Domains as shown to staff, in the given order. */
 export async function viewsOf(sql: Sql, domains: readonly SenderDomain[]): Promise<DomainView[]> {
   const rows = await readDomainRoutes(
     sql,
@@ -98,7 +96,6 @@ export async function viewsOf(sql: Sql, domains: readonly SenderDomain[]): Promi
   });
 }
 
-/** The view of one domain. */
 export async function viewOf(sql: Sql, named: NamedDomain): Promise<DomainView> {
   const [view] = await viewsOf(sql, [await findDomain(sql, named)]);
   return view!;
@@ -107,7 +104,6 @@ export async function viewOf(sql: Sql, named: NamedDomain): Promise<DomainView> 
 const BITS = 2048;
 const generate = promisify(generateKeyPair);
 
-/** A DKIM key pair. */
 export interface KeyPair {
   /** DER as base64, as in DNS. */
   publicKey: string;
@@ -205,7 +201,6 @@ async function giveWay(tx: Sql, { id }: Holder, removed: readonly DomainRoute[])
   await closeFindings(tx, ['domain_lost'], [id]);
 }
 
-/** Stores the records that each route requires of a new domain. */
 async function noteNeeds(services: StaffServices, named: NamedDomain): Promise<void> {
   const domain = await findDomain(services.sql, named);
   const looks = await lookAt(services, domain);
@@ -271,11 +266,9 @@ export const setDefaultDomain = recorded('domains default', async (tx, named: Na
   };
 });
 
-/** The result of removing a domain. */
 export interface RemovedDomain {
   id: string;
   name: string;
-  /** The account's new default; null: none. */
   defaultName: string | null;
   /** Routes whose provider still has the domain: staff have to remove it there. */
   leftAt: string[];
