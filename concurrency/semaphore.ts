@@ -45,11 +45,7 @@ export function createSemaphore({ places }: { places: number }): Semaphore<void>
   return semaphore<void>(places, (waiting) => waiting.values().next().value);
 }
 
-/**
- * A semaphore shared fairly among owners: a free permit goes to the owner with the fewest, then to the longest waiting.
- * @param places permits in total
- * @param each permits per owner at most
- */
+/** A fair semaphore with at most `each` permits per owner: a free one goes to the owner with the fewest, then to the longest waiting. */
 export function createFairSemaphore(places: number, each: number): Semaphore<string> {
   const held = createCounts();
   const next = (waiting: ReadonlySet<Waiter<string>>): Waiter<string> | undefined => {

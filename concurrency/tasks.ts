@@ -75,8 +75,7 @@ export class QueueTimeoutError extends Error {
 const last = new Map<string, Promise<unknown>>();
 
 /**
- * Runs work one at a time per name, in this process, in arrival order. For work that would block on the same database lock anyway: it waits
- * here without holding a connection.
+ * Runs work one at a time per name, in this process: work that would block on the same database lock waits here without a connection.
  * @throws QueueTimeoutError after seven seconds in the queue; what `work` throws
  */
 export async function serially<T>(name: string, work: () => Promise<T>): Promise<T> {

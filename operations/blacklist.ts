@@ -38,11 +38,7 @@ export async function extendBlacklist({
   return { added: msisdns.length, invalid: given.filter((_, i) => parsed[i] === null) };
 }
 
-/**
- * Removes a number, in any of the three accepted formats, from the blacklist.
- * @returns the number in E.164
- * @throws Refused for an invalid number or one without an active entry
- */
+/** Takes a number off the blacklist. @returns the number in E.164 @throws Refused for an invalid number or one without an active entry */
 export async function shortenBlacklist({
   services: { sql },
   caller: { accountId },

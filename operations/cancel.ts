@@ -28,8 +28,7 @@ const DONE_WITHIN_MS = 5000;
 const LOOK_MS = 100;
 
 /**
- * Cancels a scheduled message and refunds its cost (v2.3.0, Cancelling). The database has the status; the workflow decides whether there is
- * still time. Idempotent.
+ * Cancels a scheduled message and refunds its cost (v2.3.0, Cancelling), if its workflow agrees that there is time. Idempotent.
  * @throws Refused if the message is unknown or can no longer be cancelled
  */
 export async function cancel({
@@ -153,8 +152,7 @@ async function signalForStaff(services: StaffServices, accountId: string, id: st
 }
 
 /**
- * Signals an accepted message's workflow to cancel, up to the send time, without waiting for a result. Starts the workflow if it was never
- * started or was lost.
+ * Signals an accepted message's workflow to cancel, up to the send time; starts it if it was never started or was lost.
  * @param until epoch milliseconds
  * @returns false if the workflow has already completed
  */

@@ -40,11 +40,7 @@ interface Asking {
   receivedAt: number;
 }
 
-/**
- * Looks up a number's network (v2.3.0, Number lookup): from results of the last 24 hours, otherwise from the network at a charge.
- * @param input the number in E.164
- * @throws Refused
- */
+/** Looks up a number (E.164) in its network, at a charge unless looked up within 24 hours (v2.3.0, Number lookup). @throws Refused */
 export async function lookUp({
   services,
   caller,
@@ -107,8 +103,7 @@ async function accept({
 }
 
 /**
- * Starts or joins the lookup's workflow and waits for its end. On failure or timeout, abandons and refunds a lookup that no workflow has
- * picked up.
+ * Starts or joins the lookup's workflow and waits for its end. On an outage, abandons and refunds a lookup that no workflow has picked up.
  * @returns the stored lookup; `outage` is null if the workflow's end was observed
  */
 async function outcomeOf(asking: Asking, id: string): Promise<{ row: LookupRow; outage: Outage | null }> {

@@ -51,11 +51,7 @@ export function outageOf(error: unknown): Outage | null {
   return DATABASE_GONE.has(code) || code.startsWith('08') ? 'unavailable' : null;
 }
 
-/**
- * Waits until a deadline. The work is not cancelled, so it must be harmless afterwards.
- * @param until epoch milliseconds
- * @throws DeadlineError if it has not finished by then
- */
+/** Waits until a deadline, in epoch milliseconds; the work is not cancelled, so it must be harmless afterwards. @throws DeadlineError */
 export async function within<T>(until: number, work: Promise<T>): Promise<T> {
   return await waitFor(work, until - Date.now(), () => {
     throw new DeadlineError('no answer in time');

@@ -8,11 +8,7 @@ export function quotaReached(quota: QuotaName, limit: number, param?: string): R
   return new Refused({ reason: 'quota_reached', quota, limit }, param);
 }
 
-/**
- * Waits for a write that counts against storage quotas.
- * @param params the request field to blame for each quota
- * @throws Refused above a quota
- */
+/** Waits for a write under storage quotas. @param params the request field to blame for each quota @throws Refused above one */
 export async function withinQuota<T>(
   params: Partial<Record<QuotaName, string>>,
   adding: Promise<T>,

@@ -21,8 +21,7 @@ interface Replies {
 }
 
 /**
- * Lists replies (v2.3.0, Inbound replies), none if the account has no inbound number, and marks them as read on request. Each unread reply
- * goes to exactly one of several concurrent readers.
+ * Lists replies and optionally marks them as read (v2.3.0, Inbound replies). Each unread reply goes to exactly one of concurrent readers.
  * @throws Refused for `mark_read` with a read-only key
  */
 export async function listReplies({

@@ -20,10 +20,9 @@ const UNAVAILABLE = {
 } as const satisfies Record<KeywordUnavailableError['why'], string>;
 
 /**
- * Changes an account's default sender, send window or keyword (v2.3.0, Account and senders), or the confirmation thresholds of MCP tools
- * (our addition). Undefined leaves a setting, null clears it.
- * @throws Refused for an empty change, an inactive sender, an unavailable keyword, thresholds above the installation's and too many changes
- *   in a day; nothing is changed then
+ * Changes an account's settings (v2.3.0, Account and senders; the confirmation thresholds of MCP tools are our addition). Undefined leaves
+ * a setting, null clears it.
+ * @throws Refused for invalid or no settings and for too many changes in a day; nothing is changed then
  */
 export async function changeSettings({
   services: { sql, settings: installation },

@@ -79,11 +79,11 @@ export function recordedAfter<Input, Data>(
 }
 
 /**
- * Acts on several things in order and records each right after it. One that is refused is reported and the rest go on; any other error ends
- * the run, and is reported if something was done before.
+ * Acts on several things in order and records each right after it. A refused one is reported and the rest go on; any other error ends the
+ * run.
  * @param act throws errors that concern more than this one thing
  * @param atOnce concurrency
- * @throws what `act` throws, if nothing was done before
+ * @throws what `act` throws, unless something was done before: then the result reports it
  * @throws Error if something was done but could not be recorded
  */
 export async function actOnEach<Why>(

@@ -34,7 +34,7 @@ export async function updateWithStart<Answer, Start extends Workflow>(
 const BEFORE_DEADLINE_MS = 2_000;
 
 /**
- * Starts a workflow or finds the running one, and waits for its end; returns immediately if it has already ended.
+ * Starts a workflow or finds the running one, and waits for its end, if it has not ended already.
  * @param until epoch milliseconds
  * @throws DeadlineError if it has not ended by then; otherwise Temporal's error or the workflow's failure
  */

@@ -110,7 +110,6 @@ export async function openAccount(sql: Sql, { id, settings, balance }: NewAccoun
 interface NewAccountInput {
   /** A test account by default. */
   settings: AccountPatch & { name: string };
-  /** Grosze net. */
   balance: number;
 }
 

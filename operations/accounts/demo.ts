@@ -18,9 +18,8 @@ export interface DemoAccount {
 }
 
 /**
- * Creates the demo account on the first start: live, prepaid, 50 PLN, sender DEMO, a live key with all scopes. Later calls find it,
- * whatever staff have changed. Of concurrent first starts exactly one creates it.
- * @param actor name in the audit log
+ * Creates the demo account on the first start: live, prepaid, 50 PLN, sender DEMO, a live key with all scopes. Later and concurrent calls
+ * find it, whatever staff have changed.
  */
 export async function ensureDemoAccount(sql: Database, actor: string): Promise<DemoAccount> {
   return sql.begin(async (transaction) => {

@@ -13,7 +13,6 @@ import { guardOf } from '../../domain/keywords.ts';
 
 interface EnableInput {
   account: string;
-  /** The receiving number, E.164. */
   msisdn: string;
 }
 
@@ -42,10 +41,7 @@ interface Input {
   word: string;
 }
 
-/**
- * Lets an account claim an everyday word as its keyword: replies that begin with it then go to this account.
- * @throws StaffRefused also for opt-out words and words that need no approval
- */
+/** Lets an account claim an everyday word as its keyword. @throws StaffRefused also for opt-out words and words that need no approval */
 export const allowKeyword = recorded('inbound allow-keyword', async (sql, { account, word }: Input) => {
   await holdOpenAccount(sql, account);
   const guard = guardOf(word);
@@ -55,10 +51,7 @@ export const allowKeyword = recorded('inbound allow-keyword', async (sql, { acco
   return { data: undefined, account, subject: word, details: { was_allowed: !isNew } };
 });
 
-/**
- * Revokes the approval of an everyday word, and the keyword itself if the account has it; it cannot be claimed for 30 days then.
- * @throws StaffRefused if the account has neither
- */
+/** Revokes the approval of an everyday word and frees the keyword, after 30 days. @throws StaffRefused if the account has neither */
 export const revokeKeyword = recorded('inbound revoke-keyword', async (sql, { account, word }: Input) => {
   await holdAccount(sql, account);
   const revoked = await withdrawConsent(sql, account, word);

@@ -117,10 +117,7 @@ export const createToken = recorded('tokens create', async (sql, input: Wanted) 
   return { data, account: account.id, subject: data.id, details: { hint, label, rateLimit } };
 });
 
-/**
- * Revokes a token immediately and creates another with its label and rate limit (v1.2.0, Authentication).
- * @throws StaffRefused also for a revoked one
- */
+/** Replaces a token, keeping label and rate limit (v1.2.0, Authentication). @throws StaffRefused also for a revoked one */
 export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: { token: string }) => {
   const former = await lockToken(sql, id);
   if (former === undefined || former.revokedAt !== null) {

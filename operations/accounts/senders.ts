@@ -31,12 +31,11 @@ export const removeSender = recorded('senders remove', async (sql, { account, na
   return { data: undefined, account, subject: name, details: { was_default: standard === name } };
 });
 
-/** Numbers that a test account may send to (v2.3.0, Authentication, 8). */
+// (v2.3.0, Authentication, 8)
 const MAX_VERIFIED = 2;
 
 interface NumberInput {
   account: string;
-  /** E.164. */
   msisdn: string;
 }
 

@@ -110,8 +110,7 @@ export interface ImportedContacts {
 }
 
 /**
- * Creates and updates up to 500 contacts by number (v2.3.0, Contacts), in order; invalid ones are skipped.
- * @param read parses an element; throws Refused if it is invalid
+ * Creates and updates up to 500 contacts by number (v2.3.0, Contacts), in order, skipping those that `read` refuses.
  * @throws Refused for too many elements, and above the account's quotas
  */
 export async function importContacts<Element>(

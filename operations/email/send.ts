@@ -164,11 +164,7 @@ interface Planned {
   limits: EmailLimits;
 }
 
-/**
- * Plans an e-mail: sender, recipients, price, route. All checks but the quotas happen here, before the write; quotas are checked in its
- * transaction because of concurrent requests.
- * @throws Refused
- */
+/** Plans an e-mail and checks all but the quotas, which are checked in the write's transaction because of concurrent requests. */
 async function planEmail({ services, caller, input, requestId }: EmailContext): Promise<Planned> {
   const { sql } = services;
   const asked = allRecipients(input);

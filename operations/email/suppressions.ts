@@ -89,12 +89,7 @@ function lineOf(sql: Database, { name, ratePerSecond }: Route): Line {
   return made;
 }
 
-/**
- * Adds addresses to the account's suppression list.
- * @param input addresses as normalized by `emailAddress`
- * @returns how many are new
- * @throws Refused
- */
+/** Adds normalized addresses to the account's suppression list. @returns how many are new @throws Refused */
 export async function addSuppressions({
   services: { sql },
   caller: { accountId },
@@ -107,8 +102,7 @@ export async function addSuppressions({
 }
 
 /**
- * Removes an address from the account's suppression list and from that of the provider that reported it. If the provider keeps it, the next
- * e-mail is reported as suppressed and the address is listed again.
+ * Removes an address from the account's suppression list and its provider's. If the provider keeps it, the next e-mail lists it again.
  * @returns the normalized address
  * @throws Refused
  */

@@ -29,11 +29,7 @@ interface IssuedStatement extends StatementRow {
   emailStatus: 'waiting' | null;
 }
 
-/**
- * Issues a postpaid account's statement for a month that ended some minutes ago or longer: charges less refunds. A statement above zero is
- * e-mailed to the contact address, if any, after the commit.
- * @throws StaffRefused
- */
+/** Issues and e-mails a postpaid account's statement (charges less refunds) for a month over for some minutes. @throws StaffRefused */
 export const issueStatement = recorded('statements issue', async (sql, input: IssueInput) => {
   const { account } = input;
   requirePostpaid(await findAccount(sql, account));

@@ -26,12 +26,7 @@ import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import type { OperationContext } from '../context.ts';
 import { DeadlineError } from '../outages.ts';
 
-/**
- * Validates the period; defaults to the last `REPORT_DAYS_STANDARD` days up to today.
- * @param asked Polish calendar days, `YYYY-MM-DD`
- * @param now epoch milliseconds
- * @throws Refused if it is reversed or too long
- */
+/** Validates a period of Polish calendar days; by default the last `REPORT_DAYS_STANDARD` up to today. @param now epoch milliseconds */
 function reportPeriod(
   asked: { from?: string | undefined; to?: string | undefined },
   now: number,

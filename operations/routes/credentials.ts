@@ -44,9 +44,7 @@ export const replaceCredentials = recorded(
 );
 
 /**
- * Validates new credentials, with a secret of our own where the kind has one.
- * @param before the current credentials, whose own secret is kept
- * @returns null for a kind without credentials
+ * Validates new credentials, keeping a secret of our own from the current ones; null for a kind without credentials.
  * @throws StaffRefused, without quoting the credentials
  */
 export async function newCredentials(

@@ -138,11 +138,7 @@ export function fingerprintOf(secretsKey: Buffer, method: string, path: string, 
     .digest();
 }
 
-/**
- * Looks for an accepted request with this idempotency key (v2.3.0, Limits and Errors).
- * @returns its response; null if the key is unused or absent
- * @throws Refused if that request had other content
- */
+/** The response to an accepted request with this key, or null (v2.3.0, Limits and Errors). @throws Refused if it had other content */
 export async function findReplay<Body>(
   context: { services: Pick<Services, 'sql'>; caller: Pick<Caller, 'accountId'> },
   keyed: IdempotencyClaim | null,

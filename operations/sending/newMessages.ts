@@ -122,9 +122,8 @@ export async function newMessages(
 }
 
 /**
- * The refusal if a plan exceeds the quotas of scheduled or unpaid messages; null otherwise (no query if it has neither). Checked before the
- * write, so concurrent requests of an account may exceed the scheduled quota together, by their recipients at most; acceptance checks
- * batches of rejected messages exactly.
+ * The refusal above the quotas of scheduled or unpaid messages; no query if the plan has neither. Checked before the write, so concurrent
+ * requests may exceed the scheduled quota together; acceptance checks batches of rejected messages exactly.
  */
 export async function messageQuotaRefusal(
   sql: Sql,

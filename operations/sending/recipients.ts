@@ -32,8 +32,7 @@ interface ReadRecipients {
 }
 
 /**
- * Parses `to` (v2.3.0, Send): numbers in any of the three accepted formats, and groups as `group:<id or name>`. Thousands of foreign
- * numbers take a large part of a second, so it yields to the event loop.
+ * Parses `to` (v2.3.0, Send), yielding to the event loop: thousands of foreign numbers take a large part of a second.
  * @throws Refused for a malformed number, an empty list or too many recipients
  */
 export async function readRecipients(

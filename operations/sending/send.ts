@@ -133,8 +133,8 @@ export interface ItemAnswers<Shown> {
 type Blaming = Pick<ItemAnswers<never>, 'blamed'>;
 
 /**
- * Sends items together (v1.2.0, POST /v1/sms/bulk, individual texts): items sent before under their key are replayed, all others are
- * accepted and charged together, or none of them.
+ * Sends items together (v1.2.0, POST /v1/sms/bulk, individual texts): those sent before under their key are replayed, the others are
+ * accepted all or none.
  * @returns the view of each item, in input order
  * @throws Refused
  */

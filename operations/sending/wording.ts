@@ -79,8 +79,7 @@ export interface PersonalText extends Measure {
 }
 
 /**
- * Finds and checks the text of a request, its own or a template's with `params` filled in (v2.3.0, Send, fields `text`, `template_id`,
- * `params`; rule 5).
+ * Finds and checks the text of a request or its template, with `params` filled in (v2.3.0, Send; rule 5).
  * @throws Refused naming `text`, `template_id` or `params`
  */
 export async function findWording(

@@ -50,8 +50,7 @@ function decision(action: string, what: Decision) {
 export type DecidedOne = ActedOn<StaffRefusal>;
 
 /**
- * Submits several unanswered messages again, in order. Refused ones are reported and the rest go on, until Temporal stops answering. Each
- * has its own audit record.
+ * Submits several unanswered messages again, in order, with an audit record each. Refused ones are reported and the rest go on.
  * @param agreed false: dry run
  * @throws StaffRefused if Temporal does not answer and nothing was done
  */
@@ -104,8 +103,7 @@ function recordOf(id: string, { accountId, carriedOut }: Decided): ActRecord {
 }
 
 /**
- * Has the workflow of an unanswered message carry out a decision. A timeout leaves open whether it did, so it is returned, not thrown, and
- * gets an audit record.
+ * Has a message's workflow carry out a decision. A timeout is returned, not thrown: it may have happened and needs an audit record.
  * @throws StaffRefused also if the message is not unanswered
  */
 export async function decide(services: StaffServices, id: string, what: Decision): Promise<Decided> {
@@ -134,10 +132,7 @@ async function update(client: Client, id: string, what: Decision): Promise<boole
   }
 }
 
-/**
- * Retries the update while the server drops the workflow task that carries it: the activity may have changed the database without the
- * workflow knowing.
- */
+// The server may drop the workflow task that carries the update: its activity may have changed the database without the workflow knowing.
 async function updateAgain(client: Client, id: string, what: Decision, deadline: number): Promise<void> {
   for (;;) {
     try {

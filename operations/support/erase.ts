@@ -66,8 +66,7 @@ async function eraseNow(services: StaffServices, person: Person): Promise<Done> 
 }
 
 /**
- * Erases the data of an e-mail address at its owner's request and gives up e-mails not yet submitted to a provider. Suppression entries
- * remain, as do contacts, which are erased by number.
+ * Erases the data of an e-mail address at its owner's request and gives up its unsubmitted e-mails. Suppressions and contacts remain.
  * @throws StaffRefused account_missing
  */
 export const eraseAddress = recordedAfter(

@@ -61,8 +61,7 @@ async function hasRunningWorkflow(client: Client, id: string): Promise<boolean> 
 }
 
 /**
- * Fails and refunds an e-mail that no provider has accepted, or whose submission is unanswered (recipients may have got it). Its workflow
- * picks up the status.
+ * Fails and refunds an e-mail that is not submitted, or whose submission is unanswered (recipients may have got it).
  * @throws StaffRefused email_missing, email_not_waiting
  */
 export const giveUpEmailForStaff = recorded('emails give-up', async (tx, { id }: { id: string }) => {

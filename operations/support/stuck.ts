@@ -57,10 +57,7 @@ const LOOKED_MAX = 1_000;
 const AT_ONCE = 20;
 const { account, route: onRoute, status, sendTime } = SEARCH_ATTRIBUTES;
 
-/**
- * Finds workflows whose task keeps failing or that no worker picks up. Temporal has no query for them, so running workflows are described
- * one by one, starting with those that are overdue.
- */
+/** Finds workflows whose task keeps failing or is not picked up, by describing them one by one: Temporal has no query for that. */
 export async function stuckTasks(client: Client, filter: StuckFilter): Promise<StuckWorkflows> {
   const before = `'${new Date(Date.now() - filter.minutes * 60_000).toISOString()}'`;
   const message = `WorkflowType = 'message' AND ${status.name}`;

@@ -102,8 +102,7 @@ export interface CancelledMany {
 }
 
 /**
- * Cancels and refunds the scheduled messages of an account or one of its requests, including those whose workflow has not started. Each
- * gets its own audit record right after it; a final one has the totals and what was left.
+ * Cancels the scheduled messages of an account or a request, with or without a workflow. Audit records as for `unstick`.
  * @throws StaffRefused if nothing was done
  */
 export const cancelMany = recordedAfter(

@@ -65,8 +65,7 @@ export interface ResentMany {
 }
 
 /**
- * Delivers exhausted events again, newest first. Each gets its own audit record right after it; a final one has the filter and what was
- * left.
+ * Delivers exhausted events again, newest first. Each gets its own audit record right after it; a final one has what was left.
  * @param agreed false: dry run
  * @throws StaffRefused
  */

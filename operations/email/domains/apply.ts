@@ -33,8 +33,7 @@ export interface Applied {
 }
 
 /**
- * Stores a check of a domain with its consequences: the account's default domain, finding, event. Locks the account's domains until the
- * transaction ends.
+ * Stores a check of a domain with its consequences (default domain, finding, event), locking the account's domains until the commit.
  * @param asked false: neither DNS nor a provider was queried; only the required records are known
  * @returns null if the domain was deleted
  */

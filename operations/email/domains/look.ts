@@ -102,8 +102,7 @@ type Rule = DomainRule<unknown, unknown>;
 type Kept = Pick<DomainRoute, 'providerDomainId' | 'records'>;
 
 /**
- * Checks a domain on each enabled e-mail route: queries DNS where we sign e-mails, the provider where it verifies domains. Failed queries
- * are reported in `problem`.
+ * Checks a domain on each enabled e-mail route: by DNS where we sign e-mails, otherwise by the provider. `problem`: the query failed.
  * @param servers undefined: query neither DNS nor providers (beyond adding the domain); only determine the required records
  */
 export async function lookAt(

@@ -138,12 +138,7 @@ export const addDomain: StaffOperation<NamedDomain, DomainView> = async (context
   return await viewOf(services.sql, named);
 };
 
-/**
- * Removes the domain of an expired claim from the providers: its former holder knows the records that would verify it there for
- * the next one.
- * @returns the former holder's rows
- * @throws StaffRefused domain_left
- */
+/** Removes the domain of an expired claim from the providers: left there, records known to the former holder would verify it. */
 async function removeFormer(services: StaffServices, { account, name }: NamedDomain): Promise<DomainRoute[]> {
   const holder = await findHolder(services.sql, name, CLAIM_MS);
   if (holder?.givesWay !== true || holder.accountId === account) return [];
@@ -188,7 +183,6 @@ const claim = recorded('domains add', async (tx, { account, name, keys, removed 
   return { data: undefined, records: [added, ...lost] };
 });
 
-/** @throws StaffRefused domain_left */
 async function giveWay(tx: Sql, { id }: Holder, removed: readonly DomainRoute[]): Promise<void> {
   const gone = new Set(removed.map(({ providerDomainId }) => providerDomainId));
   // A concurrent check may have added it to a provider again.
@@ -208,8 +202,7 @@ async function noteNeeds(services: StaffServices, named: NamedDomain): Promise<v
 }
 
 /**
- * Checks a domain's records now. A success verifies it immediately; a verified domain is lost only if its records are still missing ten
- * minutes later.
+ * Checks a domain's records now. Success verifies it immediately; it is lost only if records are still missing ten minutes later.
  * @throws Refused domain_malformed, domain_unknown
  */
 export const checkDomain: StaffOperation<NamedDomain & { dnsServers: DnsServers }, DomainView> = async (
@@ -236,8 +229,7 @@ const noteLooks = recorded(
 );
 
 /**
- * Confirms a domain for staff: verified on every route until removed, whatever DNS says. For where DNS cannot be queried, such as the
- * simulated network.
+ * Confirms a domain for staff, where DNS cannot be queried (simulated network): verified on every route until removed.
  * @throws Refused domain_malformed, domain_unknown
  */
 export const confirmDomain: StaffOperation<NamedDomain, DomainView> = async (context) => {
