@@ -79,8 +79,7 @@ export function recordedAfter<Input, Data>(
 }
 
 /**
- * Acts on several things in order and records each right after it. A refused one is reported and the rest go on; any other error ends the
- * run.
+ * Acts on several things in order and records each right after it. A refusal is reported and the rest go on; any other error ends the run.
  * @param act throws errors that concern more than this one thing
  * @param atOnce concurrency
  * @throws what `act` throws, unless something was done before: then the result reports it

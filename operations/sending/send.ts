@@ -133,8 +133,8 @@ export interface ItemAnswers<Shown> {
 type Blaming = Pick<ItemAnswers<never>, 'blamed'>;
 
 /**
- * Sends items together (v1.2.0, POST /v1/sms/bulk, individual texts): those sent before under their key are replayed, the others are
- * accepted all or none.
+ * Sends items together (v1.2.0, POST /v1/sms/bulk, individual texts): those sent before under their key are
+ * replayed, the others are accepted all or none.
  * @returns the view of each item, in input order
  * @throws Refused
  */
