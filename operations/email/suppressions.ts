@@ -22,7 +22,7 @@ interface Removal {
 }
 
 const KEPT = 'the provider keeps an address on its suppression list';
-// The caller waits this long; the removal then continues in the background up to GOES_ON_MS.
+// The caller waits for 5 s; the removal then continues in the background.
 const PROVIDER_MS = 5_000;
 const GOES_ON_MS = 30_000;
 
