@@ -94,6 +94,7 @@ export async function serially<T>(name: string, work: () => Promise<T>): Promise
   }
 }
 
+// A few milliseconds of work.
 const ITEMS = 500;
 
 /** `Array.map` for thousands of items; yields to the event loop after every 500. */

@@ -49,6 +49,7 @@ const known = new WeakMap<KeyServices, () => Promise<CallbackRoutes>>();
 interface Reached {
   route: string;
   path: string;
+  /** Null: the path has none. */
   secret: string | null;
   address: string;
 }

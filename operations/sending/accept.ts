@@ -18,6 +18,7 @@ export const ACCEPT_MS = 9_500;
 // Accepted but not started. Messages an API process accepts between two reads of the backlog come on top.
 const BACKLOG_MAX = { account: 100_000, installation: 1_000_000 };
 const BACKLOG_RETRY_SECONDS = 60;
+// The server was not reached, so the transaction was never sent.
 const UNREACHED = new Set(['ECONNREFUSED', 'CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 
 /**

@@ -105,6 +105,7 @@ async function cancelScheduled(services: StaffServices, person: Person): Promise
   return scheduled.length - left.length;
 }
 
+/** Waits until workers have assigned pending replies to accounts and pending lookups have ended. */
 async function untilDecided(sql: Database, person: Person): Promise<void> {
   await settled(
     () => undecided(sql, person),

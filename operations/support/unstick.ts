@@ -30,6 +30,7 @@ interface Input {
 export interface Unstuck {
   kind: StuckKind;
   things: StuckThing[];
+  /** The total, without the limit. */
   of: number;
   /** One per thing, in that order; null in a dry run. */
   outcome: ActedOn<StaffRefusal | ResendRefusal>[] | null;
@@ -96,6 +97,7 @@ interface CancelInput {
 
 export interface CancelledMany {
   ids: string[];
+  /** The total, without the limit. */
   of: number;
   /** One per message, in order of `ids`; null in a dry run. */
   outcome: ActedOn<StaffRefusal>[] | null;

@@ -6,6 +6,7 @@ const ANSWER_WITHIN_MS = 5_000;
 const WORKER_WITHIN_MS = 3_000;
 const DESCRIBED_AT_ONCE = 10;
 const FAILURE_LENGTH = 300;
+// A message's history has some tens of events; see the Temporal UI for longer ones.
 const HISTORY_MAX = 5_000;
 
 // temporal.api.enums.v1.PendingActivityState.
