@@ -12,21 +12,20 @@ import type { Services } from './services.ts';
 import { isTracing } from '../telemetry/tracing.ts';
 import { HttpRefused } from './http/refusals.ts';
 
-/** A door beside the two interfaces: what it answers at its paths is its own. */
+/** Routes beside the REST interfaces, with responses in a format of their own. */
 export interface Mount {
   methods: readonly string[];
   paths: readonly string[];
   serve(services: Services, context: Context): Promise<void>;
 }
 
-// Of an answer that is written piece by piece.
 const CLIENT_LEFT = 'ERR_STREAM_PREMATURE_CLOSE';
 
-/** The whole API as a Koa application, with the doors that stand beside it. */
+/** Creates the Koa application with all endpoints, pages and mounts. */
 export function createApp(services: Services, mounts: readonly Mount[] = []): Koa<State> {
   const app = new Koa<State>();
   app.silent = true;
-  // What stands last was added by the proxy next to us; what stands before it, anybody may have written.
+  // Trust only the last entry of X-Forwarded-For, which our proxy appended: clients can forge the others.
   app.proxy = services.settings.TRUST_PROXY;
   app.maxIpsCount = 1;
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -52,7 +51,7 @@ function createRouter(services: Services, mounts: readonly Mount[]): Router<Stat
     const layer = router.register(route.path, [route.method], (context, next) =>
       isOfAnother(route.path, context.path) ? next() : serve(route, services, context, context.params),
     );
-    // The router takes HEAD for every GET.
+    // The router adds HEAD to every GET.
     if (changesSomething(route)) layer.methods = layer.methods.filter((method) => method !== 'HEAD');
   }
   for (const page of pages) {
@@ -69,12 +68,12 @@ function createRouter(services: Services, mounts: readonly Mount[]): Router<Stat
 const routes = routesOf([...endpoints, ...earlierEndpoints]);
 const declaredPaths = new Set(routes.map(({ path }) => path));
 
-/** Whether a path that fits a pattern with parameters is declared itself: `/v1/messages/estimate` is no message. */
+/** `/v1/messages/estimate` also matches `/v1/messages/:id`; the literal path wins. */
 function isOfAnother(pattern: string, path: string): boolean {
   return pattern !== path && declaredPaths.has(path);
 }
 
-// Answers are JSON for programs: a browser is to do nothing with them, and nobody is to keep them.
+// Responses are JSON for programs: browsers must not render or cache them.
 function securityHeaders(): Koa.Middleware<State> {
   const protect = helmet({
     contentSecurityPolicy: {
@@ -90,7 +89,7 @@ function securityHeaders(): Koa.Middleware<State> {
   };
 }
 
-/** No endpoint took the request: another method of the path would (405, or 204 to OPTIONS), or nothing is there (404). */
+/** 404 for an unknown path; 405 for an unsupported method, 204 for OPTIONS. */
 function refuseUnrouted(router: Router<State>, context: Context): void {
   const layers = router
     .match(context.path, context.method)
@@ -98,7 +97,6 @@ function refuseUnrouted(router: Router<State>, context: Context): void {
   const allowed = [...new Set([...layers.flatMap(({ methods }) => methods), 'OPTIONS'])].sort();
   if (layers.length === 0) throw new HttpRefused({ reason: 'route_unknown' });
   context.state.route = String(layers[0]!.path);
-  // The form of the interface that has the path, with whatever methods.
   const owners = new Map(
     routes.filter(({ path }) => path === context.state.route).flatMap((route) => [...route.owners]),
   );

@@ -25,7 +25,6 @@ import { ABOUT_CURSOR, pageOf, pageSchema, pageSize } from './paging.ts';
 
 const LISTED = /^\+[0-9]{8,15}$/;
 
-/** BlacklistEntry. */
 const blacklistEntrySchema = z
   .strictObject({
     msisdn: documented(z.string(), 'A phone number.', '+48500100200'),
@@ -35,7 +34,7 @@ const blacklistEntrySchema = z
   })
   .meta({ id: 'BlacklistEntry', description: 'A number that gets nothing from the account.' });
 
-// A number as lists show it: what was listed once stays a cursor, whatever becomes of its country's numbering.
+// Checked by pattern only: a listed number stays a valid cursor even if its country's numbering plan changes.
 const cursor = z
   .string()
   .transform((value, context) => {
@@ -49,10 +48,9 @@ const cursor = z
   })
   .meta({ pattern: LISTED.source, description: ABOUT_CURSOR });
 
-// No pattern: what is malformed does not stop the request.
+// No pattern: a malformed number is reported in `invalid` and does not fail the request.
 const number = z.string().meta({ format: 'phone-number' });
 
-// What the end of an addition means and how it may look, asked for and answered alike.
 const EXPIRES_AT = ['When the entries end, in the future; null or left out means never.', null] as const;
 
 const addition = z
@@ -87,7 +85,7 @@ const addition = z
   })
   .meta({ oneOf: [given('msisdn', 'string'), given('msisdns', 'array')] });
 
-/** GET /v1/blacklist (v2.3.0, Blacklist and opt-out): entries in force, sorted by number. */
+/** GET /v1/blacklist (v2.3.0, Blacklist and opt-out). */
 export const listBlacklist = endpoint({
   method: 'GET',
   path: '/v1/blacklist',
@@ -104,7 +102,7 @@ export const listBlacklist = endpoint({
   },
 });
 
-/** POST /v1/blacklist: one number or up to 1000; `added` counts the distinct numbers that are listed now. */
+/** POST /v1/blacklist: `added` counts the distinct numbers listed afterwards, whether new or not. */
 export const extendBlacklist = endpoint({
   method: 'POST',
   path: '/v1/blacklist',
@@ -133,7 +131,6 @@ export const extendBlacklist = endpoint({
   },
 });
 
-/** DELETE /v1/blacklist/{msisdn}: the number in any of the three formats. */
 export const shortenBlacklist = endpoint({
   method: 'DELETE',
   path: '/v1/blacklist/:msisdn',

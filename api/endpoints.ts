@@ -26,7 +26,6 @@ import { listSenders } from './senders.ts';
 import { changeTemplate, createTemplate, deleteTemplate, getTemplate, listTemplates } from './templates.ts';
 import { changeWebhook, listDeliveries, resendDelivery } from './account/webhook.ts';
 
-/** The whole interface. */
 export const endpoints: readonly Endpoint[] = [
   sendMessages,
   sendMms,

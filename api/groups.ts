@@ -18,24 +18,23 @@ import * as operations from '../operations/addressBook/groups.ts';
 import { addMembers, removeMember } from '../operations/addressBook/groups.ts';
 import { endpoint } from './http/endpoint.ts';
 
-// As `lineText`, and not blank.
+// `lineText` that is not blank.
 const SOMETHING_ON_ONE_LINE =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\s][^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
 
-/** What names a group: its name, or its id (v2.3.0, Contacts, `groups`). */
+/** A group's name or id (v2.3.0, Contacts, `groups`). */
 export const groupReference = lineText
   .refine(...notFarBeyond(GROUP_NAME_MAX))
   .transform(composed)
   .pipe(z.string().trim().min(1).max(GROUP_NAME_MAX))
   .meta({ minLength: 1, maxLength: GROUP_NAME_MAX, pattern: SOMETHING_ON_ONE_LINE });
 
-/** A group's name: 1 to 80 characters (v2.3.0, Group), nothing that is meant as an id. */
+/** 1 to 80 characters (v2.3.0, Group), not in the form of an id. */
 const groupName = groupReference.refine(
   (value) => !isMeantAsGroupId(value),
   issue({ reason: 'group_name_like_id' }),
 );
 
-/** Group. */
 const groupSchema = z
   .strictObject({
     id: documented(z.string(), 'The id.', exampleId('gr')),
@@ -48,7 +47,7 @@ const groupSchema = z
 const byId = z.strictObject({ id: pathId('gr') });
 const named = z.strictObject({ name: documented(groupName, 'The name.', 'Klienci') });
 
-/** GET /v1/groups (v2.3.0, Groups): all of them, by name in the order of the Polish alphabet. */
+/** GET /v1/groups (v2.3.0, Groups), in the order of the Polish alphabet. */
 export const listGroups = endpoint({
   method: 'GET',
   path: '/v1/groups',
@@ -63,7 +62,6 @@ export const listGroups = endpoint({
   },
 });
 
-/** POST /v1/groups. */
 export const createGroup = endpoint({
   method: 'POST',
   path: '/v1/groups',
@@ -82,7 +80,6 @@ export const createGroup = endpoint({
   },
 });
 
-/** GET /v1/groups/{id}. */
 export const getGroup = endpoint({
   method: 'GET',
   path: '/v1/groups/:id',
@@ -99,7 +96,6 @@ export const getGroup = endpoint({
   },
 });
 
-/** PATCH /v1/groups/{id}: another name. */
 export const renameGroup = endpoint({
   method: 'PATCH',
   path: '/v1/groups/:id',
@@ -125,7 +121,6 @@ export const renameGroup = endpoint({
   },
 });
 
-/** DELETE /v1/groups/{id}: its contacts stay. */
 export const deleteGroup = endpoint({
   method: 'DELETE',
   path: '/v1/groups/:id',
@@ -145,12 +140,11 @@ function groupRecord({ id, name, members, createdAt: since }: GroupRow) {
   return { id, name, members, created_at: since.toISOString() };
 }
 
-// Longer than any id or number; what is longer is no slip of the pen.
+// Longer values are refused; shorter invalid ones are listed in `invalid`.
 const VALUE_MAX = 100;
 
 const values = omissible(z.array(z.string().max(VALUE_MAX)));
 
-/** POST /v1/groups/{id}/contacts (v2.3.0, Groups): adds contacts by id, numbers as contacts. */
 export const addGroupContacts = endpoint({
   method: 'POST',
   path: '/v1/groups/:id/contacts',
@@ -190,7 +184,6 @@ export const addGroupContacts = endpoint({
   },
 });
 
-/** DELETE /v1/groups/{id}/contacts/{contactId}: takes a contact out of a group. */
 export const removeGroupContact = endpoint({
   method: 'DELETE',
   path: '/v1/groups/:id/contacts/:contactId',

@@ -6,7 +6,7 @@ import { within } from '../operations/outages.ts';
 import type { Services } from './services.ts';
 
 const SERVICE = 'goniec';
-/** The interface description that the API implements. */
+/** Version of the interface description that the API implements. */
 export const INTERFACE_VERSION = '2.3.0';
 const CHECK_MS = 500;
 const KEEP_MS = 1000;
@@ -24,7 +24,7 @@ const identity = {
 };
 const ABOUT_STATUS = 'Whether the service works.';
 
-/** GET /v1/health (v2.3.0, Health), without a key: whether the database and Temporal answer. */
+/** GET /v1/health (v2.3.0, Health), without a key. */
 export const getHealth = endpoint({
   method: 'GET',
   path: '/v1/health',
@@ -57,7 +57,7 @@ export const getHealth = endpoint({
 
 const recent = new WeakMap<Services, { at: number; checks: Promise<Checks> }>();
 
-// Anybody may ask, so many askers share one check, and its result serves for a second.
+// Open to anyone, so concurrent requests share one check, and its result is reused for a second.
 function recentChecks(services: Services): Promise<Checks> {
   const known = recent.get(services);
   if (known !== undefined && Date.now() - known.at < KEEP_MS) return known.checks;

@@ -17,7 +17,6 @@ import {
 } from './fields.ts';
 import { cursorAfter, idCursor, pageSchema, pageSize } from './paging.ts';
 
-/** InboundMessage. */
 export const inboundSchema = z
   .strictObject({
     id: documented(z.string(), 'The id.', exampleId('in')),
@@ -43,10 +42,7 @@ export const inboundSchema = z
   })
   .meta({ id: 'InboundMessage', description: 'A reply from a phone.' }) satisfies z.ZodType<InboundRecord>;
 
-/**
- * GET /v1/inbound (v2.3.0, Inbound replies): newest first; none as long as the account receives no replies. `mark_read`
- * makes it a change.
- */
+/** GET /v1/inbound (v2.3.0, Inbound replies); `mark_read` changes state. */
 export const listInbound = endpoint({
   method: 'GET',
   path: '/v1/inbound',
@@ -95,7 +91,6 @@ export const listInbound = endpoint({
   },
 });
 
-/** GET /v1/inbound/{id}. */
 export const getInbound = endpoint({
   method: 'GET',
   path: '/v1/inbound/:id',

@@ -16,12 +16,10 @@ import { isId } from '../domain/ids.ts';
 import { Refused } from '../domain/refusals.ts';
 
 const TOKEN_PATTERN = `^[0-9A-Za-z]{${LINK_TOKEN_LENGTH}}$`;
-// What a token means and how it may look, asked for and answered alike.
 const TOKEN = ['The token of the short link.', 'k3Xr9QzA'] as const;
 
 const isLinkToken = (text: string): boolean => isToken(text, LINK_TOKEN_LENGTH);
 
-/** TrackedLink. */
 export const trackedLinkSchema = z
   .strictObject({
     token: documented(z.string().regex(/^[0-9A-Za-z]{8}$/), ...TOKEN),
@@ -55,7 +53,7 @@ const linkWithClicksSchema = trackedLinkSchema
   })
   .meta({ id: 'TrackedLinkWithClicks', description: 'A tracked link with its latest clicks.' });
 
-/** GET /v1/links (v2.3.0, Tracked links): newest first; the totals are those of the page. */
+/** GET /v1/links (v2.3.0, Tracked links). */
 export const listLinks = endpoint({
   method: 'GET',
   path: '/v1/links',
@@ -86,7 +84,6 @@ export const listLinks = endpoint({
   },
   async handle({ services, caller, query }) {
     const { message_id: messageId = null, clicked = false, cursor: before = null, limit } = query;
-    // What cannot be a message's id names none, and nothing carries a link then.
     const found =
       messageId === null || isId('msg', messageId)
         ? await readLinks(services.sql, caller.accountId, { messageId, clicked, before }, limit + 1)
@@ -107,7 +104,6 @@ export const listLinks = endpoint({
   },
 });
 
-/** GET /v1/links/{token}: with its latest clicks; the visitors' addresses are not shown. */
 export const getLink = endpoint({
   method: 'GET',
   path: '/v1/links/:token',

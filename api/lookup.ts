@@ -6,7 +6,6 @@ import { LOOKUP_STATUSES } from '../domain/submission.ts';
 import { documented, EXAMPLE_INSTANT, grosze, pathNumber, timestamp } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
 
-/** HlrResult. */
 const lookupSchema = z
   .strictObject({
     msisdn: documented(z.string(), 'A phone number.', '+48500100200'),

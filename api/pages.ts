@@ -7,7 +7,6 @@ import { redirect } from './pages/redirect.ts';
 import { optOutPage } from './pages/optOut.ts';
 import { unsubscribePage } from './pages/unsubscribe.ts';
 
-/** Every public page. */
 export const pages: readonly Page[] = [
   optOutPage,
   unsubscribePage,

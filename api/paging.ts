@@ -2,20 +2,16 @@ import { z } from 'zod';
 import { type IdPrefix, isId } from '../domain/ids.ts';
 import { documented, issue, pageLimit } from './fields.ts';
 
-/** Greatest size of a page (v2.3.0, Limits, for the history; ours for the other lists). */
+/** Largest page (v2.3.0, Limits, for the history; ours for the other lists). */
 export const PAGE_MAX = 200;
-/** Size of a page unless asked. */
 export const PAGE_STANDARD = 50;
 
-/** What the parameter `limit` of a list means. */
 export const ABOUT_LIMIT = 'How many at most.';
-/** What the parameter `cursor` of a list means. */
 export const ABOUT_CURSOR = '`next_cursor` of the page before.';
 
-/** The parameter `limit` of a list. */
 export const pageSize = pageLimit(PAGE_MAX, PAGE_STANDARD).describe(ABOUT_LIMIT);
 
-/** A page of a list, as answered. */
+/** Schema of a page. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     data: z.array(item).describe('The page.'),
@@ -27,7 +23,7 @@ export function pageSchema<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** An opaque cursor that stands for the id of the last row; only as `cursorAfter` writes it. */
+/** An opaque cursor: the id of the last row, as `cursorAfter` encodes it. */
 export function idCursor(prefix: IdPrefix, format: string) {
   return z
     .string()
@@ -40,15 +36,12 @@ export function idCursor(prefix: IdPrefix, format: string) {
     .meta({ format, description: ABOUT_CURSOR });
 }
 
-/** The cursor of the page that begins behind a row. */
+/** The cursor of the page after this row. */
 export function cursorAfter(id: string): string {
   return Buffer.from(id, 'latin1').toString('base64url');
 }
 
-/**
- * A page of what was found, where one more than its size was asked for: that one shows whether another page follows.
- * @returns `last`: the row behind which the next page begins; undefined when there is none
- */
+/** Cuts rows, read with limit `size + 1`, to a page. @returns `last`: its last row if another page follows, else undefined */
 export function pageOf<Row>(found: readonly Row[], size: number): { page: Row[]; last: Row | undefined } {
   const page = found.slice(0, size);
   return { page, last: found.length > size ? page.at(-1) : undefined };

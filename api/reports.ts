@@ -22,7 +22,6 @@ const day = z
   .refine((value) => parseDay(value) !== null, issue({ reason: 'day_malformed' }))
   .meta({ format: 'date', example: '2026-11-01' });
 
-/** The query of `GET /v1/reports`. */
 const reportQuery = z.strictObject({
   from: day
     .optional()
@@ -102,7 +101,6 @@ const byStatus = Object.fromEntries(
   EMAIL_STATUSES.map((status) => [status, count(`Of these e-mails, how many are \`${status}\` now.`)]),
 ) as Record<EmailStatus, ReturnType<typeof count>>;
 
-/** The answer of `GET /v1/reports`. */
 const reportSchema = z
   .strictObject({
     from: periodDay.describe('The first day.'),
@@ -179,11 +177,8 @@ const COLUMNS = [
   'opt_outs',
 ] as const;
 
-/**
- * A report as CSV (RFC 4180, commas, a header line). `row` is `group`, or `rest` in the last line when rows were left out, so that
- * the lines always add up to the totals, which are not among them. A key that a spreadsheet would take for a formula
- * begins with an apostrophe.
- */
+// RFC 4180. If rows were left out, the last line is `rest`, so that the lines add up to the totals, which are not included. A key that
+// a spreadsheet would take for a formula gets an apostrophe.
 function* reportCsv({ data, rest }: Report): Iterable<string> {
   const write = (lines: object[], header: boolean) =>
     stringify(lines, { columns: [...COLUMNS], header, record_delimiter: 'windows' });
@@ -201,10 +196,7 @@ function columnsOf({ delivery_seconds: { median, p95 }, ...figures }: ReportFigu
   return { ...figures, delivery_seconds_median: median, delivery_seconds_p95: p95 };
 }
 
-/**
- * GET /v1/reports, which v2.3.0 only names: sums over the messages accepted in a period of Polish calendar days, with
- * all that came of them since.
- */
+/** GET /v1/reports, which v2.3.0 only names. */
 export const getReport = endpoint({
   method: 'GET',
   path: '/v1/reports',

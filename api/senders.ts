@@ -3,7 +3,7 @@ import { listSenders as senderNames } from '../operations/settings.ts';
 import { documented, exampleId } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
 
-/** GET /v1/senders (v2.3.0, Sender list item): active senders, and the one in effect when a send names none. */
+/** GET /v1/senders (v2.3.0, Sender list item). */
 export const listSenders = endpoint({
   method: 'GET',
   path: '/v1/senders',
@@ -49,7 +49,6 @@ const recordSchema = z
   })
   .meta({ id: 'DnsRecord', description: 'A DNS record that the owner of a sender domain sets.' });
 
-/** A sender domain as webhooks have it. */
 export const senderDomainSchema = z
   .strictObject({
     id: documented(z.string(), 'The id.', exampleId('dom')),

@@ -26,7 +26,7 @@ type Call = ReturnType<Parameters<Interceptor>[1]>;
 
 const CANCELLED = 1;
 
-/** A connection to Temporal that is made with the first call. Calls that wait for their next try fail when it is closed. */
+/** A lazy connection to Temporal. Calls that wait for a retry fail once it is closed. */
 export function temporalConnection(
   server: Pick<ConnectionOptions, 'address' | 'tls' | 'apiKey'>,
 ): Connection {
@@ -34,7 +34,7 @@ export function temporalConnection(
   return Connection.lazy({ ...server, interceptors });
 }
 
-// A closed channel throws at the next try, which the SDK makes in a timer: nobody could catch it, and the process would end.
+// A closed channel throws in the SDK's retry timer, where nothing can catch it, and the process would exit.
 const failingOnceClosed: Interceptor = (options, nextCall) => {
   try {
     return nextCall(options) as ReturnType<Interceptor>;
@@ -61,10 +61,8 @@ function failed(details: string): Call {
   };
 }
 
-/** What an API process needs to run. */
 export interface ApiOptions {
   databaseUrl: string;
-  /** Connections held at most. */
   databasePool: number;
   temporal: {
     address: string;
@@ -76,40 +74,34 @@ export interface ApiOptions {
   /** 32 bytes. */
   secretsKey: Buffer;
   log: Logger;
-  /** 0 takes a free port. */
+  /** 0: any free port. */
   port: number;
   host?: string | undefined;
-  /** The address that people outside see; the local one unless given. */
+  /** Public URL of the API; the local one by default. */
   publicUrl?: string | undefined;
-  /** The address of the assistant tools, where they have one of their own beside the public one. */
+  /** Public URL of the MCP server, if it has one of its own. */
   mcpUrl?: string | undefined;
-  /** Where short links lead; the public address unless given. */
+  /** Base URL of short links; the public URL by default. */
   shortUrl?: string | undefined;
-  /** Doors beside the two interfaces; none unless given. */
   mounts?: readonly Mount[];
 }
 
-/** A running API. */
 export interface RunningApi {
   port: number;
   url: string;
-  /** Where the short links of its messages lead, with scheme. */
   shortUrl: string;
-  /** Stops accepting, lets requests finish for up to ten seconds, closes all connections. */
+  /** Stops accepting, gives requests ten seconds to finish, and closes all connections. */
   stop(): Promise<void>;
 }
 
-// The backlog grows by some thousands in this time: its limits are far above.
+// Meanwhile the backlog grows by a few thousand messages; its limits are far above.
 const BACKLOG_FRESH_MS = 5_000;
-// Nobody waits for an answer any more: every request has got its own after ten seconds.
+// Every request has been answered after ten seconds.
 const DATABASE_SILENCE_MS = 15_000;
-// What takes longer is refused while its caller still waits, and nothing of it is done. A lock is waited for with a connection in hand.
+// Slow statements are aborted while the caller still waits, and leave no effect. Waiting for a lock occupies a connection.
 const STATEMENT_LIMITS = { statementMs: 8_000, lockMs: 4_000, transactionMs: 8_500 };
 
-/**
- * Starts the API. Neither the database nor Temporal has to be there yet: until they are, requests get 502.
- * @throws the error of `listen`, for example EADDRINUSE
- */
+/** Starts the API; while PostgreSQL or Temporal is down, requests get 502. @throws the error of `listen`, e.g. EADDRINUSE */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { services, close } = openServices(options);
   const server = createHttpServer(createApp(services, options.mounts).callback());
@@ -121,7 +113,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   }
   const { port } = server.address() as AddressInfo;
   const url = options.publicUrl ?? `http://${localHost(options.host)}:${port}`;
-  // With a free port nobody knows the address before now, and no request is read before this.
+  // A free port is known only now; no request has been read before.
   services.shortUrl ||= url;
   return {
     port,
@@ -134,7 +126,6 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   };
 }
 
-/** What endpoints work with; `close` ends the connections to the database and to Temporal. */
 function openServices(options: ApiOptions): { services: Services; close: () => Promise<void> } {
   const { log, config, secretsKey } = options;
   const [frontPlaces, places] = splitPool(options.databasePool);

@@ -3,7 +3,7 @@ import type { Services as OperationServices } from '../operations/context.ts';
 import type { Admission } from './http/admission.ts';
 import type { KeyLookups } from './http/authentication.ts';
 
-/** Settings that handlers depend on; names as in the environment. */
+/** Environment variables that handlers depend on. */
 export interface ApiSettings {
   DEFAULT_SENDER: string;
   WEBHOOK_ALLOW_PRIVATE: boolean;
@@ -14,17 +14,14 @@ export interface ApiSettings {
   MCP_CONFIRM_GROSZE: number;
 }
 
-/** What stands behind the handlers: what the operations need, and what HTTP does. */
 export interface Services extends OperationServices {
-  /** A few connections apart, for what every request begins with and everybody waits for: keys, health, routes. No statement of it takes long. */
+  /** A few reserved connections for the short statements that every request starts with: keys, health, routes. */
   priorityPool: Database;
-  /** Of keys and tokens, on the same connections. */
   keyLookups: KeyLookups;
-  /** What one account may keep under way. */
   admission: Admission;
   settings: ApiSettings;
-  /** As which address people outside see the API; null: this machine's alone. */
+  /** Public URL of the API; null if only this machine reaches it. */
   publicUrl: string | null;
-  /** The address of the assistant tools, where they have one of their own beside it. */
+  /** Public URL of the MCP server, if it has one of its own. */
   mcpUrl: string | null;
 }

@@ -23,7 +23,7 @@ import {
 } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
 
-// A body of the greatest length (100,000) with every character written as an escape of six, and the rest.
+// The longest body (100,000 characters) with every character escaped, and the other fields.
 const REQUEST_LIMIT = 608 * 1024;
 
 const name = plainText.trim().min(1).max(TEMPLATE_NAME_MAX);
@@ -36,7 +36,6 @@ const subject = lineText
   .transform((given) => (given === '' ? null : given));
 const byId = z.strictObject({ id: pathId('tpl') });
 
-// What the fields mean and how they may look, asked for and answered alike.
 const ID = ['The id.', exampleId('tpl')] as const;
 const NAME = ['The name.', 'Przypomnienie'] as const;
 const TYPE = ['What it is for: the kind of message.', 'sms'] as const;
@@ -46,7 +45,6 @@ const BODY = [
 ] as const;
 const SUBJECT = ['Of an MMS.', null] as const;
 
-/** Template. */
 const templateSchema = z
   .strictObject({
     id: documented(z.string(), ...ID),
@@ -62,7 +60,7 @@ const templateSchema = z
   })
   .meta({ id: 'Template', description: 'A text with placeholders.' });
 
-/** GET /v1/templates (v2.3.0, Templates): all of them, by name in the order of the Polish alphabet. */
+/** GET /v1/templates (v2.3.0, Templates), in the order of the Polish alphabet. */
 export const listTemplates = endpoint({
   method: 'GET',
   path: '/v1/templates',
@@ -77,7 +75,6 @@ export const listTemplates = endpoint({
   },
 });
 
-/** POST /v1/templates. */
 export const createTemplate = endpoint({
   method: 'POST',
   path: '/v1/templates',
@@ -100,7 +97,6 @@ export const createTemplate = endpoint({
   },
 });
 
-/** GET /v1/templates/{id}. */
 export const getTemplate = endpoint({
   method: 'GET',
   path: '/v1/templates/:id',
@@ -117,7 +113,7 @@ export const getTemplate = endpoint({
   },
 });
 
-/** PATCH /v1/templates/{id}: what is not given stays; what comes of it is held to the rules of POST. */
+/** PATCH /v1/templates/{id}: the result must satisfy the rules of POST. */
 export const changeTemplate = endpoint({
   method: 'PATCH',
   path: '/v1/templates/:id',
@@ -144,7 +140,6 @@ export const changeTemplate = endpoint({
   },
 });
 
-/** DELETE /v1/templates/{id}: messages already sent with it remain. */
 export const deleteTemplate = endpoint({
   method: 'DELETE',
   path: '/v1/templates/:id',

@@ -4,23 +4,19 @@ interface Waiter<In, Out> {
   reject: (error: unknown) => void;
 }
 
-/** How batches are made. */
 interface Gathering {
-  /** Items of one batch at most; all that wait unless given. */
+  /** Maximum items per batch; unlimited by default. */
   most?: number;
-  /** Begins when nothing is running; at once unless given. `setImmediate` lets what comes in the same turn go together. */
+  /** Schedules the first batch of an idle queue; immediate by default. `setImmediate` batches all calls of one event-loop tick. */
   begin?: (run: () => void) => void;
   /**
-   * After a failure the next batch has one item and each success doubles that: an item that cannot be done fails by itself when it
-   * comes again, not with all that come beside it. Where no item can be to blame, all that wait had better fail in one go.
+   * After a failed batch the next one has a single item and each success doubles the size, so that a bad item, when retried, fails alone.
+   * Leave it off where no single item can be the cause.
    */
   splitAfterFailure?: boolean;
 }
 
-/**
- * Does something for many items in one go, one batch at a time: what comes meanwhile waits and goes together in the next.
- * @returns does it for one item; rejects when its batch failed
- */
+/** Batches calls to `work`, one batch at a time: items that arrive during a batch go into the next. Each call rejects with its batch. */
 export function gather<T>(
   work: (items: T[]) => Promise<void>,
   gathering: Gathering = {},
@@ -31,7 +27,7 @@ export function gather<T>(
   }, gathering);
 }
 
-/** As `gather`, where each item has an answer. @param work answers them in their order */
+/** Like `gather`, with a result per item. @param work returns the results in the order of the items */
 export function gatherAnswers<In, Out>(
   work: (items: In[]) => Promise<readonly Out[]>,
   { most = Infinity, begin = (run) => run(), splitAfterFailure = false }: Gathering = {},
@@ -64,10 +60,7 @@ export function gatherAnswers<In, Out>(
     });
 }
 
-/**
- * As `gatherAnswers`, apart for each key: what comes with one while it is worked on waits for that, whatever others ask.
- * @param work answers all that came with the key, in their order
- */
+/** Like `gatherAnswers`, with a queue per key. @param work gets the number of waiting calls and returns a result for each, in order */
 export function gatherByKey<Out>(
   work: (key: string, askers: number) => Promise<readonly Out[]>,
 ): (key: string) => Promise<Out> {
@@ -88,10 +81,7 @@ export function gatherByKey<Out>(
   };
 }
 
-/**
- * Runs a task once at a time. Whoever asks while it runs shares the next run with all others who ask until then, so that
- * under load many are served by one run, and each by one that began after it had asked.
- */
+/** Runs a task one at a time. Calls during a run share the next run, so every caller gets a run that began after its call. */
 export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
@@ -113,10 +103,7 @@ export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/**
- * Shares what is read among all who ask within a time. A reading that fails is not kept: the next one reads anew.
- * @param freshMs milliseconds from the beginning of a reading
- */
+/** Shares one read among all callers for `freshMs` milliseconds from its start. A failed read is not cached. */
 export function sharedReading<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
   let known: Promise<T> | undefined;
   let readAt = -Infinity;

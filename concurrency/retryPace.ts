@@ -1,24 +1,20 @@
-/** Paces the retries of those that wait for the same thing, so that however many they are, their retries are a bounded load. */
+/** Spreads retries that target the same account or route, so that their total rate is bounded however many are pending. */
 export interface RetryPace {
-  /**
-   * How long to wait before the next try, in milliseconds; undefined: the usual pause is long enough.
-   * @param what is waited for
-   * @param usualMs the pause of this try while few wait
-   */
+  /** Milliseconds until the next retry for `what`; undefined: the usual delay `usualMs` of this attempt is long enough. */
   beyond(what: string, usualMs: number): number | undefined;
-  /** It is there again: what comes to wait for it now does not wait for those of before. */
+  /** Drops the backlog of `what` once it is available again, so that new retries are not delayed by earlier ones. */
   reset(what: string): void;
 }
 
-// Twenty a second of those that wait for one thing; while a minute is enough for all of them, the usual pauses hold.
+// Twenty retries a second per key. While all of them fit into a minute, the usual delays apply.
 const EACH_MS = 50;
 const USUAL_MAX_MS = 60_000;
-// Of things that nobody has waited for lately, this many are remembered before they are forgotten.
+// Above this many keys, the idle ones are evicted.
 const REMEMBERED_MAX = 1_000;
 
 /** @param now epoch milliseconds */
 export function createRetryPace(now: () => number = Date.now): RetryPace {
-  // When all that have waited so far would have had their turns.
+  // Epoch milliseconds at which all retries scheduled so far will have run.
   const busyUntil = new Map<string, number>();
 
   const forgetIdle = (): void => {
@@ -29,7 +25,7 @@ export function createRetryPace(now: () => number = Date.now): RetryPace {
     beyond(what, usualMs) {
       if (busyUntil.size >= REMEMBERED_MAX && !busyUntil.has(what)) forgetIdle();
       const before = Math.max(busyUntil.get(what) ?? 0, now());
-      // While few wait, who comes back soon takes less of a turn: the pauses of the first tries grow from a second.
+      // With few pending, an early attempt (its usual delay grows from a second) reserves only its share of a slot.
       const share = before < now() + USUAL_MAX_MS ? Math.min(usualMs / USUAL_MAX_MS, 1) : 1;
       const until = before + EACH_MS * share;
       busyUntil.set(what, until);

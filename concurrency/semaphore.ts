@@ -1,8 +1,8 @@
-/** How many there are of each key; keys with none are forgotten. */
+/** Counters by key; a key at zero uses no memory. */
 export interface Counts {
   of(key: string): number;
   add(key: string): void;
-  /** One less; never below none. */
+  /** Never goes below zero. */
   remove(key: string): void;
 }
 
@@ -20,27 +20,18 @@ export function createCounts(): Counts {
   };
 }
 
-/** How long somebody waits for a place. */
 export interface Limit {
-  /** Epoch milliseconds; whoever comes later gets no place, even where one is free. */
+  /** Epoch milliseconds; a later `enter` fails even if a permit is free. */
   until: number;
-  /** What they get then. */
   error: () => Error;
 }
 
-/** Places for a few at once; the others wait. */
 export interface Semaphore<Owner> {
-  /**
-   * Waits for a place.
-   * @returns gives the place back; more than once is once
-   * @throws the limit's error, having left the queue
-   */
+  /** Waits for a permit. @returns its release function; calling it again does nothing @throws the limit's error when the deadline passes */
   enter(owner: Owner, limit?: Limit): Promise<() => void>;
-  /** Keeps a place for as long as some work takes. @throws as `enter`; what the work throws */
+  /** Runs `work` holding a permit. @throws as `enter`; what `work` throws */
   run<T>(owner: Owner, work: () => Promise<T>, limit?: Limit): Promise<T>;
-  /** How many are in. */
   inside(): number;
-  /** How many wait. */
   waiting(): number;
 }
 
@@ -49,16 +40,12 @@ interface Waiter<Owner> {
   begin: (leave: () => void) => void;
 }
 
-/** Places for whoever comes, in the order they come. */
+/** A first-in, first-out semaphore. */
 export function createSemaphore({ places }: { places: number }): Semaphore<void> {
   return semaphore<void>(places, (waiting) => waiting.values().next().value);
 }
 
-/**
- * Places shared out among owners: a free place goes to the owner who has fewest, of two with as many to the one who has waited longer.
- * @param places in all
- * @param each of one owner at most
- */
+/** A fair semaphore with at most `each` permits per owner: a free one goes to the owner with the fewest, then to the longest waiting. */
 export function createFairSemaphore(places: number, each: number): Semaphore<string> {
   const held = createCounts();
   const next = (waiting: ReadonlySet<Waiter<string>>): Waiter<string> | undefined => {

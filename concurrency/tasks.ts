@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 
-/** Runs a task again and again, `everyMs` after it last ended, until stopped; failures go to `onError`. */
+/** Runs a task in a loop, pausing `everyMs` after each run, until stopped; failures go to `onError`. */
 export function repeat(
   everyMs: number,
   task: () => Promise<void>,
@@ -22,15 +22,14 @@ export function repeat(
   };
 }
 
-/** Work that goes on while nobody waits for it. */
 interface Running {
-  /** Remembers work until it has ended. @param work whose failure whoever began it deals with */
+  /** Tracks background work until it settles. The caller handles its failure. */
   add(work: Promise<unknown>): void;
-  /** Resolves once what was added by now has ended. */
+  /** Resolves once all work tracked so far has settled. */
   settled(): Promise<void>;
 }
 
-/** For a stop that has to wait for such work: what it needs is closed afterwards. */
+/** Tracks background work for a shutdown that has to wait for it before closing what it uses. */
 export function createRunning(): Running {
   const running = new Set<Promise<unknown>>();
   return {
@@ -48,10 +47,9 @@ export function createRunning(): Running {
 const LATE = Symbol('late');
 
 /**
- * Waits for work, but no longer than this. The work itself goes on: what it does must be harmless then, and that it fails
- * after all concerns nobody.
- * @param ms none or less: it has to be done already
- * @param late what it comes to instead; may throw
+ * Waits for work up to a timeout in milliseconds. The work is not cancelled: it must be harmless by then, and a later failure is ignored.
+ * @param ms zero or less: only work that has already settled counts
+ * @param late supplies the result on timeout; may throw
  */
 export async function waitFor<T, Late>(work: Promise<T>, ms: number, late: () => Late): Promise<T | Late> {
   let timer: NodeJS.Timeout | undefined;
@@ -66,10 +64,10 @@ export async function waitFor<T, Late>(work: Promise<T>, ms: number, late: () =>
   }
 }
 
-// Whoever waits for longer has no time left for the work itself.
+// A request that has queued longer has no time left for the work itself.
 const WAIT_MS = 7_000;
 
-/** Others with the same name took too long; nothing was begun. */
+/** The call waited too long in its queue; its work did not start. */
 export class QueueTimeoutError extends Error {
   override readonly name = 'QueueTimeoutError';
 }
@@ -77,9 +75,8 @@ export class QueueTimeoutError extends Error {
 const last = new Map<string, Promise<unknown>>();
 
 /**
- * Does one thing at a time of those with one name, in this process, in the order they came. For what would wait for one lock of the database
- * anyway: so it waits without a connection.
- * @throws QueueTimeoutError where its place comes after seven seconds; what `work` throws
+ * Runs work one at a time per name, in this process: work that would block on the same database lock waits here without a connection.
+ * @throws QueueTimeoutError after seven seconds in the queue; what `work` throws
  */
 export async function serially<T>(name: string, work: () => Promise<T>): Promise<T> {
   const since = performance.now();
@@ -97,10 +94,10 @@ export async function serially<T>(name: string, work: () => Promise<T>): Promise
   }
 }
 
-// Some milliseconds of work.
+// A few milliseconds of work.
 const ITEMS = 500;
 
-/** As `Array.map`, for lists of thousands: other requests are served after each 500 items. */
+/** `Array.map` for thousands of items; yields to the event loop after every 500. */
 export async function mapInChunks<In, Out>(
   items: readonly In[],
   work: (item: In, index: number) => Out,

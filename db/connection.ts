@@ -1,43 +1,36 @@
 import postgres, { type ISql, type Sql as PostgresSql } from 'postgres';
 import { serially } from '../concurrency/tasks.ts';
 
-/** A pool of connections, or one transaction of it: every query function takes one as its first argument. */
+/** A pool or a transaction: the first argument of every query function. */
 export type Sql = ISql<{ bigint: number }>;
 export type Database = PostgresSql<{ bigint: number }>;
-/** How a pool's connections are used at this moment. */
 export type PoolState = postgres.PoolState;
-/**
- * How long a statement may take, how long of it it may wait for a lock, and how long a transaction may take, or a statement by itself;
- * as long as it takes unless given.
- */
+// Server-side limits in milliseconds: for a statement, for its wait for a lock, and for a transaction (or a single statement). No limit
+// unless given.
 interface StatementLimits {
   statementMs?: number;
   lockMs?: number;
   transactionMs?: number;
 }
-/** A piece of a statement, made by the same tag as whole ones. */
 export type Fragment = ReturnType<Sql>;
 
-/** The driver is not the one that this service was made with. The message says what to do. */
+/** The installed driver is not the patched one that this service needs. The message says what to do. */
 export class DriverProblem extends Error {
   override readonly name = 'DriverProblem';
 }
 
-// What the patch in `patches/` says of itself; the two are changed together.
+// Version of the patch in `patches/`; change both together.
 const CORRECTIONS = 2;
 const INT8 = 20;
 const RECONNECT_SECONDS = 0.5;
-/** So long a transaction may take. */
 export const LONGEST_TRANSACTION_MS = 60_000;
 const KEEPALIVE = { tcp_keepalives_idle: 60, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 };
 
 /**
- * Opens a pool. Rows have the names of their columns in camelCase; 64-bit integers arrive as numbers (money in grosze stays far below 2^53; beyond it, reading throws).
+ * Opens a pool. Columns are camelCased; 64-bit integers are numbers, and reading one beyond 2^53 throws.
  * @param url postgres://user:password@host:port/database
- * @param max connections held at most
- * @param silenceMs a connection on which a statement has waited for so long and nothing moved is given up: its statement
- *   fails with ETIMEDOUT, and may have been carried out. Longer than any statement may take; never unless given.
- * @param limits after which the server gives a statement up
+ * @param silenceMs drops a connection without network traffic during a statement: that fails with ETIMEDOUT, and may have been executed.
+ *   Must exceed the longest statement; off unless given.
  * @throws DriverProblem as {@link requireDriver} does
  */
 export function openDatabase(
@@ -47,8 +40,8 @@ export function openDatabase(
   { statementMs, lockMs, transactionMs }: StatementLimits = {},
 ): Database {
   requireDriver();
-  // The other end of a connection that died without a word: its transaction would keep its locks for hours, also where it
-  // is not idle but waits for the second half of a statement.
+  // If the client dies without closing the connection, its transaction would keep its locks for hours. An idle timeout is not enough: the
+  // server may be waiting for the second half of a statement.
   const forgetful =
     silenceMs === undefined ? {} : { transaction_timeout: LONGEST_TRANSACTION_MS, ...KEEPALIVE };
   const limits = {
@@ -61,10 +54,10 @@ export function openDatabase(
     silence: silenceMs,
     connect_timeout: 10,
     idle_timeout: 300,
-    // A database that comes back is noticed at once, however long it was away.
+    // Without a growing backoff: a database that comes back is noticed within a second, however long it was away.
     backoff: () => RECONNECT_SECONDS,
     onnotice: () => undefined,
-    // Names of columns only: what a jsonb value holds stays as it was stored.
+    // Column names only: keys inside jsonb values stay as stored.
     transform: { column: { from: postgres.toCamel } },
     connection: { application_name: 'goniec', TimeZone: 'UTC', ...forgetful, ...limits },
     types: {
@@ -78,7 +71,6 @@ export function openDatabase(
   });
 }
 
-/** Does something with a database, on a connection of its own. */
 export async function withDatabase<T>(url: string, work: (sql: Database) => Promise<T>): Promise<T> {
   const sql = openDatabase(url, 1);
   try {
@@ -88,10 +80,7 @@ export async function withDatabase<T>(url: string, work: (sql: Database) => Prom
   }
 }
 
-/**
- * As published, the driver ends the process when a server dies, and loses statements and transactions: better not to start.
- * @throws DriverProblem where it is installed without its corrections, or with others
- */
+/** Unpatched, the driver ends the process when a server dies, and loses statements and transactions. @throws DriverProblem */
 export function requireDriver(): void {
   if (postgres.corrections === CORRECTIONS) return;
   const state =
@@ -107,13 +96,12 @@ function parseInteger(text: string): number {
   return value;
 }
 
-/** Of a process's connections: those for what must not wait for anything else, and those for the rest. */
+/** Splits a process's connections into those for priority requests, which must not wait for anything else, and the rest. */
 export function splitPool(connections: number): [front: number, rest: number] {
   const front = connections >= 8 ? 2 : 1;
   return [front, Math.max(connections - front, 1)];
 }
 
-/** Two pools of one process as one. */
 export function addPools(one: PoolState, other: PoolState): PoolState {
   return {
     max: one.max + other.max,
@@ -124,7 +112,7 @@ export function addPools(one: PoolState, other: PoolState): PoolState {
   };
 }
 
-/** The SQLSTATEs that callers tell apart; those beginning with GN are raised by the schema itself. */
+/** SQLSTATEs that callers distinguish; those beginning with GN are raised by the schema. */
 export const SQLSTATE = {
   insufficientFunds: 'GN402',
   forbiddenTransition: 'GN409',
@@ -138,17 +126,16 @@ export const SQLSTATE = {
   undefinedTable: '42P01',
 } as const;
 
-/** True when the error came from PostgreSQL with this SQLSTATE. */
 export function hasSqlState(error: unknown, state: string): boolean {
   return error instanceof postgres.PostgresError && error.code === state;
 }
 
-/** True when PostgreSQL itself refused: nothing of the statement or transaction was carried out. */
+/** Whether PostgreSQL itself raised the error: then nothing of the statement or transaction was committed. */
 export function isFromServer(error: unknown): boolean {
   return error instanceof postgres.PostgresError;
 }
 
-/** True when a lock was waited for in vain that somebody has on a row of this table, or on one that is being written. */
+/** Whether a lock timed out while waiting for a row of this table, or for a row being written to it. */
 export function isLockTimeoutOn(error: unknown, table: string): boolean {
   return (
     hasSqlState(error, SQLSTATE.lockNotAvailable) &&
@@ -156,20 +143,16 @@ export function isLockTimeoutOn(error: unknown, table: string): boolean {
   );
 }
 
-/** True when the error came from PostgreSQL because a row broke this constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof postgres.PostgresError && error.constraint_name === constraint;
 }
 
-/**
- * Runs statements in one transaction: all of them or none. How long it may take is the pool's `transaction_timeout`.
- * @throws what `work` throws, after a rollback; the loss of the connection
- */
+/** Runs one transaction, limited by the pool's `transaction_timeout`. @throws what `work` throws, after a rollback; connection loss */
 export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T>): Promise<T> {
   return (await sql.begin(work)) as T;
 }
 
-/** Reads in one transaction, or fails once a statement has taken longer than `timeoutMs`. */
+/** Reads in one transaction with this statement timeout in place of the pool's limits. */
 export async function readWithin<T>(
   sql: Database,
   timeoutMs: number,
@@ -182,15 +165,12 @@ export async function readWithin<T>(
   });
 }
 
-/** Has the rest of a transaction wait no longer than that for each lock. */
 export async function limitLocks(tx: Sql, lockMs: number): Promise<void> {
   await tx`select from set_config('lock_timeout', ${`${lockMs}ms`}, true)`;
 }
 
 /**
- * Does something in one transaction, one at a time of everything with the same name, in all processes. Within a process they wait without
- * a connection.
- * @param name such as `address book of cl_…`
+ * Runs a transaction under a named lock, exclusive across processes; within a process, callers queue without holding a connection.
  * @throws QueueTimeoutError; lock_not_available; what `work` throws, and nothing is changed then
  */
 export async function withNamedLock<T>(
@@ -206,21 +186,17 @@ export async function withNamedLock<T>(
   );
 }
 
-/** Waits, within a transaction, until nobody is at any of these, and keeps others from them until it ends. */
 export async function lockNames(tx: Sql, names: readonly string[]): Promise<void> {
-  // In one order for all.
+  // Sorted, to avoid deadlocks.
   for (const name of [...names].sort()) {
     await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
   }
 }
 
-// Of ten thousand messages each name is made once.
+// Cache: ten thousand messages have the same few columns.
 const known = new Map<string, string>();
 
-/**
- * A row under the names of its columns, as tables, the audit log and the command line have them; values stay as they are.
- * Rows leave this folder with names in camelCase: the driver makes those once for each statement.
- */
+/** Converts a row's camelCase keys to column names, for inserts, the audit log and the command line; values stay as they are. */
 export function byColumnName<T>(row: Readonly<Record<string, T>>): Record<string, T>;
 export function byColumnName(row: object): Record<string, unknown>;
 export function byColumnName(row: object): Record<string, unknown> {

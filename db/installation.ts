@@ -7,21 +7,18 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
-/** A stored secret that cannot be read: another key, another account, or damaged bytes. */
+/** A stored secret cannot be decrypted: wrong key, wrong owner, or damaged bytes. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
 }
 
-/** What a database remembers of its key. */
 export function keyFingerprint(key: Buffer): string {
   return createHmac('sha256', key).update('goniec secrets key').digest('hex');
 }
 
 /**
- * Encrypts a secret for storage (AES-256-GCM): version byte, 12-byte nonce, 16-byte tag, ciphertext.
- *
- * @param key the installation's secrets key, 32 bytes
- * @param owner what the secret belongs to, an account's id; it can be decrypted with the same owner only
+ * Encrypts a secret (AES-256-GCM): version byte, 12-byte nonce, 16-byte tag, ciphertext.
+ * @param key 32 bytes @param owner what the secret belongs to, such as an account's id; authenticated, so needed to decrypt
  */
 export function encrypt(key: Buffer, owner: string, plaintext: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
@@ -31,10 +28,7 @@ export function encrypt(key: Buffer, owner: string, plaintext: string): Buffer {
   return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), ciphertext]);
 }
 
-/**
- * Decrypts what {@link encrypt} made for the same key and owner.
- * @throws DecryptionError when it was not made so, or was changed
- */
+/** Decrypts the result of {@link encrypt} for the same key and owner. @throws DecryptionError */
 export function decrypt(key: Buffer, owner: string, stored: Buffer): string {
   if (stored.length < HEADER_BYTES || stored[0] !== VERSION) {
     throw new DecryptionError('unknown format of a stored secret');
@@ -50,16 +44,12 @@ export function decrypt(key: Buffer, owner: string, stored: Buffer): string {
   }
 }
 
-// The version is bound too: bytes of a later format must not pass as this one.
+// Authenticates the version too: bytes of a later format must not pass as this one.
 function associatedData(owner: string): Buffer {
   return Buffer.from(`${VERSION}:${owner}`);
 }
 
-/**
- * Claims a single fact of this installation. Of several concurrent callers the first to commit wins; the others wait
- * for it and get its value.
- * @returns the value that stands, and whether it is the one given
- */
+/** Sets a fact of this installation once: the first of concurrent callers to commit wins. @returns the value, and whether it is ours */
 export async function claimFact(
   sql: Sql,
   name: string,
@@ -73,7 +63,6 @@ export async function claimFact(
   return { value: standing, claimed: false };
 }
 
-/** A fact of this installation; null where nobody has claimed it. */
 export async function readFact(sql: Sql, name: string): Promise<string | null> {
   const [row] = await sql<{ value: string }[]>`select value from installation where name = ${name}`;
   return row?.value ?? null;

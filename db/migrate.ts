@@ -4,30 +4,26 @@ import Postgrator from 'postgrator';
 import { byColumnName, type Database, hasSqlState, openDatabase, type Sql, SQLSTATE } from './connection.ts';
 import { grantRights } from './rights.ts';
 
-/** How long a migration waits for a lock that others hold, and how often it is tried again. */
 export interface LockTimeouts {
   lockMs: number;
-  /** In between, those who came after it have their turn. */
+  /** Between two tries, so that queued transactions get the lock. */
   pauseMs: number;
   tries: number;
 }
 
-/** Ten minutes. */
+/** Ten minutes in all. */
 const LOCK_TIMEOUTS: LockTimeouts = { lockMs: 2_000, pauseMs: 10_000, tries: 50 };
 
-/** The first line of a script whose statements run each by itself, outside of any transaction. */
+/** First line of a script whose statements run one by one, outside a transaction. */
 export const BY_ITSELF = '-- Each statement by itself.\n';
 
 const CONCURRENT = /^(?:create (?:unique )?index|drop index) concurrently /;
 const NEW_INDEX = /^create (?:unique )?index concurrently if not exists (\w+) /;
 
 /**
- * Runs a migration's script while the service is at work. All of it is one transaction, unless its first line is
- * {@link BY_ITSELF}: then it may build indexes concurrently, and has to do no harm when it is run again. Whoever waits for a table's
- * lock keeps everybody who comes after from the table, so it waits for a short time only, and is tried again from the start.
- * @param sql one connection, all the time
- * @param name of the migration, for people
- * @throws an error in words for staff when it never got a lock: nothing of its transaction was done
+ * Runs a script while the service is running: in one transaction, or with {@link BY_ITSELF} statement by statement; then it may build
+ * indexes concurrently, and must be repeatable. A waiting lock request blocks all later ones on the table, so it times out quickly and is
+ * retried. @throws an error for staff when no lock was obtained; its transaction was rolled back
  */
 async function runScript(sql: Sql, script: string, patience: LockTimeouts, name: string): Promise<void> {
   const steps = script.startsWith(BY_ITSELF) ? statementsOf(script) : [script];
@@ -38,13 +34,13 @@ async function runScript(sql: Sql, script: string, patience: LockTimeouts, name:
   await limitLocks(sql, 0);
 }
 
-/** The statements of a script in which each ends with its line, without comments that have lines of their own. */
+/** Splits a script whose statements each end at the end of a line; drops full-line comments. */
 export function statementsOf(script: string): string[] {
   const statements = script.replace(/^--.*$/gm, '').split(/;[^\S\n]*$/m);
   return statements.map((statement) => statement.trim()).filter((statement) => statement !== '');
 }
 
-// It keeps nobody from the table, and waits for as long as transactions take that began before it: a backup, for instance.
+// Does not block the table, but waits for all older transactions, such as a backup.
 async function runConcurrently(sql: Sql, statement: string): Promise<void> {
   await limitLocks(sql, 0);
   const index = NEW_INDEX.exec(statement)?.[1];
@@ -54,7 +50,7 @@ async function runConcurrently(sql: Sql, statement: string): Promise<void> {
   await sql.unsafe(statement);
 }
 
-/** Whether a build of this index was interrupted: what it leaves answers nothing, and costs every write. */
+/** Whether a build of this index was interrupted: an invalid index serves no query and costs every write. */
 async function isInvalid(sql: Sql, index: string): Promise<boolean> {
   const rows = await sql`
     select from pg_index where indexrelid = to_regclass(${`public.${index}`}) and not indisvalid`;
@@ -90,19 +86,15 @@ function unlocked(name: string, tries: number): string {
 }
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
-// Any constant will do, as long as every migrating process takes the same lock.
+// Arbitrary constant, shared by all migrating processes.
 const MIGRATION_LOCK = 7_402_118;
 const ASK_AGAIN_MS = 200;
-// The first with the setting `transaction_timeout`.
+// The first version with the setting `transaction_timeout`.
 const OLDEST_SERVER = 17;
 
 /**
- * Brings the schema to the newest version, and the roles' rights to what they may do with it; concurrent callers wait for each
- * other. The service may be at work meanwhile.
- * @param folder of the migrations
- * @returns the names of the migrations that ran, in order
- * @throws an error in words for staff where the server is older than PostgreSQL 17, the schema is not one that the first migration
- *   began, or somebody holds a lock for longer than `patience`
+ * Migrates the schema and grants the roles' rights, while the service may be running; concurrent callers wait. Returns what ran.
+ * @throws an error for staff: PostgreSQL older than 17, another schema, or no lock within `patience`
  */
 export async function migrate(
   databaseUrl: string,
@@ -120,7 +112,7 @@ export async function migrate(
   }
 }
 
-// On a connection of its own, which keeps the lock however long it takes: others are closed after half an hour.
+// On a reserved connection, which keeps the lock for as long as needed: pooled ones are closed after half an hour.
 async function runMigrations(pool: Database, patience: LockTimeouts, folder: string): Promise<string[]> {
   const sql = await pool.reserve();
   try {
@@ -140,7 +132,7 @@ function postgratorOn(sql: Sql, patience: LockTimeouts, folder: string): Postgra
     migrationPattern: `${folder}/*.do.*.sql`,
     driver: 'pg',
     schemaTable: 'schema_version',
-    // It reads the names of columns.
+    // Postgrator expects column names in snake case.
     execQuery: async (query) => ({ rows: (await sql.unsafe(query)).map(byColumnName) }),
     execSqlScript: (script) => runScript(sql, script, patience, running),
   });
@@ -148,8 +140,7 @@ function postgratorOn(sql: Sql, patience: LockTimeouts, folder: string): Postgra
   return postgrator;
 }
 
-// Asked for again and again: a statement that waited for it would have a snapshot, and an index that is built concurrently waits for
-// all of those to end.
+// Polls: a statement waiting for the lock would hold a snapshot, and a concurrent index build waits for all older snapshots.
 async function takeLock(sql: Sql): Promise<void> {
   for (;;) {
     const [lock] = await sql<{ taken: boolean }[]>`select pg_try_advisory_lock(${MIGRATION_LOCK}) as taken`;
@@ -172,8 +163,8 @@ async function hasVersions(sql: Sql): Promise<boolean> {
   return table!.name !== null;
 }
 
-// The first migration is a whole schema: there is no way to it from another one, whatever that one's migrations were. A later
-// release's, which has migrations that are not here, is left as it is: so one can go back to the release before.
+// The first migration is the whole schema, so other schemas cannot be upgraded. A schema with unknown later migrations is left alone, to
+// allow going back to an earlier release.
 async function refuseOtherSchema(sql: Sql, postgrator: Postgrator): Promise<void> {
   const [first] = await postgrator.getMigrations();
   const [ran] = await sql<{ md5: string | null }[]>`

@@ -3,10 +3,9 @@ import { type Database, type Sql, transaction } from './connection.ts';
 const RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
 type Right = (typeof RIGHTS)[number];
 
-/** The parts of the service that have a role of their own in the database. */
+/** Components of the service with their own database role. */
 export type Part = 'api' | 'worker' | 'admin';
 
-/** The role of each part, made by `db/roles/roles.sql`. */
 export const ROLES: Record<Part, string> = {
   api: 'goniec_api',
   worker: 'goniec_worker',
@@ -25,21 +24,17 @@ function all(tables: string, without: readonly Right[]): Record<string, readonly
   );
 }
 
-/**
- * Of tables that a role may not read, the columns that it may: all but these. The API knows which domains are verified; what their
- * e-mails are signed with it only writes.
- */
+// Columns hidden from a role, which may read only the others of the table. The API reads which domains are verified, but only writes their
+// private keys.
 const HIDDEN: Partial<Record<Part, Record<string, readonly string[]>>> = {
   api: { sender_domains: ['dkim_private_key'] },
 };
 
-// What entries of the ledger move, by a trigger that has the rights of whoever writes them.
+// Changed by the ledger trigger, with the rights of the role that inserts entries.
 const PURSE = ['balance_grosze', 'test_credits'];
 
-/**
- * Of tables that a role may not change, the columns that it may. Whoever takes over a part gets no keys, scopes, credit or status by it:
- * those only staff write. To lock a row takes one column.
- */
+// Columns that a role may update in tables it may not update otherwise. A compromised component gets no keys, scopes, credit or status by
+// it: only staff change those. Locking a row requires the right to update one column.
 const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
   api: {
     accounts: [
@@ -70,12 +65,10 @@ const STAFF = {
   ...all('installation', APPEND_ONLY),
 };
 
-/**
- * What each role may not do with a table; all the rest it may: read and write rows. None may do anything else, such as
- * changing a table itself.
- */
+// Row rights that a role does not have, by table; it has all others (select, insert, update, delete). No role may change the tables
+// themselves.
 const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
-  // What only workers write: all that says what became of a message, whom it was submitted to, who was notified.
+  // What only workers write: what became of a message, where it was submitted, and what was notified.
   api: {
     ...NOBODYS,
     ...STAFF,
@@ -85,13 +78,13 @@ const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
       READ_ONLY,
     ),
     ...all('simulator_emails simulator_email_events', READ_ONLY),
-    // It writes e-mails and their charge, what providers call it with, and who unsubscribes; never what became of it.
+    // The API writes e-mails, their charges, provider callbacks and unsubscribes, but never their outcome.
     ...all('email_recipients email_contents email_attachments email_attachment_pieces', APPEND_ONLY),
     ...all('email_events provider_email_events unsubscribe_links', APPEND_ONLY),
     ...all('statements own_emails maintenance_positions regular_work erasures_postponed', READ_ONLY),
-    // Workers delete addresses when their time is over.
+    // Workers delete expired addresses.
     ...all('audit_addresses', APPEND_ONLY),
-    // A sender domain that is lost, or back, is a finding whoever looked.
+    // The API too finds that a sender domain is lost or back.
     ...all('messages emails webhook_events findings', ['DELETE']),
     ...all('sender_domains', ['SELECT']),
   },
@@ -107,8 +100,8 @@ interface Found {
 }
 
 /**
- * Gives the roles their rights to the tables of the schema, and takes away what is not theirs; nothing where there are no such
- * roles: then all parts connect as whoever the installation says. Tables that no list names are open to all three for rows.
+ * Grants the roles their table rights and revokes all others; unlisted tables get all row rights. Does nothing without the roles, when all
+ * components share one.
  */
 export async function grantRights(sql: Database): Promise<void> {
   const found = await sql<Found[]>`
@@ -122,7 +115,7 @@ export async function grantRights(sql: Database): Promise<void> {
       const [verb, to] = present ? ['revoke', 'from'] : ['grant', 'to'];
       await tx.unsafe(`${verb} ${right} on table public."${table}" ${to} ${role}`);
     }
-    // After that: a right to a table is one to all its columns, and taken away it is taken from each.
+    // After the table rights: granting or revoking those applies to all columns.
     for (const { role, table, column, right, present } of await wrongColumns(tx)) {
       const [verb, to] = present ? ['revoke', 'from'] : ['grant', 'to'];
       await tx.unsafe(`${verb} ${right} ("${column}") on table public."${table}" ${to} ${role}`);
@@ -138,14 +131,13 @@ interface FoundColumn {
   present: boolean;
 }
 
-/** Columns of tables that are read or changed in part which a role may and should not, or should and may not. */
 async function wrongColumns(tx: Sql): Promise<FoundColumn[]> {
   const hidden = await columnsOf(tx, 'SELECT', HIDDEN, (named) => !named);
   const changeable = await columnsOf(tx, 'UPDATE', CHANGEABLE, (named) => named);
   return [...hidden, ...changeable];
 }
 
-/** @param should whether a role should have the right to a column, by whether the list names it */
+/** @param should whether the role should have the right to a column, given whether the list names it */
 async function columnsOf(
   tx: Sql,
   right: FoundColumn['right'],

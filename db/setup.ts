@@ -7,26 +7,20 @@ const DATABASE = 'goniec';
 const OWNER = 'goniec_owner';
 const TEMPORAL = 'goniec_temporal';
 
-/** How the parts of the service, and others, get into its database. */
 export type DatabaseAddresses = {
-  /** Of the owner, who is no superuser. */
+  /** Of the owner, which is not a superuser. */
   url: string;
   partUrls: Record<Part, string>;
-  /** For what nobody else may do. */
   superuserUrl: string;
-  /** How Temporal, where it keeps its state on the same server, gets in. */
+  /** Credentials of Temporal, if it stores its state on the same server. */
   temporalRole: { user: string; password: string };
 };
 
-/** Asks the server for an answer; throws what the connection throws. */
 export async function ping(sql: Database): Promise<void> {
   await sql`select 1`;
 }
 
-/**
- * Creates a database unless the server has it.
- * @param owner a role that it belongs to, from now on also where it is there already; the one that creates it by default
- */
+/** Creates a database unless it exists. @param owner made its owner, also if the database exists; by default the creating role */
 export async function createDatabase(sql: Database, name: string, owner?: string): Promise<void> {
   const found = await sql`select 1 from pg_database where datname = ${name}`;
   if (found.length === 0) await sql`create database ${sql(name)}`;
@@ -35,11 +29,7 @@ export async function createDatabase(sql: Database, name: string, owner?: string
   await sql`revoke connect, temporary on database ${sql(name)} from public`;
 }
 
-/**
- * Creates the service's database and roles on a server of its own, where they are missing. The roles' passwords come of the
- * superuser's: whoever knows that needs no other.
- * @param superuser of a server on this machine
- */
+/** Creates the database and missing roles on a local server. The roles' passwords are derived from the superuser's. */
 export async function prepareServer(superuser: {
   user: string;
   password: string;
@@ -67,12 +57,10 @@ export async function prepareServer(superuser: {
   };
 }
 
-// Makes the roles of the service in its own database and hands that to its owner.
 async function createRoles(sql: Database): Promise<void> {
   await sql.unsafe(await readFile(new URL('./roles/roles.sql', import.meta.url), 'utf8'));
 }
 
-// Sets the passwords of roles that have none.
 async function setPasswords(sql: Database, passwords: Record<string, string>): Promise<void> {
   const without = await sql<{ role: string }[]>`
     select rolname as role from pg_authid where rolname = any(${Object.keys(passwords)}) and rolpassword is null`;

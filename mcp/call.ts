@@ -23,7 +23,7 @@ import type { Answer } from '../api/http/endpoint.ts';
 import type { Services } from '../api/services.ts';
 import { confirmationNeeded, declined, describe, failure, success } from './result.ts';
 
-/** What every tool that sends takes beside what the endpoint does. */
+/** Arguments of every tool that sends, beside the endpoint's fields. */
 export const SENDING_ARGUMENTS = z.strictObject({
   dry_run: omissible(z.boolean()).describe(
     'true: shows what the call would send and cost, and sends nothing.',
@@ -36,14 +36,13 @@ export const SENDING_ARGUMENTS = z.strictObject({
   ),
 });
 
-/** What a send would come to, or may come to before somebody has to agree to it. */
+/** The size of a send, or the limit above which it needs confirmation. */
 export interface Extent {
   recipients: number;
   /** Grosze net. */
   costGrosze: number;
 }
 
-/** Takes what is the tool's own from the arguments of a send. @throws Refused naming the argument */
 function splitSending(given: Arguments): {
   own: z.output<typeof SENDING_ARGUMENTS>;
   fields: Arguments;
@@ -51,11 +50,10 @@ function splitSending(given: Arguments): {
   const { dry_run, confirm, idempotency_key, ...fields } = given;
   const own = validate(SENDING_ARGUMENTS, { dry_run, confirm, idempotency_key });
   const { to } = fields;
-  // One shape of answers, whether one number was named or several.
+  // An array, so that the response has one shape.
   return { own, fields: typeof to === 'string' ? { ...fields, to: [to] } : fields };
 }
 
-/** The same body, asked what it would come to. */
 function estimateInstead({ endpoint: sending, body }: EndpointCall): EndpointCall {
   const endpoint = sending.id === sendVoice.id ? estimateVoice : estimateMessages;
   return { endpoint, params: {}, query: {}, body };
@@ -63,7 +61,6 @@ function estimateInstead({ endpoint: sending, body }: EndpointCall): EndpointCal
 
 const totals = z.object({ accepted: z.int(), total_cost_grosze: z.int() });
 
-/** @param estimate as it was answered */
 function extentOf(estimate: unknown): Extent {
   const { accepted, total_cost_grosze } = totals.parse(estimate);
   return { recipients: accepted, costGrosze: total_cost_grosze };
@@ -72,32 +69,27 @@ function extentOf(estimate: unknown): Extent {
 const isAbove = (extent: Extent, limits: Extent): boolean =>
   extent.recipients > limits.recipients || extent.costGrosze > limits.costGrosze;
 
-/**
- * The `Idempotency-Key` of a call that names none: the tool and what it is to send. A client that repeats a call whose answer
- * it has not seen gives it another id, and often another session: only the arguments are the same. They are taken as the endpoint
- * reads them, by which it tells requests apart as well: spelt in another way they are the same send.
- */
+// The `Idempotency-Key` of a call without one. A client that repeats a call uses another request id and often another session: only
+// the arguments are the same. They are hashed as validated, so that another spelling is the same send.
 function keyOf({ name }: Tool, body: unknown): string {
   return `mcp:${createHash('sha256')
     .update(canonical([name, body]))
     .digest('base64url')}`;
 }
 
-/** Whoever called, and what they can be asked. */
 export interface ToolCall {
   services: Services;
   requestId: string;
   caller: Caller;
-  /** Why its account may call nothing: it is above its rate limit, suspended or closed; null: it may. */
+  /** Rate limit, or account suspended or closed; null if the call is allowed. */
   refusal: Refusal | null;
-  /** Counts a call that takes long among the account's heavy requests. @throws Refused */
   acquireHeavySlot: () => void;
   confirmAbove: Extent;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the client has cancelled or disconnected. */
   signal: AbortSignal;
-  /** Whether the client can show a question to its user. */
+  /** Whether the client supports elicitation. */
   canAsk: boolean;
-  /** What the user answered to questions of this call. */
+  /** The user's answers to elicitations of this call. */
   answers: Record<string, unknown> | undefined;
 }
 
@@ -106,10 +98,10 @@ const NOT_SENT_AGAIN =
 
 type Result = CallToolResult | InputRequiredResult;
 
-// An id or a number is shorter; what is longer is none.
+// Longer than any id or number.
 const NAMED_MAX = 64;
 
-/** Calls a tool. Whatever is refused or fails is a result that says so, never a failure of the protocol. */
+/** Calls a tool. Refusals and failures become results, never protocol errors. */
 export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
   const { services, requestId, caller } = call;
   try {
@@ -138,7 +130,7 @@ async function ask(tool: Tool, given: Arguments, call: ToolCall): Promise<Result
   return success(tool, body);
 }
 
-// One thing at a time: a client that cannot ask its user is not held up.
+// Only one item is deleted, so a client without elicitation may go ahead.
 function askBeforeDeleting(
   { field, question }: NonNullable<Tool['deletes']>,
   given: Arguments,
@@ -149,7 +141,7 @@ function askBeforeDeleting(
   return inputRequired({ inputRequests: { confirm: confirmation(`${question} ${named}`, 'Yes') } });
 }
 
-/** Looks at what a send would come to, has a large one agreed to, and sends it once however often it is called. */
+/** Estimates a send, requires confirmation above the limit, and sends at most once per key. */
 async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
   const { own, fields } = splitSending(given);
   const question = tool.ask(fields);
@@ -161,7 +153,7 @@ async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Resul
   authorise(tool.endpoint, caller);
   const body = validate(tool.endpoint.body!, question.body);
   const key = own.idempotency_key ?? keyOf(tool, body);
-  // Whatever has changed since an earlier call with this key, nobody is asked to agree to it, or told that it cannot be sent.
+  // Checked first: a replay needs no confirmation, and must not be refused for what has changed since.
   const sent = answerOfBefore({ services, caller, body, idempotencyKey: key }, tool.endpoint.path);
   const before = await beforeDeadline(Date.now(), sent);
   if (before !== null) return success(tool, before, NOT_SENT_AGAIN);
@@ -178,7 +170,7 @@ const hasAgreed = ({ answers }: ToolCall): boolean =>
   acceptedContent(answers, 'confirm')?.['confirm'] === true;
 
 function askFirst(extent: Extent, { canAsk, answers, requestId }: ToolCall): Result {
-  // Whoever was asked and has not agreed is not asked for ever.
+  // A user who did not agree is not asked again.
   if (!canAsk || answers !== undefined) return confirmationNeeded(extent, requestId);
   return inputRequired({
     inputRequests: { confirm: confirmation(`Send? ${describe(extent)}`, 'Send it') },
@@ -196,7 +188,7 @@ function confirmation(message: string, title: string): InputRequest {
   });
 }
 
-/** Asks an endpoint. @throws Refused, HttpRefused, and whatever failed behind it */
+/** Calls an endpoint. @throws Refused, HttpRefused, and any error of the handler */
 export async function askEndpoint(
   { endpoint, params, query, body }: EndpointCall,
   { services, caller, requestId, acquireHeavySlot: acquireHeavySlot }: ToolCall,

@@ -16,10 +16,8 @@ import { toolsAt } from './tools.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/**
- * Whether a request is meant for this service: by its `Host`, and from a browser by its `Origin`. A page of others that a name of
- * theirs leads to this machine must not be able to use a server that trusts whoever is near (DNS rebinding).
- */
+// Checks `Host`, and `Origin` if a browser sent one, against DNS rebinding: another site's page must not reach a server on its
+// visitor's network.
 function isMeantForUs({ headers }: Context, { publicUrl, mcpUrl }: Services): boolean {
   const { host, origin } = headers;
   const hosts = [publicUrl, mcpUrl].filter((url) => url !== null).map((url) => new URL(url).hostname);
@@ -32,17 +30,14 @@ function isOneOf(hosts: readonly string[], address: string): boolean {
   return LOOPBACK.has(hostname) || hosts.includes(hostname);
 }
 
-/** Bytes of a body: the longest template with every character an escape, or 500 contacts of 2 kB. */
+/** Bytes: the longest template with every character escaped, or 500 contacts of 2 kB. */
 export const BODY_LIMIT = 1024 * 1024;
 const [PARSE_ERROR, INVALID_REQUEST] = [-32700, -32600];
-// What a library says of a request may quote it.
+// Messages of the library may quote the request.
 const FAULT_MAX = 200;
 const CALLS = new Set<unknown>(['tools/call', 'resources/read']);
 
-/**
- * The assistant-tool server (v2.3.0, What the service does): `/mcp`, and the subsets below it.
- * @param createServer what serves a request once its sender is known; the service's tools unless given
- */
+/** The MCP server (v2.3.0, What the service does): `/mcp`, and the subsets below it. `createServer` is called once per request. */
 export function assistantTools(createServer = createToolServer): Mount {
   return {
     paths: ['/mcp', ...SUBSETS.map((subset) => `/mcp/${subset}`)],
@@ -53,7 +48,7 @@ export function assistantTools(createServer = createToolServer): Mount {
 
 async function serve(services: Services, context: Context, createServer: CreateServer): Promise<void> {
   context.state.route = context.path;
-  // A key or token of whatever kind is answered in its form.
+  // Errors have the form of the current interface, even for a token of the earlier one.
   context.state.requested = INTERFACE;
   if (!isMeantForUs(context, services))
     return refuse(context, 403, INVALID_REQUEST, 'Host or Origin is not of this service');
@@ -70,9 +65,9 @@ async function serve(services: Services, context: Context, createServer: CreateS
     const watch = watchSize(services, context, caller, admitted);
     const reading = { limitBytes: BODY_LIMIT, watch };
     const body = context.method === 'POST' ? await readBody(context.req, reading) : undefined;
-    // One message a request (2025-11-25, Transports): many in one would count as one.
+    // One message per request (2025-11-25, Transports): a batch would count once against the rate limit.
     if (Array.isArray(body)) return refuse(context, 400, INVALID_REQUEST, 'Batches are not supported');
-    // Whoever calls gets a result that says why not, and a suspended account may look.
+    // Calls report the refusal in their result; suspended accounts may list tools.
     if (refusal?.reason === 'rate_limited' && !isCall(body)) throw new Refused(refusal);
     await answer(call, context, body, createServer);
   } catch (error) {
@@ -80,12 +75,11 @@ async function serve(services: Services, context: Context, createServer: CreateS
   }
 }
 
-/** What is answered with a result whatever becomes of it. */
 function isCall(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'method' in body && CALLS.has(body.method);
 }
 
-/** A refusal in the form of the protocol. @throws what is none */
+/** Writes a refusal as a JSON-RPC error. @throws any other error */
 function refuseAs(context: Context, error: unknown): void {
   if (!(error instanceof HttpRefused) && !(error instanceof Refused)) throw error;
   const { status, problem, headers } = errorAnswer(error);
@@ -111,7 +105,7 @@ async function answer(
   const session: Session = { tools: toolsAt(context.path), call };
   const { services, requestId, over } = call;
   const handler = createMcpHandler(({ era }) => createServer(session, era === 'modern'), {
-    // Nothing that is listed changes while somebody listens.
+    // Lists do not change while a client is subscribed.
     maxSubscriptions: 1,
     onerror: ({ name, message }) => {
       const fault = `${name}: ${message.slice(0, FAULT_MAX)}`;
@@ -121,7 +115,7 @@ async function answer(
   write(context, await handler.fetch(requestOf(context, over), { parsedBody: body }));
 }
 
-/** The installation's, or what the account has set below it. */
+/** The account may only lower the installation's limits. */
 function confirmAboveOf(
   { toolConfirmRecipients, toolConfirmGrosze }: NonNullable<Authenticated['tools']>,
   { settings }: Services,
@@ -132,7 +126,6 @@ function confirmAboveOf(
   };
 }
 
-/** The request as the protocol's library takes it; its body has been read. */
 function requestOf({ method, path, req }: Context, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(req.headers)) {

@@ -16,16 +16,13 @@ import { Refused } from '../domain/refusals.ts';
 import { askEndpoint, type ToolCall } from './call.ts';
 import { TEXT_MAX } from './result.ts';
 
-/** A resource, and where its content comes from. */
 interface ServedResource extends Resource {
   endpoint: Endpoint;
-  /** Fields of the endpoint's answer that it shows; all unless given. */
+  /** Fields of the response to show; all by default. */
   fields?: readonly string[];
-  /** What it shows beside them. */
   beside?: (call: ToolCall) => Record<string, unknown>;
 }
 
-/** What a client may read without a model asking for it. */
 export const resources: readonly ServedResource[] = [
   {
     uri: 'goniec://account/prices',
@@ -62,14 +59,14 @@ export const resources: readonly ServedResource[] = [
   },
 ];
 
-/** The resource as it is listed. */
+/** A resource for `resources/list`. */
 export function listedResource({ uri, name, title, description }: ServedResource): Resource {
   return { uri, name, title, description, mimeType: 'application/json' };
 }
 
 const TOO_LONG = `The resource has more than ${TEXT_MAX} characters: the tool that lists the same answers with it.`;
 
-/** Reads a resource: one call of the account's rate limit. @throws ProtocolError for an unknown one, and with the sentence of a refusal */
+/** Reads a resource, at the cost of one request. @throws ProtocolError for an unknown resource, and for any refusal */
 export async function readResource(uri: string, call: ToolCall): Promise<ReadResourceResult> {
   const resource = resources.find((known) => known.uri === uri);
   if (resource === undefined) throw new ResourceNotFoundError(uri.slice(0, 200));
@@ -99,7 +96,6 @@ interface Written extends Prompt {
 
 const AGREED = 'Send only after I have agreed to recipients and cost.';
 
-/** Ways to begin that a client offers its user. */
 const prompts: readonly Written[] = [
   {
     name: 'campaign',
@@ -133,14 +129,13 @@ const prompts: readonly Written[] = [
   },
 ];
 
-// What is written as JSON cannot leave its quotes.
+// Quoted as JSON, so that input cannot break out of the quotes.
 const quoted = (value: string | undefined): string => JSON.stringify(value ?? '');
 const ARGUMENT_MAX = 2_000;
 
-/** The prompts as they are listed. */
 export const listedPrompts: Prompt[] = prompts.map(({ text: _text, ...shown }) => shown);
 
-/** A prompt with its arguments filled in. @throws ProtocolError for an unknown one, and for a missing or endless argument */
+/** Fills in a prompt. @throws ProtocolError for an unknown prompt, and for a missing or too long argument */
 export function promptOf(name: string, given: Readonly<Record<string, string>> = {}): GetPromptResult {
   const prompt = prompts.find((known) => known.name === name);
   if (prompt === undefined) throw invalid(`Unknown prompt: ${name.slice(0, 64)}`);

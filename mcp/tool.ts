@@ -5,14 +5,13 @@ import { Refused } from '../domain/refusals.ts';
 import { documented, plainText } from '../api/fields.ts';
 import { splitIntoParts } from '../domain/sms.ts';
 
-/** The parts that the tools are served in, beside all together (v2.3.0, What the service does). */
+/** Subsets of the tools, each at a path of its own (v2.3.0, What the service does). */
 export const SUBSETS = ['sms', 'account', 'reports', 'contacts'] as const;
 type Subset = (typeof SUBSETS)[number];
 
-/** What came with a call of a tool. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** What an endpoint is asked with on behalf of a tool; nobody has looked at it yet. */
+/** A tool call as a call of its endpoint, not yet validated. */
 export interface EndpointCall {
   endpoint: Endpoint;
   params: Record<string, string>;
@@ -20,56 +19,54 @@ export interface EndpointCall {
   body: unknown;
 }
 
-/** How a tool behaves, as MCP's annotations say it; hints for the client, nothing that anybody relies on. */
+/** MCP annotations: hints for the client, not enforced. */
 interface Behaviour {
-  /** Changes nothing. */
   reads?: boolean;
-  /** Sends, or takes away what was there. */
+  /** Sends or deletes. */
   destroys?: boolean;
-  /** A second call with the same arguments changes nothing more. */
+  /** Repeating it with the same arguments changes nothing more. */
   repeatable?: boolean;
-  /** Reaches people or networks outside. */
+  /** Has effects outside the service. */
   reachesOut?: boolean;
 }
 
 interface Declaration extends Behaviour {
   name: string;
   title: string;
-  /** For a model: when to use it, what it costs, formats, what it does not do. */
+  /** For a model: when to use it, cost, formats, limits. */
   description: string;
   subsets: readonly Subset[];
-  /** Whose scope, schemas and refusals hold. */
+  /** Provides scope, schemas and refusals. */
   endpoint: Endpoint;
-  /** The endpoint's fields that the tool takes; all unless given. */
+  /** Fields of the endpoint to expose; all by default. */
   only?: readonly string[];
-  /** Of these, the ones that must be given although the endpoint does not say so. */
+  /** Fields that are required although the endpoint does not require them. */
   required?: readonly string[];
-  /** Of these, the ones that may be left out although the endpoint wants them. */
+  /** Fields that are optional although the endpoint requires them. */
   optional?: readonly string[];
-  /** Arguments in place of the endpoint's fields, or beside them. */
+  /** Arguments beside the endpoint's fields, or instead of them. */
   own?: z.ZodObject;
-  /** Answers with texts that people outside wrote. */
+  /** Responses contain text of third parties. */
   thirdParty?: boolean;
-  /** Asks in another way than argument by argument. */
+  /** Maps arguments to the endpoint's input, if not by name. */
   ask?: (given: Arguments) => EndpointCall;
   /** Sends: see `mcp/call.ts`. */
   sends?: boolean;
-  /** Deletes what cannot be had back: the field that names it, and the question to the user before its value. */
+  /** Deletes irrevocably: the field that names the item, and the question to the user. */
   deletes?: { field: string; question: string };
-  /** What it answers with, where that is not just what the endpoint may. */
+  /** Response schemas, if not all of the endpoint's. */
   answers?: readonly z.ZodType[];
 }
 
-/** A tool as the server lists and calls it. */
 export interface Tool extends Declaration {
   inputSchema: JsonSchema;
   outputSchema: JsonSchema;
   annotations: Record<string, boolean | string>;
-  /** The question that the arguments put. @throws Refused naming an argument that is none of the tool's */
+  /** Maps arguments to a call of the endpoint. @throws Refused for an unknown or missing argument */
   ask: (given: Arguments) => EndpointCall;
 }
 
-/** Declares a tool from the endpoint that it asks: names, schemas and scope stand there, and only there. */
+/** Declares a tool from its endpoint, which provides names, schemas and scope. */
 export function tool(declaration: Declaration): Tool {
   const { endpoint, title } = declaration;
   const inputSchema = inputOf(declaration);
@@ -96,7 +93,7 @@ export function tool(declaration: Declaration): Tool {
   };
 }
 
-/** Each argument where the endpoint declares it. A query takes texts only: what JSON says otherwise is written as one. */
+/** Maps arguments to path, query and body, as the endpoint declares them. Query values become strings. */
 export function endpointCallOf(endpoint: Endpoint, given: Arguments): EndpointCall {
   const params: Record<string, string> = {};
   const query: Record<string, string> = {};
@@ -111,7 +108,7 @@ export function endpointCallOf(endpoint: Endpoint, given: Arguments): EndpointCa
   return { endpoint, params, query, body: endpoint.body === undefined ? undefined : body };
 }
 
-// A number in JSON has lost its plus and its zeros in front: it may name another thing than was meant.
+// A JSON number has lost its plus and leading zeros, so it could name another resource.
 function pathValue(key: string, value: unknown): string {
   if (typeof value !== 'string')
     throw new Refused({ reason: 'field_type', field: key, expected: 'string' }, key);
@@ -147,7 +144,7 @@ function inputOf({ endpoint, only, own, required = [], optional = [] }: Declarat
   return withDefinitions({ ...merged, additionalProperties: false }, components);
 }
 
-/** A tool's answer is always an object; where it may be one of several, the schema says which. */
+/** MCP output is always an object; alternatives go into `anyOf`. */
 function outputOf({ endpoint, only, answers = Object.values(endpoint.responses) }: Declaration): JsonSchema {
   const components: Record<string, JsonSchema> = {};
   const write = schemaWriter(components, TOOL_OUTPUT);
@@ -159,7 +156,7 @@ function outputOf({ endpoint, only, answers = Object.values(endpoint.responses) 
   return withDefinitions(schema, components);
 }
 
-/** What is answered to some of an endpoint's fields has none of the others that it may have. */
+/** A response to these fields has none of the optional others. */
 function withOnly(schema: JsonSchema, only: Declaration['only']): JsonSchema {
   const { properties, required = [] } = schema;
   if (only === undefined || properties === undefined) return schema;
@@ -176,7 +173,7 @@ function withDefinitions(schema: JsonSchema, $defs: Record<string, JsonSchema>):
 
 const TEXT_MAX = 10_000;
 
-/** What `count_sms_parts` asks; the REST interface has no such path, its estimate says the same of real recipients. */
+/** Behind `count_sms_parts`; REST clients use the estimate instead. */
 export const countParts = endpoint({
   method: 'POST',
   path: '/mcp',

@@ -6,16 +6,16 @@ import { accountTools, reportTools } from './tools/account.ts';
 import { contactTools } from './tools/contacts.ts';
 import { smsTools } from './tools/sms.ts';
 
-/** All tools, in the order in which they are listed (v2.3.0, What the service does). */
+/** All tools in the order of listing (v2.3.0, What the service does). */
 export const tools: readonly Tool[] = [...smsTools, ...accountTools, ...contactTools, ...reportTools];
 
-/** The tools of a path: all of `/mcp`, or of the subset it names. */
+/** The tools of a path: all of `/mcp`, or of a subset. */
 export function toolsAt(path: string): readonly Tool[] {
   const subset = SUBSETS.find((name) => path === `/mcp/${name}`);
   return subset === undefined ? tools : tools.filter(({ subsets }) => subsets.includes(subset));
 }
 
-/** Whether the key may use a tool, or read a resource: what it may not is not listed. */
+/** Whether the key may use a tool or resource; others are not listed. */
 export function mayUse(caller: Caller, { endpoint }: { endpoint: Endpoint }): boolean {
   return whyNot(endpoint, caller) === null;
 }

@@ -4,27 +4,22 @@ import { Refused } from '../domain/refusals.ts';
 import type { OperationContext } from './context.ts';
 import { withinQuota } from './quotas.ts';
 
-/** What is to be listed. */
 export interface BlacklistAddition {
-  /** One number or a list of them, in one of the three formats: which of the two it was says what is to blame, `msisdn` or `msisdns`. */
+  /** A number or a list, in any of the three accepted formats; the shape decides whether errors name `msisdn` or `msisdns`. */
   numbers: string | readonly string[];
   reason: string;
-  /** Epoch milliseconds; null: no end. */
   expires_at: number | null;
 }
 
-/** What was listed. */
 export interface Blacklisted {
-  /** Distinct numbers that are listed now, new or not. */
+  /** Distinct valid numbers, including those already listed. */
   added: number;
-  /** What is no number, as given. */
   invalid: string[];
 }
 
 /**
- * Puts numbers on the blacklist (v2.3.0, Blacklist and opt-out): entries that are there get the new reason and end; what is no
- * number does not stop the others.
- * @throws Refused for an end that has gone by, and beyond the account's quota; nothing is listed then
+ * Blacklists numbers (v2.3.0, Blacklist and opt-out). Existing entries get the new reason and expiry; invalid numbers are skipped.
+ * @throws Refused for an expiry in the past and above the account's quota; nothing is listed then
  */
 export async function extendBlacklist({
   services: { sql },
@@ -43,11 +38,7 @@ export async function extendBlacklist({
   return { added: msisdns.length, invalid: given.filter((_, i) => parsed[i] === null) };
 }
 
-/**
- * Takes a number, in one of the three formats, off the blacklist.
- * @returns it in E.164
- * @throws Refused where it is none, and where no entry of it is in force
- */
+/** Takes a number off the blacklist. @returns the number in E.164 @throws Refused for an invalid number or one without an active entry */
 export async function shortenBlacklist({
   services: { sql },
   caller: { accountId },

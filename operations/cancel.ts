@@ -28,9 +28,8 @@ const DONE_WITHIN_MS = 5000;
 const LOOK_MS = 100;
 
 /**
- * Cancels a scheduled message and refunds its cost (v2.3.0, Cancelling). The database knows whether it exists and what became
- * of it, the workflow whether it is still in time. Repeated, it is the same message.
- * @throws Refused where there is none, or it is cancelled no more
+ * Cancels a scheduled message and refunds its cost (v2.3.0, Cancelling), if its workflow agrees that there is time. Idempotent.
+ * @throws Refused if the message is unknown or can no longer be cancelled
  */
 export async function cancel({
   services,
@@ -44,14 +43,14 @@ export async function cancel({
   if (before === null) throw new Refused({ reason: 'message_unknown' });
   if (before.status === 'cancelled') await remindWorkflow(services, id, receivedAt + REMIND_MS);
   if (before.status !== 'scheduled') return cancelled(before);
-  // Its workflow has ended: one that is started anew for this might send it a second time. Staff decide what became of it.
+  // The workflow has already ended; restarting it might send the message a second time. Staff have to resolve it.
   if (await hasEndedBefore(services.sql, id)) return cancelled(before);
 
   const message = await readStartable(services.sql, caller.accountId, id);
   const failure =
     message && (await askToCancel(services, message, `cancel-${requestId}`, receivedAt + CANCEL_MS));
   const after = await read();
-  // A workflow that another cancel is just ending aborts this one: what counts is what came of the message.
+  // A concurrent cancel that ends the workflow aborts this update, so the stored status decides.
   if (failure && after?.status !== 'cancelled') throw failure;
   if (failure) await remindWorkflow(services, id, receivedAt + CANCEL_MS + REMIND_AFTER_MS);
   return cancelled(after);
@@ -62,17 +61,14 @@ function cancelled(message: MessageRow | null): MessageRow {
   return message;
 }
 
-/**
- * Cancels if the workflow agrees; whether it did stands in the database afterwards.
- * @returns what kept the question from being answered; null when it was, yes or no
- */
+/** Asks the workflow to cancel. @returns why it did not answer; null if it did (the database has the outcome) */
 async function askToCancel(
   { temporal }: Services,
   message: StartableMessage,
   updateId: string,
   until: number,
 ): Promise<Error | null> {
-  // Its workflow may not have been started yet, or was lost: then the cancel starts it.
+  // Starts the workflow if it was never started or was lost.
   const start = messageRestart(message);
   try {
     await updateWithStart(temporal, { workflow: 'message', start, update: cancelUpdate, updateId }, until);
@@ -84,9 +80,8 @@ async function askToCancel(
 }
 
 /**
- * The workflow's memory of a cancel that stands in the database can be lost: with a crash of workers and Temporal together,
- * whose caller, without an answer, asks again; or with a workflow task that the server throws away for a signal that came
- * meanwhile. Without this the workflow would end at its send time only.
+ * Signals a workflow whose message is already cancelled in the database. The workflow may not know: workers and Temporal crashed together,
+ * or the server dropped the workflow task because of a concurrent signal. Otherwise it would end only at the send time.
  */
 async function remindWorkflow({ temporal, log }: Services, id: string, until: number): Promise<void> {
   try {
@@ -100,29 +95,23 @@ function isRefusal(error: unknown): boolean {
   if (error instanceof WorkflowUpdateFailedError) {
     return error.cause instanceof ApplicationFailure && error.cause.type === FAILURE.notCancellable;
   }
-  // The workflow has ended: cancelled by another request, or sent.
+  // The workflow has ended: cancelled by a concurrent request, or sent.
   return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
 }
 
-/** What came of a cancel that staff asked for: `carriedOut` is null where no worker has got to it yet. */
+/** Result of a cancel by staff; `carriedOut` is null if no worker has processed it yet. */
 export interface StaffCancel {
   accountId: string;
   carriedOut: true | null;
 }
 
-/**
- * Cancels a scheduled message of any account and refunds its cost, to the last second, for staff.
- * @throws StaffRefused
- */
+/** Cancels a scheduled message of any account for staff, up to its send time, and refunds its cost. @throws StaffRefused */
 export const cancelForStaff = recordedAfter('messages cancel', async (services, { id }: { id: string }) => {
   const data = await cancelToTheLast(services, id);
   return { data, account: data.accountId, subject: id };
 });
 
-/**
- * Signals a scheduled message's workflow to cancel it, and waits for what comes of it.
- * @throws StaffRefused also where it is sent all the same
- */
+/** Signals a scheduled message's workflow to cancel and waits for the outcome. @throws StaffRefused also if the message was sent anyway */
 export async function cancelToTheLast(services: StaffServices, id: string): Promise<StaffCancel> {
   const message = await readSubmission(services.sql, id);
   if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
@@ -142,7 +131,7 @@ export async function cancelToTheLast(services: StaffServices, id: string): Prom
   }
 }
 
-// What was signalled may be carried out while nobody can look: that is no reason to say that it is not.
+// The signal may take effect while the database is unreachable, so a failed read means "not known yet".
 async function statusNow({ sql }: StaffServices, id: string): Promise<string> {
   try {
     return (await readSubmission(sql, id))?.status ?? 'gone';
@@ -163,10 +152,9 @@ async function signalForStaff(services: StaffServices, accountId: string, id: st
 }
 
 /**
- * Signals the workflow of an accepted message to cancel it: to the last second, without an answer. One that is not there is started
- * with the signal: it may not have been started yet, or was lost.
+ * Signals an accepted message's workflow to cancel, up to the send time; starts it if it was never started or was lost.
  * @param until epoch milliseconds
- * @returns false where its workflow has completed, or was found to have done so
+ * @returns false if the workflow has already completed
  */
 export async function startCancelled(
   { sql, temporal }: StaffServices,
@@ -188,10 +176,6 @@ export async function startCancelled(
   }
 }
 
-/**
- * Signals a message's workflow to cancel it.
- * @param until epoch milliseconds
- */
 async function signalCancel(temporal: Client, id: string, until: number): Promise<void> {
   try {
     await temporal.connection.withDeadline(until, () => temporal.workflow.getHandle(id).signal(cancelSignal));

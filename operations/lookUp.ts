@@ -20,34 +20,27 @@ import { runWorkflow } from './updateWithStart.ts';
 import { acceptWithin } from './sending/accept.ts';
 import { spendingOf, toolBudgetReached } from './quotas.ts';
 
-// A caller gets its answer, whatever it is, within ten seconds: this long for the look-up, the rest for giving up.
+// Callers get a response within ten seconds: 8 s for the lookup, the rest for abandoning it.
 const ANSWER_MS = 8000;
 const GIVE_UP_MS = 9800;
-// A look-up that was joined may have been abandoned by its own caller; then this request begins another.
+// A joined lookup may be abandoned by the request that started it; this request then starts another.
 const TRIES = 3;
 
-/** What was found out about a number. */
 interface LookedUp extends LookupResult {
-  /** Found within the last 24 hours, for this account or another request of it: it costs nothing. */
+  /** Found within the last 24 hours, or by another request of the account: free of charge. */
   cached: boolean;
 }
 
-/** One request for a number's look-up. */
 interface Asking {
   services: Services;
   caller: Caller;
   msisdn: string;
   costGrosze: number;
-  /** The route it takes. */
   route: string;
   receivedAt: number;
 }
 
-/**
- * Looks a number up in its network (v2.3.0, Number lookup): from the last 24 hours, or from the network for a price.
- * @param input the number in E.164
- * @throws Refused
- */
+/** Looks up a number (E.164) in its network, at a charge unless looked up within 24 hours (v2.3.0, Number lookup). @throws Refused */
 export async function lookUp({
   services,
   caller,
@@ -68,7 +61,7 @@ export async function lookUp({
   const traffic = { key: msisdn, msisdn, accountId, type: 'hlr', priority: true } as const;
   const [route] = orderRoutes(await services.routing(), traffic);
   if (route === undefined) throw new Refused({ reason: 'lookup_no_route' });
-  // Before anything is written, and before the budget of a key is asked.
+  // Checked before anything is written and before the key's budget is charged.
   if (costGrosze > terms.availableGrosze && costGrosze > 0 && !terms.underWay) throw unpaid();
   return await ask({ services, caller, msisdn, costGrosze, route, receivedAt });
 }
@@ -83,7 +76,7 @@ async function ask(asking: Asking): Promise<LookedUp> {
       const isOthersEnd = !accepted.own && outage === null && row.now.reason === 'abandoned';
       if (!isOthersEnd || triesLeft === 0) throw problemOf(row, outage ?? 'timed_out');
     }
-    // Another request's look-up has just ended, perhaps with what is asked for.
+    // The concurrent lookup has just ended, perhaps with a result.
     const known = await readKnownResult(services.sql, caller.accountId, msisdn);
     if (known !== null) return { ...known, cached: true };
     if (triesLeft === 0) throw new Refused({ reason: 'timed_out' });
@@ -110,9 +103,8 @@ async function accept({
 }
 
 /**
- * Starts the workflow of a look-up, or joins it, and waits for its end. When that fails or takes too long, one that no workflow has taken
- * up is ended and refunded.
- * @returns where the look-up stands then; `outage` is null where its end was seen
+ * Starts or joins the lookup's workflow and waits for its end. On an outage, abandons and refunds a lookup that no workflow has picked up.
+ * @returns the stored lookup; `outage` is null if the workflow's end was observed
  */
 async function outcomeOf(asking: Asking, id: string): Promise<{ row: LookupRow; outage: Outage | null }> {
   const { services, caller, route, receivedAt } = asking;

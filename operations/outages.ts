@@ -7,7 +7,7 @@ import { QueueTimeoutError, waitFor } from '../concurrency/tasks.ts';
 import type { Outage } from '../domain/refusals.ts';
 import { SQLSTATE } from '../db/connection.ts';
 
-// What postgres.js says when there is no connection, and the SQLSTATEs of a server that is starting, stopping or full.
+// postgres.js errors without a connection, and SQLSTATEs of a server that is starting, stopping or out of connections.
 const DATABASE_GONE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -23,7 +23,7 @@ const DATABASE_GONE = new Set([
   '57P02',
   '57P03',
 ]);
-// The last three are a statement, a transaction and a wait for a lock that took too long.
+// The last three: statement, transaction and lock timeouts.
 const DATABASE_SLOW = new Set<string>([
   'ETIMEDOUT',
   'CONNECT_TIMEOUT',
@@ -33,15 +33,11 @@ const DATABASE_SLOW = new Set<string>([
 ]);
 const GRPC_TIMEOUTS: readonly number[] = [1, 4]; // CANCELLED, DEADLINE_EXCEEDED
 
-/** Time ran out before something behind the API had answered. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/**
- * Distinguishes a failure of the database or of Temporal from a fault of ours.
- * @returns null when the error is something else
- */
+/** Classifies a failure of the database or Temporal. @returns null for any other error */
 export function outageOf(error: unknown): Outage | null {
   if (error instanceof DeadlineError || error instanceof QueueTimeoutError) return 'timed_out';
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return 'timed_out';
@@ -55,11 +51,7 @@ export function outageOf(error: unknown): Outage | null {
   return DATABASE_GONE.has(code) || code.startsWith('08') ? 'unavailable' : null;
 }
 
-/**
- * Waits no longer than until the given moment. The work itself goes on: what it does must be harmless then.
- * @param until epoch milliseconds
- * @throws DeadlineError when it is not done by then
- */
+/** Waits until a deadline, in epoch milliseconds; the work is not cancelled, so it must be harmless afterwards. @throws DeadlineError */
 export async function within<T>(until: number, work: Promise<T>): Promise<T> {
   return await waitFor(work, until - Date.now(), () => {
     throw new DeadlineError('no answer in time');

@@ -4,19 +4,16 @@ import type { InboundRow } from '../domain/incoming.ts';
 import { Refused } from '../domain/refusals.ts';
 import type { OperationContext } from './context.ts';
 
-/** Which replies are wanted. */
 export interface RepliesInput extends InboundFilter {
-  /** Most of them. */
   limit: number;
-  /** Marks those that are returned as read. */
+  /** Marks the returned replies as read. */
   mark_read: boolean;
 }
 
-/** A page of replies, and where the account receives them. */
 interface Replies {
   /** Newest first. */
   replies: InboundRow[];
-  /** The id behind which the next page begins; null: there is none. */
+  /** Cursor of the next page; null on the last page. */
   last: string | null;
   /** E.164; null: the account receives no replies. */
   number: string | null;
@@ -24,9 +21,8 @@ interface Replies {
 }
 
 /**
- * Lists replies (v2.3.0, Inbound replies), none as long as the account receives none, and marks them as read where that is
- * asked for: of readers at the same time who ask for unread ones, each reply goes to exactly one.
- * @throws Refused for marks by a key that may change nothing
+ * Lists replies and optionally marks them as read (v2.3.0, Inbound replies). Each unread reply goes to exactly one of concurrent readers.
+ * @throws Refused for `mark_read` with a read-only key
  */
 export async function listReplies({
   services: { sql },
@@ -38,7 +34,7 @@ export async function listReplies({
   if (account === null) throw new Refused({ reason: 'account_closed' });
   const { inboundNumber: number, inboundPrefix: keyword } = account;
   if (number === null) return { replies: [], last: null, number, keyword };
-  // The one that is asked for beyond the page is not marked.
+  // The extra row that detects a next page is not marked.
   const found = mark
     ? await readAndMark(sql, accountId, filter, limit + 1, limit)
     : await readInbound(sql, accountId, filter, limit + 1);

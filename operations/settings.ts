@@ -20,10 +20,9 @@ const UNAVAILABLE = {
 } as const satisfies Record<KeywordUnavailableError['why'], string>;
 
 /**
- * Changes an account's default sender, sending hours or keyword (v2.3.0, Account and senders), or how much a send through a tool may
- * come to before somebody has to agree (our addition); what is not given stays, null takes it away.
- * @throws Refused where nothing is given, for a sender that is not active, for a keyword that the account cannot have, for more
- *   than the installation lets pass without agreement, and for too many changes in a day; nothing is changed then
+ * Changes an account's settings (v2.3.0, Account and senders; the confirmation thresholds of MCP tools are our addition). Undefined leaves
+ * a setting, null clears it.
+ * @throws Refused for invalid or no settings and for too many changes in a day; nothing is changed then
  */
 export async function changeSettings({
   services: { sql, settings: installation },
@@ -43,11 +42,7 @@ export async function changeSettings({
   }
 }
 
-/**
- * Lets pass a default sender that is active, and sending hours that can be read; whoever changes them, the account itself or
- * staff.
- * @throws Refused
- */
+/** Checks that a default sender is active and a send window parses. @throws Refused */
 export async function requireUsable(
   sql: Sql,
   accountId: string,
@@ -61,13 +56,13 @@ export async function requireUsable(
   }
 }
 
-// An account is as careful as the installation, or more so.
+// An account may only be stricter than the installation.
 function refuseAbove(given: number | null | undefined, max: number, field: string): void {
   if (typeof given === 'number' && given > max)
     throw new Refused({ reason: 'number_out_of_range', field, min: 0, max }, field);
 }
 
-/** Words that unsubscribe are nobody's; everyday words need the consent of staff. */
+/** Opt-out words are reserved; everyday words need staff approval. */
 function refuseGuarded(keyword: string, allowed: boolean): void {
   const guard = guardOf(keyword);
   if (guard === 'opt_out') throw unavailable('prefix_reserved');
@@ -80,15 +75,13 @@ function unavailable(
   return new Refused({ reason }, 'inbound_prefix');
 }
 
-/** Whom an account may send as. */
 interface Senders {
-  /** The active ones by name. */
   senders: { name: string; is_default: boolean }[];
-  /** In effect where a send names none. */
+  /** Used when a send names no sender. */
   current: string;
 }
 
-/** Lists the active senders (v2.3.0, Sender list item); a default that is no longer active gives way to the installation's. */
+/** Lists active senders (v2.3.0, Sender list item). An inactive default falls back to the installation's. */
 export async function listSenders({
   services: { sql, settings },
   caller: { accountId },
@@ -101,7 +94,7 @@ export async function listSenders({
   };
 }
 
-/** Why an account may change nothing more for now; null for any other error. */
+/** The refusal for a ChangesTooManyError; null for any other error. */
 export function changesRefusal(error: unknown): Refused | null {
   if (!(error instanceof ChangesTooManyError)) return null;
   return new Refused({ reason: 'changes_too_many', limit: error.limit, seconds: error.seconds });

@@ -7,58 +7,48 @@ import { StaffRefused } from '../domain/refusals.ts';
 const RECORD_ATTEMPTS = 10;
 const RECORD_AGAIN_MS = 1_000;
 
-/** What stands behind the operations of staff. The last two are opened by those alone that need them. */
+/** Dependencies of staff operations; Temporal and the key are loaded only when needed. */
 export interface StaffServices {
   sql: Database;
   temporal: () => Promise<Client>;
-  /** The key of the secrets in this database, 32 bytes. */
+  /** The encryption key of the secrets in this database, 32 bytes. */
   secretsKey: () => Promise<Buffer>;
 }
 
-/** One request of one of our own people. */
 export interface StaffRequest<Input> {
   services: StaffServices;
-  /** Who acts, as the audit log names them. */
   actor: string;
   input: Input;
 }
 
-/** What the audit log says of one thing that was acted on, beyond who, when and which command. */
+/** Audit fields of one action, besides actor, time and command. */
 export interface ActRecord {
   account?: string | null | undefined;
   subject?: string;
   details?: AuditDetails;
 }
 
-/** What came of a request, and what the audit log is to say of it. */
 interface Done<Data> extends ActRecord {
   data: Data;
-  /** Where one request acted on several things: a record of each, instead of one. */
   records?: readonly ActRecord[];
 }
 
-/** Writes the record of one of several things that are acted on: it is there from then on, whatever becomes of the rest. */
+/** Commits the audit record of one of several actions, whatever happens to the rest. */
 export type Recorder = (act: ActRecord) => Promise<void>;
 
-/** What came of one act; `carriedOut` is null where nobody answered in time, and it may still be. */
+/** Outcome of one action; `carriedOut` is null if it timed out and may still happen. */
 export type Act<Why> = { carriedOut: true | null; record: ActRecord } | { carriedOut: false; why: Why };
 
-/** What came of one of several things. */
 export interface ActedOn<Why> {
   id: string;
-  /** Null where nobody answered in time: it may still be. */
   carriedOut: boolean | null;
-  /** Why it is not: for a reason of its own, by the error that ended all, or not tried after that. Null: it is, or may be. */
+  /** Why not: its own reason, the error that ended the run, or not tried after that. Null if it was or may be carried out. */
   why: Why | Error | 'not_tried' | null;
 }
 
-/** @throws StaffRefused */
 export type StaffOperation<Input, Data> = (request: StaffRequest<Input>) => Promise<Data>;
 
-/**
- * Makes an operation of a change to the database: change and audit record are written in one transaction, both or neither.
- * @param action what the audit log calls it
- */
+/** Makes a staff operation from a database change, written in one transaction with its audit record. @param action its audit name */
 export function recorded<Input, Data>(
   action: string,
   change: (tx: Sql, input: Input, services: StaffServices) => Promise<Done<Data>>,
@@ -72,9 +62,9 @@ export function recorded<Input, Data>(
 }
 
 /**
- * Makes an operation of what acts outside the database too (binds to an SMSC, signals a workflow): it runs in no transaction, and its
- * audit record is written after it; one that acts on several things may write a record of each right after it.
- * @param action what the audit log calls it
+ * Makes a staff operation that also acts outside the database (binds to an SMSC, signals a workflow): no transaction, audit record
+ * afterwards. One that acts on several things may record each right after it.
+ * @param action its audit name
  */
 export function recordedAfter<Input, Data>(
   action: string,
@@ -89,12 +79,11 @@ export function recordedAfter<Input, Data>(
 }
 
 /**
- * Acts on several things, in their order, and records each right after it. What is left for a reason of its own is answered, and
- * the rest goes on; any other error ends it, and is answered where something was done before.
- * @param act throws what is of more than this one thing
- * @param atOnce how many are acted on at a time
- * @throws what `act` throws, where nothing was done before
- * @throws Error where something was done that could not be recorded
+ * Acts on several things in order and records each right after it. A refusal is reported and the rest go on; any other error ends the run.
+ * @param act throws errors that concern more than this one thing
+ * @param atOnce concurrency
+ * @throws what `act` throws, unless something was done before: then the result reports it
+ * @throws Error if something was done but could not be recorded
  */
 export async function actOnEach<Why>(
   ids: readonly string[],
@@ -138,7 +127,7 @@ function notTried(id: string): ActedOn<never> {
   return { id, carriedOut: false, why: 'not_tried' };
 }
 
-/** What the audit log says of those that are not carried out, or not known to be: why, by the name of the reason. */
+/** Audit details of the things not carried out or not known to be: id and reason. */
 export function leftOf(all: readonly ActedOn<{ reason: string }>[]): { id: string; reason: string }[] {
   return all
     .filter(({ carriedOut }) => carriedOut !== true)
@@ -151,7 +140,7 @@ function reasonOf(why: ActedOn<{ reason: string }>['why']): string {
   return why instanceof Error ? 'failed' : why.reason;
 }
 
-// What is done cannot be undone, so its record is not given up at the first failure.
+// The action cannot be undone, so the audit write is retried.
 async function recordLate(sql: Database, entries: readonly AuditEntry[]): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

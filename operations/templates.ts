@@ -17,7 +17,7 @@ import { refuseMalformed } from './sending/wording.ts';
 
 const BLAMED = { template_bytes: 'body' } as const;
 
-/** Stores a new template (v2.3.0, Templates). @throws Refused for what does not fit together, and beyond the account's quotas */
+/** Stores a template (v2.3.0, Templates). @throws Refused for fields that do not fit together and above the account's quotas */
 export async function createTemplate({
   services: { sql },
   caller: { accountId },
@@ -29,8 +29,8 @@ export async function createTemplate({
 }
 
 /**
- * Changes a template: what is not given stays, and what comes of it is held to the rules of a new one.
- * @throws Refused also where nothing is given, and where there is no such template
+ * Changes a template. Undefined leaves a field; the result must satisfy the rules for a new template.
+ * @throws Refused also for an empty change or an unknown template
  */
 export async function changeTemplate({
   services: { sql },
@@ -41,7 +41,7 @@ export async function changeTemplate({
     throw new Refused({ reason: 'template_empty' });
   const changing = stored.changeTemplate(sql, accountId, id, (before) => {
     const content = changedTemplate(before, patch);
-    // A body that stays was taken by the rules of its day.
+    // An unchanged body may predate the current rules.
     if (patch.body !== undefined) refuseMalformed(piecesOf(content), 'body');
     refuseUnfit(content);
     return content;
@@ -51,7 +51,7 @@ export async function changeTemplate({
   return template;
 }
 
-/** Removes a template; messages sent with it remain. @throws Refused where there is none */
+/** Deletes a template; messages sent with it remain. @throws Refused if it does not exist */
 export async function deleteTemplate({
   services: { sql },
   caller: { accountId },
@@ -64,7 +64,6 @@ function piecesOf({ type, body }: TemplateContent): Piece[] {
   return parsePlaceholders(body, rulesOf(type).meant);
 }
 
-/** What the fields have to be to each other. */
 function refuseUnfit({ type, body, subject }: TemplateContent): void {
   const limit = TEMPLATE_BODY_MAX[type];
   if (hasMoreCharacters(body, limit)) {

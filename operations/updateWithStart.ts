@@ -3,19 +3,18 @@ import type { UpdateDefinition, Workflow } from '@temporalio/common';
 import { within } from './outages.ts';
 import { startOnce } from '../workflows/starts.ts';
 
-/** What a workflow is asked, and how it is started if it does not run yet. */
 interface UpdateWithStart<Answer, Start extends Workflow> {
   workflow: string;
   start: ConstructorParameters<typeof WithStartWorkflowOperation<Start>>[1];
   update: UpdateDefinition<Answer>;
-  /** Whoever asks with the same id gets the one answer. */
+  /** Updates with the same id share one result. */
   updateId: string;
 }
 
 /**
- * Starts a workflow, or finds the one that runs, and waits for its answer to an update.
+ * Starts a workflow or finds the running one, and waits for its answer to an update.
  * @param until epoch milliseconds
- * @throws DeadlineError when there is no answer by then; else what Temporal or the workflow says
+ * @throws DeadlineError if there is no answer by then; otherwise Temporal's or the workflow's error
  */
 export async function updateWithStart<Answer, Start extends Workflow>(
   temporal: Client,
@@ -23,21 +22,21 @@ export async function updateWithStart<Answer, Start extends Workflow>(
   until: number,
 ): Promise<Answer> {
   const startWorkflowOperation = new WithStartWorkflowOperation<Start>(workflow, start);
-  // The SDK's own deadline ends each attempt to call the server, not the waiting for an answer.
+  // The SDK's deadline ends each RPC to the server, not the wait for the answer.
   const asking = temporal.connection.withDeadline(until, () =>
     temporal.workflow.executeUpdateWithStart(update, { startWorkflowOperation, updateId }),
   );
   return await within(until, asking);
 }
 
-// The waiting is aborted well before its deadline: within the last second of one the server answers at once that there is no end yet, and the
-// SDK would ask again some hundred times.
+// The wait is aborted well before its RPC deadline: in the last second the server returns immediately without a result, and the SDK would
+// retry some hundred times.
 const BEFORE_DEADLINE_MS = 2_000;
 
 /**
- * Starts a workflow, or finds the one that runs, and waits for its end; one that has ended is not waited for.
+ * Starts a workflow or finds the running one, and waits for its end, if it has not ended already.
  * @param until epoch milliseconds
- * @throws DeadlineError when it has not ended by then; else what Temporal says, or how it failed
+ * @throws DeadlineError if it has not ended by then; otherwise Temporal's error or the workflow's failure
  */
 export async function runWorkflow(
   temporal: Client,

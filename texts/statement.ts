@@ -7,7 +7,7 @@ const MONTHS = [
   ...['lipiec', 'sierpień', 'wrzesień', 'październik', 'listopad', 'grudzień'],
 ];
 
-/** The e-mail with which a statement is sent to its customer. */
+/** E-mail that delivers a statement to the customer (in Polish). */
 export function statementWords(statement: StatementForCustomer): Words {
   const month = monthInWords(statement.month);
   return {
@@ -24,7 +24,7 @@ export function statementWords(statement: StatementForCustomer): Words {
   };
 }
 
-/** The e-mail with which a customer is reminded of a statement that is overdue. */
+/** Reminder e-mail for an overdue statement (in Polish). */
 export function reminderWords(statement: StatementForCustomer): Words {
   const month = monthInWords(statement.month);
   return {

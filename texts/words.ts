@@ -1,4 +1,4 @@
-/** What an own e-mail says, as plain text. */
+/** Subject and plain-text body of an e-mail from the service itself. */
 export interface Words {
   subject: string;
   text: string;

@@ -17,11 +17,9 @@ const countryRate = z.strictObject({
   vms: documented(grosze.optional(), 'A voice message.', 60),
 });
 
-/** What 429 means where settings are changed. */
 export const CHANGES_TEXT =
   'Too many requests, or settings and webhook were changed 1,000 times in the last 24 hours. `Retry-After` says when to come back.';
 
-/** Account. */
 export const accountSchema = z
   .strictObject({
     id: documented(z.string(), 'The id.', exampleId('cl')),
@@ -94,7 +92,6 @@ const keyword = z
   .transform((value) => value.toUpperCase())
   .meta({ pattern: KEYWORD.source });
 
-// What the settings mean and how they may look, asked for and answered alike.
 const SENDER_NAME = ['An active sender; null: the default of the installation.', 'SKLEP'] as const;
 const SEND_WINDOW = [
   'Sending hours of messages without their own, `HH:MM-HH:MM` in Polish time; null: none.',
@@ -110,10 +107,10 @@ const TOOL_CONFIRM_GROSZE = [
   100,
 ] as const;
 
-// Whatever is no active sender is refused alike, also what cannot be one (v2.3.0, PATCH /v1/account).
+// Not `senderName`: a malformed sender gets the same refusal as an inactive one (v2.3.0, PATCH /v1/account).
 const askedSender = plainText.max(100).meta({ example: 'SKLEP' });
 
-/** Whole, from 0 to a bound that fits its column; what the installation allows, the operation knows. */
+/** Checks only what the column can store; the operation enforces the installation's limit. */
 function confirmAbove(max: number) {
   const isBetween = (value: number) => Number.isInteger(value) && value >= 0 && value <= max;
   const range = issue({ reason: 'number_out_of_range', min: 0, max });
@@ -136,7 +133,6 @@ export const getAccount = endpoint({
   },
 });
 
-/** PATCH /v1/account: answers the account's id and what was changed. */
 export const changeAccount = endpoint({
   method: 'PATCH',
   path: '/v1/account',

@@ -81,7 +81,7 @@ export const changeWebhook = endpoint({
   },
 });
 
-// Why exactly, staff see: shown to whoever chose the address, it would say what our network knows and reaches.
+// The exact error is for staff only: it would tell the account which hosts our network can reach.
 const UNREACHABLE = 'unreachable';
 
 const attemptSchema = z.strictObject({
@@ -101,7 +101,6 @@ const attemptSchema = z.strictObject({
   duration_ms: documented(z.int().nonnegative(), 'How long it took.', 85),
 });
 
-/** One webhook event and its delivery (our addition). */
 const webhookDeliverySchema = z
   .strictObject({
     id: documented(z.string(), 'The id of the event, the same on every attempt.', exampleId('evt')),
@@ -122,7 +121,7 @@ const webhookDeliverySchema = z
   })
   .meta({ id: 'WebhookDelivery', description: 'A webhook event and the attempts to deliver it.' });
 
-/** GET /v1/account/webhook/deliveries (our addition): newest first, with every attempt. */
+/** GET /v1/account/webhook/deliveries (our addition). */
 export const listDeliveries = endpoint({
   method: 'GET',
   path: '/v1/account/webhook/deliveries',
@@ -150,7 +149,6 @@ export const listDeliveries = endpoint({
     const { accountId } = caller;
     const { state = null, type = null, message_id: messageId = null, since = null, cursor = null } = query;
     const filter = { accountId, state, type, messageId, since, before: cursor };
-    // What cannot be a message's id names none.
     const mayBeFound = messageId === null || isId('msg', messageId);
     const from = mayBeFound ? await readLastLookedAt(sql, filter) : null;
     const found = mayBeFound ? await readDeliveries(sql, { ...filter, from }, query.limit + 1) : [];
@@ -161,7 +159,6 @@ export const listDeliveries = endpoint({
   },
 });
 
-/** POST /v1/account/webhook/deliveries/{id}/resend (our addition): the same event again, with the usual attempts. */
 export const resendDelivery = endpoint({
   method: 'POST',
   path: '/v1/account/webhook/deliveries/:id/resend',

@@ -5,24 +5,22 @@ import { signerOf } from '../../operations/incoming/emailSigner.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { answered, callOf, plain } from './pages.ts';
 
-// Providers tell of one e-mail in a call; its fifty addresses and headers are some kilobytes.
+// A callback reports on one e-mail; its fifty recipients and headers are a few kB.
 const BODY_BYTES = 256 * 1024;
-// Anybody may call: so many bodies are held that nobody has been found to have signed yet, and so many from one network.
+// Anyone may call: limits the unauthenticated bodies in memory, in total and per network.
 const UNPROVEN = { places: 64, each: 16 };
 const PLACE_WITHIN_MS = 5_000;
-// For so long a body has its place at most, however slowly it comes: four networks whose bodies never end would have all of them.
-// 256 kB over 1.2 Mbit/s take two seconds, and providers call from data centres.
+// A body keeps its slot for this long at most: otherwise four networks with stalled bodies could occupy all slots.
+// 256 kB take two seconds at 1.2 Mbit/s, and providers call from data centres.
 const BODY_WITHIN_MS = 5_000;
 
 const unproven = createFairSemaphore(UNPROVEN.places, UNPROVEN.each);
 
-/** There was no place for the body in time. */
 class Crowded extends Error {}
 
 /**
- * /v1/email/callback (v1.2.0, POST /v1/email): what e-mail providers report. The signature shows which route's provider it is, so
- * that one address serves them all; below it each route has one of its own, by its name. Answered 200 once the events are stored:
- * after anything else the provider calls again.
+ * Callbacks of e-mail providers (v1.2.0, POST /v1/email): one URL for all, whose signature identifies the route, and one URL per route.
+ * Responds 200 only once the events are stored: the provider retries after any other status.
  */
 export const emailCallbacks: readonly Page[] = ['/v1/email/callback', '/v1/email/callback/:route'].map(
   (path): Page => ({
@@ -49,16 +47,16 @@ async function taken(visit: Visit): Promise<PageAnswer> {
   if (route === null) return plain(401, 'not signed by a provider');
   const events = await route.callback.read(call);
   if (events === null) {
-    // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.
+    // Staff must look into this: our parser does not understand the payload, so its content is not stored.
     services.log.warn({ route: route.name, requestId }, 'a callback about e-mail was not understood');
     return plain(400, 'not understood');
   }
-  // Applied by the workers, who look for stored events all the time.
+  // Workers poll for stored events and apply them.
   await storeEmailEvents(services.sql, route.name, events);
   return plain(200, 'OK');
 }
 
-/** A call and whose provider signed it. Its body has a place among those of everybody until that is known. */
+/** Authenticates a callback; its body occupies a slot until the signature is verified. */
 async function proven(visit: Visit) {
   const { services, params, address, receivedAt } = visit;
   let leave = (): void => undefined;

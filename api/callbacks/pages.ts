@@ -10,16 +10,14 @@ import { errorAnswer, HttpRefused } from '../http/refusals.ts';
 
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
 
-/** How a provider's body is read. */
 interface CallReading {
   maxBytes: number;
-  /** For how many milliseconds it may take to come; as any body of its size unless told. */
+  /** Milliseconds for the whole body to arrive; by default derived from `maxBytes`. */
   withinMs?: number;
-  /** Waited for before it is read. */
   mayRead?: () => Promise<void>;
 }
 
-/** A provider's call, whose body is read once, by whoever asks for it first. */
+/** A visit as a provider's callback; the body is read once, on first use. */
 export function callOf(
   { method, query, headers, request }: Visit,
   { maxBytes, withinMs, mayRead }: CallReading,
@@ -32,7 +30,6 @@ export function callOf(
   return { method, query, headers, body: () => (body ??= read()) };
 }
 
-/** Answers a provider with one line of text. */
 export function plain(
   status: number,
   body: string,
@@ -41,7 +38,7 @@ export function plain(
   return { status, headers: { ...PLAIN, ...headers }, body };
 }
 
-/** Answers a call that is refused, a body over the limit say, with the code alone. */
+/** Turns an HttpRefused, e.g. for a body over the limit, into a plain response with the error code. */
 export async function answered(answering: Promise<PageAnswer>): Promise<PageAnswer> {
   try {
     return await answering;
@@ -52,13 +49,10 @@ export async function answered(answering: Promise<PageAnswer>): Promise<PageAnsw
   }
 }
 
-// A hundred reports with their dozen fields of 30 characters are 36 kB; the longest reply is far shorter.
+// 100 reports with a dozen fields of 30 characters each are 36 kB; the longest reply is far shorter.
 const BODY_BYTES = 64 * 1024;
 
-/**
- * The addresses that providers call with delivery reports, replies and answers to look-ups. `OK` means that we have what the call
- * brought, so it is answered only once that is stored; after anything else the provider calls again.
- */
+/** Callbacks for delivery reports, replies and look-ups. `OK` only once the content is stored: the provider retries after anything else. */
 export const callbacks: readonly Page[] = [...callbackPaths()].map(callbackPage);
 
 function callbackPage([path, pattern]: [string, string]): Page {
@@ -76,14 +70,14 @@ async function answerTo(path: string, visit: Visit): Promise<PageAnswer> {
   const { route = '', secret = null } = params;
   const call = callOf(visit, { maxBytes: BODY_BYTES });
   const callback = await provenCallback(services, { route, path, secret, address }, call);
-  // HEAD stands for nothing here: it must not store anything, and has no body to say OK in.
+  // HEAD must not store anything, and has no body for the `OK`.
   if (callback === null || method === 'HEAD') return plain(404, 'not found');
   const content = await callback.read(call);
   if (content !== null) {
     await storeContent(services.sql, route, content);
     return plain(200, 'OK');
   }
-  // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.
+  // Staff must look into this: our parser does not understand the payload, so its content is not stored.
   const { requestId } = visit;
   services.log.warn({ route, kind: callback.name, requestId }, 'a callback was not understood');
   return plain(400, 'not understood');

@@ -38,7 +38,6 @@ import { exportContacts } from './export.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import * as operations from '../../operations/addressBook/contacts.ts';
 
-// What these fields mean and how they may look, asked for and answered alike.
 const FIRST_NAME = ['Fills `{{imie}}`.', 'Anna'] as const;
 const LAST_NAME = ['Fills `{{nazwisko}}`.', 'Nowak'] as const;
 const EMAIL = ['Fills `{{email}}`.', 'anna@example.com'] as const;
@@ -48,7 +47,6 @@ const membership = z.strictObject({
   name: documented(z.string(), 'The name.', 'Klienci'),
 });
 
-/** Contact. */
 export const contactSchema = z
   .strictObject({
     id: documented(z.string(), 'The id.', exampleId('ct')),
@@ -71,7 +69,7 @@ export const contactSchema = z
   })
   .meta({ id: 'Contact', description: 'A person in the contact book.' });
 
-/** Presents a stored contact (v2.3.0, Contact): instants as ISO 8601 in UTC. */
+/** A stored contact as JSON (v2.3.0, Contact). */
 export function contactRecord(row: ContactRow) {
   return {
     id: row.id,
@@ -101,7 +99,7 @@ const personName = lineText
 const emailAddress = plainText
   .trim()
   .max(EMAIL_MAX)
-  // The pattern of an address overflows the stack with a text of megabytes.
+  // zod's e-mail pattern overflows the stack on a text of megabytes.
   .refine(
     (value) => value === '' || (value.length <= EMAIL_MAX && email.safeParse(value).success),
     issue({ reason: 'field_malformed' }),
@@ -111,7 +109,7 @@ const emailAddress = plainText
   .transform(orNull)
   .optional();
 
-// Read by hand: the key is named in the problem, and a value that is no text may be a number.
+// Parsed by hand: the refusal names the key, and a value may be a number.
 const customFields = z
   .unknown()
   .meta({
@@ -133,7 +131,6 @@ const customFields = z
   })
   .optional();
 
-/** What may be said of a contact; as a body's fields (v2.3.0, Contact). */
 const contactFields = {
   first_name: documented(personName, ...FIRST_NAME),
   last_name: documented(personName, ...LAST_NAME),
@@ -153,7 +150,6 @@ const contactFields = {
   ),
 };
 
-/** A contact to be created or updated by its number. */
 export const numberedContact = z
   .strictObject({
     msisdn: msisdn.describe('The number: by it a contact is found or created.'),
@@ -161,7 +157,6 @@ export const numberedContact = z
   })
   .transform(({ msisdn: number, ...change }) => ({ msisdn: number, change }));
 
-/** A change of a contact that exists. */
 const contactPatch = z
   .strictObject({
     msisdn: msisdn.optional().describe('Another number for the contact.'),
@@ -172,7 +167,7 @@ const contactPatch = z
 const SEARCH_MAX = 254;
 const LIMIT = /^[0-9]{1,3}$/;
 
-// Without a standard: a table is whole unless a limit is asked for.
+// No default: a CSV export without a limit contains all contacts.
 const limit = z
   .string()
   .transform((value, context) => {
@@ -184,7 +179,6 @@ const limit = z
   })
   .meta({ type: 'integer', minimum: 1, maximum: PAGE_MAX, description: ABOUT_LIMIT });
 
-// Spaces around are nobody's fragment, and an empty search box searches for nothing.
 const search = lineText
   .max(SEARCH_MAX)
   .transform((value, context) => {
@@ -195,7 +189,7 @@ const search = lineText
   })
   .meta({ maxLength: SEARCH_MAX });
 
-/** GET /v1/contacts (v2.3.0, Contacts): sorted by id; as `text/csv` the whole list. */
+/** GET /v1/contacts (v2.3.0, Contacts): a page sorted by id, or the whole list as `text/csv`. */
 export const listContacts = endpoint({
   method: 'GET',
   path: '/v1/contacts',
@@ -241,7 +235,6 @@ export const listContacts = endpoint({
 
 const byId = z.strictObject({ id: pathId('ct') });
 
-/** GET /v1/contacts/{id} (v2.3.0, Contacts). */
 export const getContact = endpoint({
   method: 'GET',
   path: '/v1/contacts/:id',
@@ -258,7 +251,6 @@ export const getContact = endpoint({
   },
 });
 
-/** PATCH /v1/contacts/{id}: null and empty text clear a field, what is not given stays. */
 export const changeContact = endpoint({
   method: 'PATCH',
   path: '/v1/contacts/:id',
@@ -283,7 +275,6 @@ export const changeContact = endpoint({
   },
 });
 
-/** DELETE /v1/contacts/{id}: memberships go with it; the number is not put on the blacklist. */
 export const deleteContact = endpoint({
   method: 'DELETE',
   path: '/v1/contacts/:id',

@@ -11,27 +11,23 @@ import { placeholderKey } from '../../domain/placeholders.ts';
 import { CONTACT_COLUMNS, customColumn, joinedNames, protectedCell } from '../../domain/contacts.ts';
 import { HttpRefused } from '../http/refusals.ts';
 
-/** How many characters a contact has of what there may be much of: custom fields and names of groups. */
 function charactersOf({ fields, groups }: ContactRow): number {
   const inFields = Object.entries(fields).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
   return groups.reduce((sum, { name }) => sum + name.length, inFields);
 }
 
 const PAGE = 1000;
-// What is written at once: some milliseconds, and a few dozen where each other character is a quote.
+// Characters per CSV chunk: a few milliseconds of work, a few dozen if every other character is a quote.
 const CHARACTERS_AT_ONCE = 50_000;
-// What an empty cell takes, or a name of a group for itself, as so many characters would.
+// What an empty cell or a group name costs beyond its own characters.
 const CHARACTERS_OF_A_CELL = 5;
-// As many custom columns as spreadsheets still show; contacts may have different ones each.
+// Contacts may each have different custom fields; spreadsheets do not show more columns.
 export const CUSTOM_COLUMNS_MAX = 1000;
 
 /**
- * The account's contacts as a table in pages, RFC 4180: whatever their number, one page is in memory. Contacts added
- * meanwhile may or may not be in it; a custom field that came up only then has no column.
- *
- * @param limit most contacts
- * @returns the lines, the header first
- * @throws HttpRefused when the contacts have more different custom fields than a table may have columns
+ * Exports the account's contacts as RFC 4180 CSV, header first, with one page in memory at a time. Contacts added meanwhile may be
+ * missing, and a custom field first used meanwhile has no column.
+ * @throws HttpRefused when the contacts have more than {@link CUSTOM_COLUMNS_MAX} different custom fields
  */
 export async function exportContacts(
   sql: Sql,
@@ -43,7 +39,7 @@ export async function exportContacts(
   if (found.length > CUSTOM_COLUMNS_MAX) {
     throw new HttpRefused({ reason: 'csv_columns_too_many', limit: CUSTOM_COLUMNS_MAX });
   }
-  // Keys that are one when compared are one column.
+  // Keys that compare as equal share a column.
   const keys = new Map(found.map((key) => [placeholderKey(key), key]));
   return lines(sql, accountId, filter, limit, keys);
 }
@@ -69,7 +65,6 @@ async function* lines(
   }
 }
 
-/** Contacts in their order, in slices that end with the contact that fills them. */
 function* slices(contacts: readonly ContactRow[], columns: number): Generator<ContactRow[]> {
   let slice: ContactRow[] = [];
   let characters = 0;
@@ -92,7 +87,7 @@ function cells(contact: ContactRow, keys: readonly string[]): string[] {
   return [msisdn, ...texts.map((text) => protectedCell(text ?? ''))];
 }
 
-// Quoted also where RFC 4180 does not ask for it: other readers take these for separators.
+// Quotes more than RFC 4180 requires: some readers treat these characters as separators.
 function csvLines(rows: readonly string[][]): string {
   return stringify([...rows], { record_delimiter: '\r\n', quoted_match: /[\r\n;\t]/ });
 }

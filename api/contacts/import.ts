@@ -27,27 +27,20 @@ import { problemText } from '../http/texts.ts';
 import { validate } from '../http/invoke.ts';
 import { contactRecord, contactSchema, numberedContact } from './contacts.ts';
 
-// The header, the most that one request may hold, and one more to see that it holds too many: what comes behind is not
-// worth the time of reading it.
+// The header, the allowed rows, and one more to detect an excess; the rest need not be parsed.
 const ROWS_READ = 1 + IMPORT_MAX + 1;
-// As many columns as an export writes.
 const COLUMNS_MAX = CONTACT_COLUMNS.length + CUSTOM_COLUMNS_MAX;
-// All groups of a contact, a backslash before each character of their names.
+// All group names of a contact, with every character escaped by a backslash.
 const CELL_MAX = CONTACT_GROUPS_MAX * (2 * GROUP_NAME_MAX + 1);
-// As many custom columns as a contact may have fields and all the others empty, the longest values in quotes.
+// A separator per column, the groups cell, and 100,000 for a contact's custom fields with the longest values in quotes.
 const ROW_MAX = COLUMNS_MAX + CELL_MAX + 100_000;
-// Some milliseconds: others are served between two pieces.
+// A few milliseconds of parsing; other requests run between chunks.
 const PIECE_BYTES = 32_768;
 
 type Cells = readonly string[];
 
-/**
- * Reads a table of contacts (`text/csv`, with a header) as the array of objects that JSON would have been. Columns are
- * separated by commas or semicolons; one that is not a contact's own is a custom field. An empty cell is an
- * empty text: it clears. Values are checked where those of JSON are.
- *
- * @throws Refused, HttpRefused for text that is no table, and for columns that cannot be
- */
+// Parses a contact table with a header into the objects that a JSON body would have. Columns are separated by commas or semicolons;
+// unknown ones are custom fields. An empty cell clears its field. Values are validated later, like those of JSON.
 async function readContactsCsv(utf8: Buffer): Promise<unknown[]> {
   const [header, ...rows] = await readTable(utf8);
   const columns = readHeader(header ?? []);
@@ -60,13 +53,13 @@ async function readTable(utf8: Buffer): Promise<string[][]> {
     delimiter: separatorOf(utf8.toString('utf8', 0, ROW_MAX)),
     skip_empty_lines: true,
     max_record_size: ROW_MAX,
-    // A row that is too long or too short is that row's problem.
+    // A row of the wrong length is an invalid element, not an invalid table.
     relax_column_count: true,
   });
   const rows: string[][] = [];
   parser.on('data', (row: string[]) => rows.push(row));
   const ended = finished(parser);
-  // Whether it fails is asked for at the end.
+  // Avoids an unhandled rejection: the error is thrown by the `await` below.
   ended.catch(() => undefined);
   const decoder = new StringDecoder('utf8');
   for (let from = 0; from < utf8.length && rows.length < ROWS_READ && !parser.errored; from += PIECE_BYTES) {
@@ -87,14 +80,11 @@ async function readTable(utf8: Buffer): Promise<string[][]> {
   return rows.slice(0, ROWS_READ);
 }
 
-/**
- * Whichever the header has more of; spreadsheets in Poland write semicolons.
- * @throws HttpRefused for a header with far too many of them
- */
+/** The more frequent one in the header; Polish spreadsheets write semicolons. */
 function separatorOf(beginning: string): ',' | ';' {
   const header = beginning.slice(0, beginning.search(/[\r\n]|$/));
   const [commas, semicolons] = [header.split(',').length, header.split(';').length];
-  // Some may stand in quoted names; how many columns there are is seen when it is read.
+  // Twice the limit, as quoted names may contain separators; `readHeader` checks the exact number.
   if (Math.max(commas, semicolons) > 2 * COLUMNS_MAX) throw tooWide();
   return semicolons > commas ? ';' : ',';
 }
@@ -124,10 +114,10 @@ function contactOf(columns: readonly string[], row: Cells): unknown {
   const fields: [string, string][] = [];
   for (const [index, raw] of row.entries()) {
     const column = columns[index];
-    // What no field can hold stays one value, too long for whatever it is meant for.
+    // A cell longer than any field stays one value, to be refused as too long.
     const cell = raw.length > CELL_MAX ? raw.slice(0, CELL_MAX) : unprotectedCell(raw);
     if (column === undefined) {
-      // Refused by name, like any field that a contact does not have.
+      // A value beyond the header's columns is refused as an unknown field.
       if (cell === '') continue;
       contact[`#${index + 1}`] = cell;
       break;
@@ -139,13 +129,13 @@ function contactOf(columns: readonly string[], row: Cells): unknown {
   return { ...contact, ...(fields.length === 0 ? {} : { fields: Object.fromEntries(fields) }) };
 }
 
-// 500 contacts with 20 fields of 31 + 200 characters, two names of 100 and an address of 254, all of two bytes each where they may be, are
-// 500 * (20 * (462 + 6) + 2 * 200 + 254 + 150) = 5.1 MB; what is left is for groups. Nearly all imports are under 0.5 MB.
+// 500 contacts with 20 custom fields, names and e-mail, in two-byte characters: 500 * (20 * (462 + 6) + 2 * 200 + 254 + 150) = 5.1 MB;
+// the rest is for groups. Nearly all imports are under 0.5 MB.
 const REQUEST_LIMIT = 6 * 1024 * 1024;
 
 type Body = { single: NumberedChange } | { elements: unknown[] };
 
-// One object is validated here, the elements of an array one by one later: a bad one does not stop the others.
+// Validates a single object; the handler validates the elements of an array one by one, so that an invalid one does not fail the others.
 const oneOrMany = z
   .unknown()
   .meta(described())
@@ -173,7 +163,7 @@ export const importSchema = z.strictObject({
   invalid: documented(z.array(invalidElement), 'Elements that were left out.', []),
 });
 
-/** POST /v1/contacts (v2.3.0, Contacts): creates or updates by number; an array, or a table as `text/csv`, imports. */
+/** POST /v1/contacts (v2.3.0, Contacts): creates or updates by number; an array or `text/csv` is an import. */
 export const saveContacts = endpoint({
   method: 'POST',
   path: '/v1/contacts',
@@ -217,7 +207,6 @@ function readElement(element: unknown): NumberedChange {
   return validate(numberedContact, element);
 }
 
-/** What the body may be, in JSON Schema: the schema itself is read by hand. */
 function described(): Record<string, unknown> {
   const contact = z.toJSONSchema(numberedContact, { io: 'input' });
   delete contact.$schema;

@@ -13,10 +13,8 @@ import { documented, issue, lineText, omissible, plainText } from '../fields.ts'
 import { EncodedFile } from '../http/body.ts';
 
 const HEADERS_MAX = 20;
-// As the browser's own field for addresses has it; which domains exist no pattern can say.
 const ADDRESS = { format: 'email', example: 'jan@sklep.example' };
 
-/** An address, as it is sent to. */
 export const address = z
   .string()
   .transform((value, context) => {
@@ -27,17 +25,15 @@ export const address = z
   })
   .meta(ADDRESS);
 
-/** A name beside an address: nothing that could be taken for an address. */
 export const displayName = lineText
   .min(1)
   .max(FROM_NAME_MAX)
   .refine(isDisplayName, issue({ reason: 'display_name_malformed' }));
 
-/** Headers by name, each once. */
 export const headers = z
   .unknown()
   .superRefine((given, context) => {
-    // zod leaves this one out.
+    // z.record drops this key silently.
     if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__'))
       context.addIssue({
         code: 'custom',
@@ -49,7 +45,7 @@ export const headers = z
     const read = new Map<string, string>();
     for (const [name, value] of Object.entries(given)) {
       const header = allowedHeader(name);
-      // Not given, as everywhere.
+      // null means left out.
       if (header !== null && value === null) continue;
       const reason =
         header === null || value === null
@@ -83,7 +79,7 @@ export const headers = z
     additionalProperties: false,
   });
 
-// Cut out of the body before it is parsed: see `BodyShape`.
+// `readBody` cuts file contents out before parsing: see `BodyShape`.
 const encoded = z
   .unknown()
   .transform((value, context) => {
@@ -114,7 +110,6 @@ const attachment = z
   })
   .meta({ description: 'A file.' });
 
-/** Files; their contents are decoded by the handler. */
 export const attachments = z
   .array(attachment)
   .max(ATTACHMENTS_MAX)

@@ -95,7 +95,6 @@ const emailWithEvents = email
   })
   .meta({ id: 'EmailWithEvents', description: 'An e-mail with what happened to it.' });
 
-/** GET /v1/email (ours): the e-mails of the account, newest first. */
 function listEmails(owner: Interface) {
   return endpoint({
     interface: owner,
@@ -137,7 +136,6 @@ function listEmails(owner: Interface) {
   });
 }
 
-/** GET /v1/email/{id} (ours). */
 function getEmail(owner: Interface) {
   return endpoint({
     interface: owner,
@@ -196,8 +194,8 @@ function shown({
 }
 
 /**
- * E-mail (v1.2.0, POST /v1/email, and ours beyond it): either kind of key may ask, and is answered alike, but for errors, which have
- * the form of its interface.
+ * E-mail endpoints (v1.2.0, POST /v1/email; the others are our addition). Keys of both interfaces may call them and get the same
+ * responses; errors have the form of the interface `owner`.
  */
 export function emailEndpoints(owner: Interface): Endpoint[] {
   return [

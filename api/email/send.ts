@@ -27,11 +27,11 @@ import { address, attachments, displayName, headers } from './fields.ts';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 const MEGABYTE = 1024 * 1024;
-// A character takes two units at most.
+// A code point takes up to two UTF-16 units.
 const BODY_UNITS_MAX = 2 * BODY_MAX;
-// Both bodies with each letter written as an escape, as PHP does, and the rest: parsed in some 20 ms.
+// Both bodies with every letter escaped, as PHP does, and the other fields; parsing takes some 20 ms.
 const PARSED_BYTES = 6 * BODY_MAX * 2 + MEGABYTE / 2;
-// The files in base64, with slashes and ends of lines written as escapes.
+// The files in base64, with slashes and line ends escaped.
 const BODY_LIMIT = Math.ceil((ATTACHMENTS_BYTES_MAX * 4) / 3) + PARSED_BYTES + MEGABYTE;
 // An invoice of 300 kB counts as one request.
 const BYTES_OF_A_REQUEST = 512 * 1024;
@@ -93,7 +93,6 @@ const body = z
       context.addIssue({ code: 'custom', path: ['html'], ...issue({ reason: 'email_content_missing' }) });
   });
 
-/** What an accepted e-mail is answered with (v1.2.0, Email response). */
 const sent = answered(
   z.strictObject({
     id: documented(z.string(), 'The id of the e-mail.', exampleId('em')),
@@ -108,7 +107,7 @@ const sent = answered(
   }),
 );
 
-/** POST /v1/email (v1.2.0), of the interface whose key asks. */
+/** POST /v1/email (v1.2.0), for keys of the interface `owner`. */
 export function sendEmail(owner: Interface) {
   return endpoint({
     interface: owner,
@@ -143,7 +142,7 @@ export function sendEmail(owner: Interface) {
   });
 }
 
-/** An empty one is none: with an HTML part, however empty, readers show that and not the text. */
+/** Empty means none: mail clients would show an empty HTML part instead of the text. */
 const contentOf = (given: string | undefined): string | null => given || null;
 
 async function decodedAttachments(given: z.output<typeof attachments>): Promise<EmailAttachment[]> {

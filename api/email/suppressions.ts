@@ -33,7 +33,6 @@ const cursor = z
   )
   .meta({ description: ABOUT_CURSOR });
 
-/** GET /v1/email/suppressions (ours): the suppression list, sorted by address. */
 export function listSuppressions(owner: Interface) {
   return endpoint({
     interface: owner,
@@ -72,7 +71,6 @@ export function listSuppressions(owner: Interface) {
   });
 }
 
-/** POST /v1/email/suppressions (ours). */
 export function addSuppressions(owner: Interface) {
   return endpoint({
     interface: owner,
@@ -101,7 +99,6 @@ export function addSuppressions(owner: Interface) {
   });
 }
 
-/** DELETE /v1/email/suppressions/{address} (ours). */
 export function removeSuppression(owner: Interface) {
   return endpoint({
     interface: owner,

@@ -5,47 +5,36 @@ import { type Counts, createCounts } from '../../concurrency/semaphore.ts';
 import { afterAnswer } from '../../telemetry/afterAnswer.ts';
 import { Refused } from '../../domain/refusals.ts';
 
-/**
- * From where a request came, in one form of its many (IPv4 also where it hides in IPv6): the other end of the connection, or with
- * `TRUST_PROXY` what the proxy next to us wrote last into `X-Forwarded-For`. Where that is no address, the connection's.
- */
+/** The client's address: the connection's, or with `TRUST_PROXY` the last entry of `X-Forwarded-For`. IPv4-mapped IPv6 becomes IPv4. */
 export function clientAddress(context: Pick<Request, 'ip' | 'req'>): string {
   return plainAddress(context.ip) ?? plainAddress(context.req.socket.remoteAddress ?? '') ?? UNKNOWN;
 }
 
-// Of a connection that was closed before it was looked at.
+// The connection was closed before its address was read.
 const UNKNOWN = '0.0.0.0';
 
-/** How many requests of one account are under way in this process at most. */
+/** Concurrent requests per account in this process. */
 interface AdmissionLimits {
   requests: number;
-  /** Of these, heavy ones: large bodies, tables, reports. */
+  /** Those that are heavy: large bodies, CSV exports, reports. */
   heavy: number;
 }
 
-/** A request that was let in. */
 export interface Admitted {
-  /** Counts it among the heavy ones as well; more than once is once. @throws Refused */
+  /** Counts the request among the account's heavy ones; idempotent. @throws Refused at the limit */
   acquireHeavySlot(): void;
-  /** Aborted when its answer is written, or its caller has gone. */
+  /** Aborted when the response is written or the client has disconnected. */
   over: AbortSignal;
 }
 
-/** Lets requests in, by account. */
 export interface Admission {
-  /**
-   * Counts a request until its answer is written, or its caller has gone.
-   * @throws Refused when the account has as many under way as it may
-   */
+  /** Counts a request until its response is written or its client disconnects. @throws Refused at the account's limit */
   enter(accountId: string, response: ServerResponse): Admitted;
 }
 
 const RETRY_SECONDS = 1;
 
-/**
- * The bound on what one account keeps under way in this process, whatever each of its requests waits for: memory, sockets, and how many
- * statements of others wait behind its own for a connection.
- */
+/** Limits what one account occupies in this process: memory, sockets and the queue for database connections. */
 export function createAdmission(limits: AdmissionLimits): Admission {
   const requests = createCounts();
   const heavy = createCounts();

@@ -17,7 +17,7 @@ import { gatherByKey } from '../../concurrency/gather.ts';
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{40}$/;
 const TOKEN = /^goniec_[0-9a-f]{40}$/;
-// Whose kind they are is seen also of those that cannot be right.
+// Known by prefix, so that an invalid key also gets errors in the form of its interface.
 const KINDS: readonly [prefix: RegExp, Interface][] = [
   [/^pk_/, 'v2'],
   [/^goniec_/, 'v1'],
@@ -25,42 +25,38 @@ const KINDS: readonly [prefix: RegExp, Interface][] = [
 const ALL_SCOPES = ['send', 'read', 'manage'] as const;
 const WINDOW_SECONDS = 60;
 
-/** Who calls, and which interface the key is for. */
 export interface Authenticated {
   caller: Caller;
   requested: Interface;
-  /** The key, as far as tools have to know it; null for a token of the earlier interface, which has none. */
+  /** The key's settings for tools; null for a token of the earlier interface. */
   tools: Pick<KeyRow, 'hasToolBudget' | 'toolConfirmRecipients' | 'toolConfirmGrosze'> | null;
-  /** How its window stands (v2.3.0 and v1.2.0, Limits), whatever becomes of the request. */
+  /** `RateLimit` headers (v2.3.0 and v1.2.0, Limits), sent with every response. */
   headers: Record<string, string>;
-  /** Why it is not let in: it is above the limit, or its account is suspended or closed; null: it is. */
+  /** Why the request is refused: rate limit, or account suspended or closed; null if it is not. */
   refusal: Refusal | null;
 }
 
-/** A request, as far as it matters for who calls. */
 interface Presented {
   authorization: string | undefined;
-  /** The client's address. */
   address: string;
   requestId: string;
 }
 
-/** The interface that a key or token is for, by its prefix; null where none came, or one of neither kind. */
+/** The interface of a key or token by its prefix; null without one, or for an unknown prefix. */
 export function interfaceOf(authorization: string | undefined): Interface | null {
   const presented = BEARER.exec(authorization ?? '')?.[1] ?? '';
   return KINDS.find(([prefix]) => prefix.test(presented))?.[1] ?? null;
 }
 
-/** The name of a window in the `RateLimit` headers. */
+/** Name of a rate-limit window in the `RateLimit` headers. */
 export function windowName({ of }: RateWindow): string {
   return of.startsWith('tok_') ? 'token' : 'account';
 }
 
 /**
- * Authenticates a request and counts it against the rate limit of its account, or of its token (v2.3.0 and v1.2.0, Authentication
- * and Limits). Nothing is remembered between requests: a revoked key ends at once.
- *
- * @throws HttpRefused without a key in force
+ * Authenticates a request and counts it against the rate limit of its account or token (v2.3.0 and v1.2.0, Authentication and Limits).
+ * Nothing is cached: a revoked key stops working immediately.
+ * @throws HttpRefused without a valid key
  */
 export async function authenticate(
   lookups: KeyLookups,
@@ -85,16 +81,13 @@ function refusalOf({ used, rateLimitPerMinute, resetsIn, accountStatus }: UsedRo
   return accountStatus === 'active' ? null : { reason: `account_${accountStatus}` };
 }
 
-/**
- * Whether the key may call the endpoint at all.
- * @throws Refused naming the missing scope, or because a test key does no more than read on a live account
- */
+/** Checks the key's scope, and that a test key only reads on a live account. @throws Refused */
 export function authorise(endpoint: Endpoint, caller: Caller): void {
   const refusal = whyNot(endpoint, caller);
   if (refusal !== null) throw new Refused(refusal);
 }
 
-/** Why the key may not call the endpoint at all; null: it may. */
+/** Why the key may not call the endpoint; null if it may. */
 export function whyNot(endpoint: Endpoint, caller: Caller): Refusal | null {
   const { scope } = endpoint;
   if (scope !== null && !caller.scopes.includes(scope)) return { reason: 'scope_missing', scope };
@@ -102,12 +95,11 @@ export function whyNot(endpoint: Endpoint, caller: Caller): Refusal | null {
   return null;
 }
 
-// What is declared tomorrow is closed to such keys unless it is plainly a reading.
+// New endpoints are closed to such keys unless they plainly read.
 function isReading({ method, scope, readOnly }: Endpoint): boolean {
   return readOnly === true || (method === 'GET' && scope === 'read');
 }
 
-/** What is in force of what was presented, and what its holder may do. */
 type Found = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'> &
   Pick<Authenticated, 'requested' | 'tools'> & { row: UsedRow };
 
@@ -115,7 +107,7 @@ async function find(lookups: KeyLookups, authorization: string | undefined): Pro
   const presented = bearerIn(authorization);
   if (TOKEN.test(presented)) {
     const row = inForce(await lookups.useToken(hashKey(presented)));
-    // Tokens have neither scopes nor a mode of their own (v1.2.0, Authentication).
+    // Tokens have neither scopes nor a mode (v1.2.0, Authentication).
     const may = { keyMode: row.accountMode, readOnly: false, scopes: ALL_SCOPES };
     return { requested: 'v1', row, tools: null, ...may };
   }
@@ -136,17 +128,15 @@ function inForce<Row>(row: Row | null): Row {
   return row;
 }
 
-/** Looks up what requests present, by its hash; null: no such key or token is in force. */
+/** Look-ups of keys and tokens by hash, which also count the request; null if none is valid. */
 export interface KeyLookups {
-  /** Finds a key and counts the request. */
   useKey(hash: Buffer): Promise<KeyRow | null>;
-  /** Finds a token of the earlier interface and counts the request. */
   useToken(hash: Buffer): Promise<UsedRow | null>;
 }
 
 /**
- * One statement at a time for each key: requests that present it meanwhile go together in the next. However many come at once
- * with one key, those of others do not wait for them; and each is looked up after it came.
+ * Batches look-ups by key: one statement at a time per key, and requests that arrive meanwhile share the next one. A flood with one key
+ * does not delay others, and every look-up starts after its request arrived.
  */
 export function createKeyLookups(sql: Sql): KeyLookups {
   return {
@@ -162,7 +152,7 @@ function byHash<Row>(
   return (hash) => one(hash.toString('hex'));
 }
 
-/** For each of the requests counted in one go its own place in the window. */
+/** Gives each request of a batch its own position in the window. */
 function counted<Row extends UsedRow>(row: Row | null, requests: number): (Row | null)[] {
   return Array.from({ length: requests }, (_, place) =>
     row === null ? null : { ...row, used: row.used - requests + place + 1 },

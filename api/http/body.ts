@@ -8,30 +8,29 @@ import type { Sql } from '../../db/connection.ts';
 import { windowName } from './authentication.ts';
 import { Refused } from '../../domain/refusals.ts';
 
-// Characters looked at in one step; four of base64 are three bytes.
 const STEP_CHARACTERS = 256 * 1024;
 const BACKSLASH = '\\';
 const ESCAPE_MOST = '\\u0000'.length;
-// How JSON may write a character of base64, and an end of line within it as MIME has it. Some encoders escape + and =.
+// JSON escapes of base64 characters (some encoders escape + and =) and of line ends, as in MIME.
 const ESCAPES = /\\(?:[/nr]|u00[0-7][0-9A-Fa-f])/g;
 const CUT_ESCAPE = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
-/** A file's bytes, in pieces whose length is a multiple of three, but for the last. */
+/** The length of every piece but the last is a multiple of three. */
 interface DecodedFile {
   bytes: number;
   pieces: Buffer[];
 }
 
-/** The content of a file in a body: base64, not yet decoded. */
+/** A file's content in a body: base64, not yet decoded. */
 export class EncodedFile {
   readonly #text: Buffer;
 
-  /** @param text what stands between the quotes of the JSON text */
+  /** @param text the raw bytes between the quotes of the JSON string */
   constructor(text: Buffer) {
     this.#text = text;
   }
 
-  /** Decodes it, and serves others in between. @returns null for what is no base64 (RFC 4648, 4) */
+  /** Decodes the content; other requests run between steps. @returns null for invalid base64 (RFC 4648, 4) */
   async decode(): Promise<DecodedFile | null> {
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -50,9 +49,9 @@ export class EncodedFile {
   }
 }
 
-/** Whole groups of four characters without escapes, and what is left for the next step. */
+/** Resolves escapes. @returns whole groups of four characters, and the rest for the next step */
 function unescaped(given: string, last: boolean): { text: string; rest: string } {
-  // An escape may go on in the next step.
+  // An escape may be cut at the end of a step.
   const kept = last ? '' : (CUT_ESCAPE.exec(given.slice(-ESCAPE_MOST))?.[0] ?? '');
   const whole = given.slice(0, given.length - kept.length);
   const plain = whole.includes(BACKSLASH) ? whole.replace(ESCAPES, meantBy) : whole;
@@ -65,14 +64,14 @@ function meantBy(escape: string): string {
   return meant === '\n' || meant === '\r' ? '' : meant;
 }
 
-/** @returns null for what is no base64, or is padded before its end */
+/** @returns null for invalid base64, or padding before the end */
 function decoded(text: string, last: boolean): Buffer | null {
   if (text.length % 4 !== 0 || (!last && text.includes('='))) return null;
-  // The decoder takes the alphabet of addresses on the web (RFC 4648, 5) as well.
+  // `Buffer.from` also accepts the URL-safe alphabet (RFC 4648, 5).
   if (text.includes('-') || text.includes('_')) return null;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const bytes = Buffer.from(text, 'base64');
-  // What is not of the alphabet is left out by the decoder, so that less comes out.
+  // `Buffer.from` skips invalid characters, so that fewer bytes come out.
   return bytes.length === (text.length / 4) * 3 - padding ? bytes : null;
 }
 
@@ -80,45 +79,35 @@ const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CSV_TYPE = /^text\/csv\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]+)"?/i;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-// So long any body may take, and longer by what the endpoint takes over a line of 1.2 Mbit/s.
+// Time for any body to arrive, plus the time of the endpoint's limit at 1.2 Mbit/s.
 const SLOW_MS = 30_000;
 const SLOWEST_BYTES_PER_MS = 150;
 
-/** What is known of the size of a body before there is all of it. */
+/** Callbacks on a body's size, before it is complete. */
 export interface SizeWatch {
-  /**
-   * Called for a body of more than `bytes` before it is read, if its `Content-Length` says so, and when as much of it has come. What
-   * it throws ends the reading.
-   */
+  /** Called before a body of more than `bytes` is read (by `Content-Length`), and when that many have arrived. Throwing ends reading. */
   largerThan: { bytes: number; exceeded: () => void };
-  /** Gets the size before anything is made of the body: as announced, before it is read, or once it is there. */
+  /** Called before the body is parsed: with the announced size before reading, or else with the actual one. */
   size: (bytes: number) => Promise<void>;
 }
 
-/** How the bytes of a body are read. */
 interface BytesReading {
-  /** Greatest size in bytes. */
   limitBytes: number;
-  /** For how many milliseconds it may take to come; unless told half a minute, and longer by what a slow line takes over the limit. */
+  /** Milliseconds for the whole body; by default 30 s, plus the time of the limit at 1.2 Mbit/s. */
   withinMs?: number | undefined;
-  /** Of {@link SizeWatch}. */
   largerThan?: SizeWatch['largerThan'];
 }
 
-/** How a body is read. */
 interface BodyReading extends Omit<BytesReading, 'largerThan' | 'withinMs'> {
   watch: SizeWatch;
-  /** Of a body with longer texts than others, or files. */
   shape?: BodyShape | undefined;
-  /** Turns CSV text into what JSON would have been. */
   parseCsv?: ((utf8: Buffer) => Promise<unknown>) | undefined;
 }
 
 /**
- * Reads a body: JSON, or CSV where the endpoint takes it. Compressed bodies are refused: a limit on what arrives would say nothing about what it becomes.
- *
- * @throws HttpRefused (type, charset, encoding, size; missing, cut off, not UTF-8, not JSON, too deep, too many keys, a key
- *   twice), and what the watch throws
+ * Reads and parses a body: JSON, or CSV where the endpoint accepts it. Compressed bodies are refused, as the size limit would not bound
+ * what they expand to.
+ * @throws HttpRefused for an unsupported, incomplete or malformed body, and what `watch` throws
  */
 export async function readBody(request: IncomingMessage, reading: BodyReading): Promise<unknown> {
   const { limitBytes, watch, parseCsv, shape } = reading;
@@ -145,7 +134,7 @@ function parseJson(bytes: Buffer): unknown {
   return parsed(bytes);
 }
 
-/** What stands between the quotes of a file's content is never made a text: it is cut out, and put in its place as it came. */
+/** Cuts file contents out before parsing and inserts them as raw bytes afterwards: they never become strings. */
 function parseWithFiles(bytes: Buffer, shape: BodyShape): unknown {
   const files: FileText[] = [];
   checkBounds(bytes, shape, files);
@@ -157,7 +146,7 @@ function parseWithFiles(bytes: Buffer, shape: BodyShape): unknown {
   }
   rest.push(bytes.subarray(at));
   const value = parsed(Buffer.concat(rest), shape.parsedBytes);
-  // Without files it may be anything.
+  // Without files the document may be anything.
   if (files.length === 0) return value;
   const list = (value as Record<string, { content: unknown }[]>)[shape.files]!;
   for (const { index, from, to } of files) {
@@ -175,7 +164,7 @@ function parsed(bytes: Buffer, limit = Infinity): unknown {
   }
 }
 
-/** The body's `Content-Length`; null when it comes in chunks. */
+/** null for a chunked body. */
 function announcedBytes({ headers }: IncomingMessage): number | null {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null;
 }
@@ -194,17 +183,14 @@ function refuseUnreadable({ headers }: IncomingMessage, isCsv: boolean): void {
   if (charset !== 'utf-8' && charset !== 'utf8') throw unsupported('charset_unsupported');
 }
 
-/**
- * Reads a body as it comes.
- * @throws HttpRefused (too large, too slow, cut off)
- */
+/** Reads a body. @throws HttpRefused (too large, too slow, aborted) */
 export function readBytes(
   request: IncomingMessage,
   { limitBytes, largerThan, withinMs = SLOW_MS + limitBytes / SLOWEST_BYTES_PER_MS }: BytesReading,
 ): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes)
     return Promise.reject(tooLarge(limitBytes));
-  // Gone while something else was waited for: it will not say so again.
+  // The client disconnected before this call: no event will follow.
   if (request.destroyed && !request.complete)
     return Promise.reject(new HttpRefused({ reason: 'body_aborted' }));
   return new Promise((resolve, reject) => {
@@ -233,16 +219,13 @@ export function readBytes(
   });
 }
 
-/** Where the pieces of a body are put together. */
 interface Gathering {
   add(piece: Buffer): void;
   whole(): Buffer;
 }
 
-/**
- * A body whose size is known has its place from the beginning, which is memory only as far as it is written to: 18 MB copied at once
- * would hold up everybody for 60 ms, and be there twice.
- */
+// A buffer of the announced size, whose memory is used only as it is written: concatenating 18 MB would block the process for 60 ms
+// and need the memory twice.
 function gathering(announced: number | null): Gathering {
   if (announced === null) {
     const pieces: Buffer[] = [];
@@ -260,16 +243,14 @@ function tooLarge(limitBytes: number): HttpRefused {
   return new HttpRefused({ reason: 'too_large', limitBytes });
 }
 
-/** So much of a body counts as one request. An array of 500 numbers (v2.3.0, Limits) is 8 kB. */
+/** Body bytes that count as one request. An array of 500 numbers (v2.3.0, Limits) is 8 kB. */
 export const BYTES_OF_A_REQUEST = 64 * 1024;
 
 /**
- * Counts a large body against its caller's rate limit (v2.3.0 and v1.2.0, Limits): each further 64 kB that it begins is one more request, up to the
- * whole window. Whoever is refused is counted once, as any request is.
- *
- * @param bytesOfARequest how much of it counts as one request
- * @param setHeader receives the `RateLimit` header as it is then
- * @throws Refused when the window has no room for it
+ * Counts a large body against the rate limit (v2.3.0 and v1.2.0, Limits): each further `bytesOfARequest` that it begins is one more
+ * request, up to the whole window. A refused request is counted once.
+ * @param setHeader receives the updated `RateLimit` header
+ * @throws Refused when the window does not cover it
  */
 export async function countBody(
   sql: Sql,

@@ -13,16 +13,16 @@ import { type ErrorAnswer, errorAnswer, HttpRefused } from './refusals.ts';
 
 const DRAIN_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 10_000;
-// How often slow senders are looked for.
+// How often Node checks for slow requests.
 const CHECK_MS = 2_000;
-// Nobody reads a body for longer, see `readBytes`.
+// Above every timeout of `readBytes`.
 const REQUEST_TIMEOUT_MS = 180_000;
-// An answer stays in memory until its client has taken it.
+// A response stays in memory until the client has read it.
 const SILENCE_MS = 60_000;
-// Longer than the usual load balancer's, so that it is not us who close a connection it is about to use.
+// Longer than a load balancer's usual timeout, so that we never close a connection that it is about to reuse.
 const KEEP_ALIVE_MS = 75_000;
 
-/** An HTTP server of one handler. What Node would refuse by itself, without a word, is refused in the API's envelope. */
+/** Creates the HTTP server. Requests that Node would reject itself get the API's error envelope. */
 export function createHttpServer(
   handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
 ): Server {
@@ -39,10 +39,7 @@ export function createHttpServer(
   return server;
 }
 
-/**
- * Resolves when the server listens.
- * @throws the error of `listen`, for example EADDRINUSE
- */
+/** Resolves when the server listens. @throws the error of `listen`, e.g. EADDRINUSE */
 export function listen(server: Server, port: number, host: string | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -53,11 +50,11 @@ export function listen(server: Server, port: number, host: string | undefined): 
   });
 }
 
-/** Takes no more connections, and lets requests under way finish for up to ten seconds. */
+/** Stops accepting connections; requests in progress have ten seconds to finish. */
 export async function drain(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  // A connection kept alive becomes idle when its last request is answered, and would keep the server open.
+  // Keep-alive connections become idle after their last response and would keep the server open.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
@@ -65,19 +62,18 @@ export async function drain(server: Server): Promise<void> {
   clearTimeout(cut);
 }
 
-/** Answers what is not HTTP in the same envelope, as far as the connection still takes an answer. */
 function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || socket.destroyed || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
   const refusal = errorAnswer(malformed(error.code));
-  // Who left in the middle of a request is counted with that.
+  // A request cut off midway is counted by its handler.
   if (error.code !== 'HPE_INVALID_EOF_STATE') countRefusal(refusal.status);
   socket.end(refusalText(refusal));
 }
 
-/** A whole answer in the envelope, for a connection that has no request to answer. */
+/** A raw HTTP response, for a connection without a parsed request. */
 function refusalText(refusal: ErrorAnswer): string {
   const id = newId('req');
   const body = JSON.stringify(errorBody(refusal, id));

@@ -8,11 +8,7 @@ import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import type { Services } from '../services.ts';
 import { authorise } from './authentication.ts';
 
-/**
- * Parses a body or a query by its schema.
- * @param unknown what a name that the schema does not have is called
- * @throws Refused with the first thing wrong; `param` is the top-level field
- */
+/** Validates a body or a query. @throws Refused for the first issue; `param` is the top-level field */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
@@ -23,10 +19,7 @@ export function validate<Schema extends z.ZodType>(
   throw refusalOf(parsed.error.issues[0]!, input, unknown);
 }
 
-/**
- * The query string as a plain record.
- * @throws HttpRefused when a parameter is given twice: nobody can know which one was meant
- */
+/** Parses a query string. @throws HttpRefused for a repeated parameter */
 export function readQuery(querystring: string): Record<string, string> {
   const entries = [...new URLSearchParams(querystring)];
   const seen = new Set<string>();
@@ -79,13 +72,13 @@ function problemOf(issue: z.core.$ZodIssue, field: string, value: unknown): Refu
   }
 }
 
-// Problems that our own refinements attach; see `issue` in fields.ts.
+// Refusals attached by `issue` in fields.ts.
 function customProblem(issue: z.core.$ZodIssueCustom, field: string): Refusal {
   const attached = issue.params?.['refusal'] as Refusal | undefined;
   return attached === undefined ? { reason: 'field_malformed', field } : ({ field, ...attached } as Refusal);
 }
 
-/** What is wrong by the first branch of a union whose type was given; null where none was. */
+/** The first issue of the union branch whose type matches the value; null if none matches. */
 function meantBranch({ errors, path }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue | null {
   const meant = errors.find(([first]) => first !== undefined && expectedType(first) === null)?.[0];
   return meant === undefined ? null : { ...meant, path: [...path, ...meant.path] };
@@ -96,7 +89,7 @@ function typesOf({ errors }: z.core.$ZodIssueInvalidUnion): string {
   return [...new Set(types)].join(' or ');
 }
 
-/** The type that a branch of a union wants; null where it was given. */
+/** The type that a union branch expects; null if the value has it. */
 function expectedType(issue: z.core.$ZodIssue): string | null {
   return issue.code === 'invalid_type' && issue.path.length === 0 ? issue.expected : null;
 }
@@ -116,34 +109,28 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-// Nothing hangs: what has not been answered by then is refused as timed out.
+// Milliseconds until a request is refused as timed out.
 const ANSWER_MS = 10_000;
 const NOTHING = z.strictObject({});
 
-/** What an endpoint is called with, before anybody has looked at it; looked at in the order of the fields. */
+/** Unvalidated input, checked in the order of the fields. */
 interface Input {
-  /** Of the path. */
   params: unknown;
   query: () => Readonly<Record<string, string>>;
-  /** A parsed JSON document, or what a table was read as; undefined where the endpoint takes none. */
+  /** Parsed JSON or CSV; undefined if the endpoint takes no body. */
   body: unknown;
-  /** Of endpoints alone that take one. */
   idempotencyKey: () => string | null;
-  /** Whether a table is wanted of an endpoint that offers one. */
   csv: boolean;
-  /** `req_…`. */
   requestId: string;
-  /** When it came, epoch milliseconds of this process. */
+  /** Epoch milliseconds of this process. */
   receivedAt: number;
-  /** Counts it among the account's heavy requests, of which few are under way at once. @throws Refused */
   acquireHeavySlot: () => void;
 }
 
 /**
- * Calls an endpoint, whatever brought the call: checks that the caller may, validates what came, runs the handler before the
- * deadline, and checks the answer against the declaration.
- * @param caller null for a public endpoint
- * @throws Refused, HttpRefused, and whatever failed behind the handler
+ * Calls an endpoint for HTTP or a tool: checks the scope, validates the input, runs the handler within the deadline, and checks the
+ * response against the declaration. `caller` is null for a public endpoint.
+ * @throws Refused, HttpRefused, and any error of the handler
  */
 export async function invoke(
   endpoint: Endpoint,
@@ -151,7 +138,7 @@ export async function invoke(
   caller: Caller | null,
   input: Input,
 ): Promise<Answer | CsvAnswer> {
-  // Whoever has a body to read asks this before it as well.
+  // `serve` has already checked this before reading the body; tools have not.
   if (caller !== null) authorise(endpoint, caller);
   const { requestId, csv, receivedAt } = input;
   const call = {
@@ -166,7 +153,7 @@ export async function invoke(
   return 'csv' in answer ? answer : { ...answer, body: checked(endpoint, answer) };
 }
 
-/** @throws Refused where it is not done ten seconds after the request came */
+/** @throws Refused (`timed_out`) ten seconds after `receivedAt`, epoch milliseconds */
 export async function beforeDeadline<T>(receivedAt: number, work: Promise<T>): Promise<T> {
   try {
     return await within(receivedAt + ANSWER_MS, work);
@@ -175,7 +162,7 @@ export async function beforeDeadline<T>(receivedAt: number, work: Promise<T>): P
   }
 }
 
-/** A path that cannot name a resource names none. */
+/** Malformed path parameters mean an unknown resource. */
 function readParams({ params: schema }: Endpoint, params: unknown): unknown {
   const parsed = (schema ?? NOTHING).safeParse(params);
   if (!parsed.success) throw new HttpRefused({ reason: 'resource_unknown' });
@@ -183,7 +170,7 @@ function readParams({ params: schema }: Endpoint, params: unknown): unknown {
   return parsed.data;
 }
 
-/** The body has to be what the endpoint declares: anything else is a fault of ours. */
+/** A response that does not match the declaration is an internal error. */
 function checked({ responses }: Endpoint, { status, body }: Answer): unknown {
   const schema = responses[status];
   const read = schema?.safeParse(body);

@@ -1,53 +1,49 @@
 import { Refused } from '../../domain/refusals.ts';
 import { HttpRefused, type HttpRefusal } from './refusals.ts';
 
-/**
- * The longest text in a body in UTF-16 units: no field is longer than the body of an MMS template (100,000 characters). Where that
- * has thousands of emoji, which are two units each, this bound comes first.
- */
+/** UTF-16 units: an MMS template has up to 100,000 characters. One with thousands of emoji, two units each, exceeds this bound first. */
 const TEXT_MAX = 100_000;
-/** The longest key: contacts' are 31 characters long, those of `params` are names of placeholders. */
+/** Keys of custom fields have at most 31 characters; those of `params` are placeholder names. */
 const KEY_MAX = 256;
-/** The deepest body that means something is an array of contacts with their fields: 3. */
+/** The deepest valid body is an array of contacts with their fields: 3. */
 const DEPTH_MAX = 8;
-/** `params` have 100 keys at most, a contact 6 and 20 fields. */
+/** `params` have at most 100 keys, a contact 6 and 20 custom fields. */
 const KEYS_MAX = 256;
-/** The recipients of a send, before duplicates are removed. */
+/** Recipients of a send, before duplicates are removed. */
 const ITEMS_MAX = 10_000;
-/** 500 contacts with 6 fields, 20 of their own and 100 groups are 63,000. */
+/** 500 contacts with 6 fields, 20 custom ones and 100 groups are 63,000. */
 const VALUES_MAX = 100_000;
 
-/** What the texts of a body may be, where it is not what all others have. */
+/** Bounds of a body that differ from the general ones. */
 export interface BodyShape {
-  /** The longest text in UTF-16 units. */
+  /** Longest text in UTF-16 units. */
   textMax: number;
-  /** What is parsed at once, in bytes, without files. */
+  /** Bytes of JSON to parse, without files. */
   parsedBytes: number;
-  /** The field with a list of files, whose `content` is base64 of any length: it is cut out before the body is parsed. */
+  /** The field with a list of files; their base64 `content` may have any length and is cut out before parsing. */
   files: string;
 }
 
-/** The content of a file in a body: what stands between its quotes, as it came. */
+/** Where a file's content is in a body, without its quotes. */
 export interface FileText {
-  /** Its place in the list. */
   index: number;
   from: number;
   to: number;
 }
 
-/** Whether the text that begins is the content of a file. */
+/** Whether the string that starts here is a file's content. */
 function isFile({ files }: BodyShape, [top, list, file, ...deeper]: readonly Container[]): boolean {
   if (deeper.length > 0 || file === undefined || file.expectsKey) return false;
   return top?.key === files && list?.isArray === true && file.key === 'content';
 }
 
 interface Container {
-  /** The keys of an object so far, null before the first one and in arrays. */
+  /** Keys of an object so far; null before the first one and in arrays. */
   keys: Set<string> | null;
   isArray: boolean;
-  /** Of an object: the next text is a key. */
+  /** In an object: the next string is a key. */
   expectsKey: boolean;
-  /** Where in it the scan is. */
+  /** The current key or index. */
   key: string;
   count: number;
 }
@@ -56,20 +52,16 @@ const [QUOTE, BACKSLASH, COMMA, LETTER_U] = [0x22, 0x5c, 0x2c, 0x75];
 const [OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [0x7b, 0x5b, 0x7d, 0x5d];
 
 /**
- * Looks a JSON document through before anything is made of it: depth, number of keys, elements and values, length of keys and texts, repeated
- * keys. Whether it is JSON at all is left to `JSON.parse`, which takes little time for what is within these bounds.
- *
- * @param bytes UTF-8
- * @param shape of a body that has one of its own
- * @param files receives where the contents of its files stand
- * @throws Refused naming the field
+ * Checks a JSON document (UTF-8) before it is parsed: depth, number of keys, elements and values, length of keys and texts, repeated
+ * keys. Validity is left to `JSON.parse`, which is fast within these bounds. `files` receives the positions of file contents.
+ * @throws Refused, HttpRefused naming the field
  */
 export function checkBounds(bytes: Buffer, shape?: BodyShape, files: FileText[] = []): void {
   const stack: Container[] = [];
   let values = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at]!;
-    // Most bytes outside of texts are blanks and digits.
+    // Skips blanks and digits, most of what is outside of strings.
     if (byte < OPEN_ARRAY && byte !== QUOTE && byte !== COMMA) continue;
     if (byte === QUOTE) {
       const file = shape !== undefined && isFile(shape, stack);
@@ -96,7 +88,7 @@ function opened(isArray: boolean): Container {
 }
 
 function endOfText(bytes: Buffer, start: number, stack: readonly Container[], textMax: number): number {
-  // A text of the greatest length with every character written as an escape.
+  // The longest text with every character escaped.
   const last = Math.min(bytes.length, start + 2 + 6 * textMax);
   let at = start + 1;
   while (at < last && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
@@ -105,19 +97,18 @@ function endOfText(bytes: Buffer, start: number, stack: readonly Container[], te
   return Math.min(at, bytes.length);
 }
 
-// No quote is part of base64, written as an escape or not.
+// Base64 contains no quote, escaped or not.
 function endOfFile(bytes: Buffer, start: number): number {
   const end = bytes.indexOf(QUOTE, start + 1);
   return end === -1 ? bytes.length : end;
 }
 
-/** UTF-16 units of a text between its quotes. */
 function unitsOf(bytes: Buffer, from: number, to: number): number {
   let units = 0;
   for (let at = from; at < to; at += 1, units += 1) {
     const byte = bytes[at]!;
     if (byte === BACKSLASH) at += bytes[at + 1] === LETTER_U ? 5 : 1;
-    // Of a longer character its further bytes count for nothing, those of four bytes are two units.
+    // UTF-8 continuation bytes do not count; characters of four bytes are two units.
     else if (byte >= 0x80 && byte < 0xc0) units -= 1;
     else if (byte >= 0xf0) units += 1;
   }
@@ -166,7 +157,7 @@ function refused(problem: HttpRefusal, stack: readonly Container[]): HttpRefused
   return new HttpRefused(problem, topLevelField(stack));
 }
 
-/** The field that is to blame; of a list the element's. */
+/** The outermost field, for `param`. */
 function topLevelField(stack: readonly Container[]): string | undefined {
   return stack.find(({ isArray, key }) => !isArray && key !== '')?.key;
 }

@@ -15,7 +15,7 @@ import { inSpan, linksTo, markFailed } from '../../telemetry/tracing.ts';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Counts every request and its duration, by the pattern of its path. */
+/** Counts requests and their duration by route. */
 export function measure(): Middleware<State> {
   return async (context, next) => {
     measureRequest(context.method, context.res, () => context.state.route);
@@ -23,7 +23,7 @@ export function measure(): Middleware<State> {
   };
 }
 
-/** Gives every request its id (`req_…`), every response the header `X-Request-Id`, and the id to all it logs. */
+/** Assigns the request id (`req_…`), for logs and the header `X-Request-Id`. */
 export function requestId(): Middleware<State> {
   return async (context, next) => {
     context.state.requestId = newId('req');
@@ -33,8 +33,8 @@ export function requestId(): Middleware<State> {
 }
 
 /**
- * One line for each request: no bodies, no query, and the pattern instead of the path, as a path may hold a number. A change
- * and a refused key also have the client's address: who did it must be found later.
+ * Logs one line per request, without body and query, and with the route instead of the path, which may contain a phone number. Changes
+ * and refused keys are logged with the client's address, so that they can be traced.
  */
 export function accessLog(log: Logger): Middleware<State> {
   return async (context, next) => {
@@ -64,7 +64,6 @@ function isTraced({ method, status, state }: Context): boolean {
   return state.visitor !== true && (state.changes === true || !READS.has(method));
 }
 
-/** An error as an interface answers it. */
 interface ErrorForm {
   status: number;
   body: object;
@@ -76,10 +75,10 @@ const errorForms: Readonly<Record<Interface, (error: ErrorAnswer, state: State) 
   v2: (error, { requestId: id }) => ({ status: error.status, body: errorBody(error, id) }),
 };
 
-/** Turns whatever is thrown into the error envelope of the interface that was asked (v2.3.0 and v1.2.0, Errors). */
+/** Converts thrown errors into the error envelope of the requested interface (v2.3.0 and v1.2.0, Errors). */
 export function errorEnvelope(log: Logger): Middleware<State> {
   return async (context, next) => {
-    // Known of whoever shows a key or a token, before anybody asks whether it is in force.
+    // Set before the key is validated, so that its refusal has the right form.
     const requested = interfaceOf(context.headers.authorization);
     if (requested !== null) context.state.requested = requested;
     try {
@@ -101,7 +100,7 @@ export function errorEnvelope(log: Logger): Middleware<State> {
   };
 }
 
-/** What HTTP/1.1 wants of every request (RFC 9110, 10.1.1; RFC 9112, 3.2), refused here so that it is in the envelope. */
+/** Rules of HTTP/1.1 (RFC 9110, 10.1.1; RFC 9112, 3.2) that Node would enforce without the error envelope. */
 export function httpRules(): Middleware<State> {
   return async ({ req }, next) => {
     if (req.httpVersion === '1.1' && req.headers.host === undefined)
@@ -113,7 +112,7 @@ export function httpRules(): Middleware<State> {
   };
 }
 
-/** The body of an error's answer. */
+/** The JSON body of an error (v2.3.0, Errors). */
 export function errorBody(error: Pick<ErrorAnswer, 'code' | 'problem' | 'param'>, requestIdOfIt: string) {
   return {
     error: {
@@ -125,13 +124,10 @@ export function errorBody(error: Pick<ErrorAnswer, 'code' | 'problem' | 'param'>
   };
 }
 
-// Asked every few seconds by whatever watches the service: of no interest to anybody.
+// Polled every few seconds by monitoring.
 const UNTRACED = '/v1/health';
 
-/**
- * A trace for every request, by the pattern of its path. The caller's own trace is linked to, not joined: strangers choose
- * neither our trace ids nor what is sampled.
- */
+/** Traces every request by route. The caller's trace is linked, not joined: outsiders must not choose our trace ids or what is sampled. */
 export function traceRequests(): Middleware<State> {
   return async (context, next) => {
     if (context.path === UNTRACED) {

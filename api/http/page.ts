@@ -5,48 +5,44 @@ import { clientAddress } from './admission.ts';
 import { statusOf } from './refusals.ts';
 import type { Context } from './serve.ts';
 
-/** A visit to a public page. */
 export interface Visit {
   method: string;
   params: Record<string, string>;
-  /** As it came, without the question mark. */
+  /** Raw, without the question mark. */
   query: string;
   headers: IncomingHttpHeaders;
-  /** For pages that read a body; it is not read yet. */
+  /** Its body is not read yet. */
   request: IncomingMessage;
-  /** The visitor's address; the proxy's word for it where `TRUST_PROXY` says so. */
   address: string;
-  /** When the visit came, epoch milliseconds of this process. */
+  /** Epoch milliseconds of this process. */
   receivedAt: number;
-  /** `req_…`, as in `X-Request-Id`. */
   requestId: string;
   services: Services;
 }
 
-/** What a page answers; its headers replace the API's own where they have the same name. */
+/** A page's response; its headers override the API's defaults. */
 export interface PageAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** A public address that people open, or a provider calls: no key, no JSON, no limit on requests. */
+/** A public URL that people open or a provider calls: no key, no JSON, no rate limit. */
 export interface Page {
-  /** GET stands for HEAD as well; the visit says which it was. */
+  /** GET includes HEAD; `Visit.method` tells them apart. */
   methods: readonly ('GET' | 'POST')[];
-  /** Pattern with `:name` parameters. */
   path: string;
-  /** Whether people open it, whose addresses are nobody's business, and not a provider's server. */
+  /** Whether people open it, whose addresses are not logged, and not a provider. */
   visitors: boolean;
   handle(visit: Visit): Promise<PageAnswer>;
-  /** What the visitor sees when something behind the page does not work. */
+  /** The response when the handler fails. */
   failed(status: number, visit: Visit): PageAnswer;
 }
 
-// As for endpoints: nothing hangs.
+// Milliseconds, as for endpoints.
 const ANSWER_MS = 10_000;
 
-/** Answers a visit to a page, in the page's own words whatever happens. */
+/** Serves a page; `failed` of the page renders its errors. */
 export async function servePage(page: Page, services: Services, context: Context): Promise<void> {
   context.state.route = page.path;
   context.state.visitor = page.visitors;

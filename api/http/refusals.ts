@@ -1,7 +1,7 @@
 import { type Refusal, RefusalError, Refused } from '../../domain/refusals.ts';
 import { outageOf } from '../../operations/outages.ts';
 
-/** What is wrong with a request before anybody knows what it asks for: its key, its lines, its bytes. */
+/** Refusals by the HTTP layer: key, route, headers, body. */
 export type HttpRefusal =
   | { reason: 'key_missing' | 'key_invalid' }
   | { reason: 'route_unknown' | 'resource_unknown' }
@@ -28,18 +28,16 @@ export type HttpRefusal =
   | { reason: 'csv_columns_too_many'; limit: number }
   | { reason: 'internal' };
 
-/** What went wrong, as data; its Polish sentence is made in `texts.ts` when the answer is written. */
+/** A refusal as data; `texts.ts` has its Polish message. */
 export type Problem = Refusal | HttpRefusal;
 
-/** Why, in one word of ours. */
 export type Reason = Problem['reason'];
 
-/** As {@link Refused}, for what only HTTP knows. */
 export class HttpRefused extends RefusalError<HttpRefusal> {
   override readonly name = 'HttpRefused';
 }
 
-/** The codes of each status (v2.3.0, Errors; 405, 413, 415 and 500 are ours). Of 409 the second is that of idempotency keys. */
+/** Error codes by status (v2.3.0, Errors; 405, 413, 415 and 500 are ours). The second code of 409 is for idempotency keys. */
 export const CODES = {
   400: ['invalid_request'],
   401: ['unauthorized'],
@@ -61,11 +59,10 @@ export const CODES = {
   504: ['provider_error'],
 } as const satisfies Readonly<Record<number, readonly string[]>>;
 
-/** A status of errors. */
 export type Status = keyof typeof CODES;
 export type ErrorCode = (typeof CODES)[Status][number];
 
-/** The status of every refusal that is no 400 (v2.3.0, Errors), by its reason. */
+/** Status by reason; 400 for all others (v2.3.0, Errors). */
 export const STATUSES: Readonly<Partial<Record<Reason, Status>>> = {
   ...{ key_missing: 401, key_invalid: 401 },
   ...{ insufficient_funds: 402, statement_overdue: 402, lookup_unpaid: 402 },
@@ -96,10 +93,10 @@ export const STATUSES: Readonly<Partial<Record<Reason, Status>>> = {
   ...{ timed_out: 504, lookup_timed_out: 504 },
 };
 
-// No request has met a fault: staff decide on routes, and an alert tells of a backlog.
+// Expected states: staff disable routes, and a backlog has its own alert.
 const NO_FAULT: ReadonlySet<Reason> = new Set(['email_no_route', 'lookup_no_route', 'backlog_full']);
 
-/** Whether a problem is a fault of the service or of what stands behind it, which somebody has to look at. */
+/** Whether a problem is a fault of the service or of its dependencies, which staff must look into. */
 export function isFault(problem: Problem): boolean {
   return statusOf(problem) >= 500 && !NO_FAULT.has(problem.reason);
 }
@@ -116,7 +113,6 @@ function codeOf(problem: Problem): ErrorCode {
   return CODES[statusOf(problem)][0];
 }
 
-/** An answer that is not a success, as it is written into the envelope. */
 export interface ErrorAnswer {
   status: number;
   code: ErrorCode;
@@ -126,10 +122,10 @@ export interface ErrorAnswer {
   cause: unknown;
 }
 
-// A name of the caller's own may be as long as a request line; ours are short.
+// Names that callers choose may be as long as a request line; ours are short.
 const PARAM_MAX = 256;
 
-/** How whatever was thrown is answered: a refusal as what it is, an outage of what stands behind the API as one, all else as a fault of ours. */
+/** Maps any thrown value to an error response: refusals, outages of dependencies, and anything else as an internal error. */
 export function errorAnswer(thrown: unknown): ErrorAnswer {
   if (thrown instanceof Refused || thrown instanceof HttpRefused) {
     const { refusal: problem, param, cause } = thrown;
@@ -145,7 +141,7 @@ function answerOf(problem: Problem, param: string | null, cause: unknown): Error
 
 function headersOf(problem: Problem): Record<string, string> {
   if (problem.reason === 'method_not_allowed') return { Allow: problem.allowed.join(', ') };
-  // What is left of the body is not read.
+  // The rest of the body is not read.
   if (problem.reason === 'too_large') return { Connection: 'close' };
   if (statusOf(problem) === 401) return { 'WWW-Authenticate': 'Bearer' };
   return 'seconds' in problem ? { 'Retry-After': String(problem.seconds) } : {};

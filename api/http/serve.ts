@@ -22,35 +22,28 @@ import { areHeavy } from '../../domain/sms.ts';
 import type { Interface } from '../../domain/ids.ts';
 import type { Services } from '../services.ts';
 
-// 1,000 numbers of the blacklist with quotes and comma are 15 kB, 500 ids and numbers of members 16 kB, one contact with its groups 33 kB.
+// 1,000 blacklisted numbers are 15 kB, 500 group members 16 kB, one contact with its groups 33 kB.
 const BODY_LIMIT = 64 * 1024;
-/** Longest `Idempotency-Key` in characters (v2.3.0, Limits). */
+/** Characters (v2.3.0, Limits). */
 export const IDEMPOTENCY_KEY_MAX = 128;
 
-/** What the middleware of a request share. */
 export interface State {
   requestId: string;
-  /** The pattern of the endpoint's path, for the log. */
   route?: string;
   accountId?: string;
   keyId?: string;
-  /** Why it was refused, in one word of ours. */
   refusal?: string;
-  /** True for a GET that changes something. */
   changes?: boolean;
-  /** The interface in whose form an error is answered; the current one unless known. */
+  /** Interface whose form an error has; the current one by default. */
   requested?: Interface;
-  /** What is asked of that interface; undefined where it has nothing there. */
+  /** That interface's endpoint on the route; undefined if it has none. */
   endpoint?: Endpoint | undefined;
-  /** True for a page that anybody opens: its visitors are not traced. */
+  /** A page for people: their addresses are not logged. */
   visitor?: boolean;
 }
 export type Context = ParameterizedContext<State>;
 
-/**
- * Answers a request for a route: authentication, rate limit, the choice of the endpoint by the interface of the key, scope, the
- * body, and the call. The body is not read before the caller may have it read.
- */
+/** Serves a request: authentication, rate limit, the endpoint of the key's interface, scope, and only then the body and the call. */
 export async function serve(
   route: Route,
   services: Services,
@@ -61,7 +54,7 @@ export async function serve(
   context.state.route = route.path;
   if (changesSomething(route)) context.state.changes = true;
   context.state.requested ??= fallbackInterface(route);
-  // Known before the key is looked for, as that can be refused too.
+  // Set before authentication, which may refuse.
   context.state.endpoint = route.owners.get(context.state.requested);
   const { endpoint, caller } = await choose(route, services, context, receivedAt);
   const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
@@ -81,14 +74,14 @@ export async function serve(
     ...{ params, body, csv, requestId: context.state.requestId },
     query: () => readQuery(context.querystring),
     idempotencyKey: () => readIdempotencyKey(context),
-    // How long the caller takes for its body is not our time.
+    // The time that the body takes to arrive does not count.
     receivedAt: Date.now() - spentMs,
     acquireHeavySlot: () => admitted?.acquireHeavySlot(),
   });
   write(context, endpoint, answer, admitted);
 }
 
-/** A large body is one of the account's heavy requests, and more than one of its window. */
+/** A large body is a heavy request, and counts as several against the rate limit. */
 export function watchSize(
   { priorityPool: front }: Services,
   context: Context,
@@ -106,7 +99,6 @@ export function watchSize(
   };
 }
 
-/** The endpoint that the request is for, and whose request it is; null for a public one. */
 async function choose(
   route: Route,
   services: Services,
@@ -122,11 +114,7 @@ async function choose(
   return { endpoint, caller };
 }
 
-/**
- * Whose request it is; noted in its log line and its trace.
- * @param receivedAt epoch milliseconds
- * @throws HttpRefused without a key in force
- */
+/** Authenticates a request and adds its ids to log line and trace. @throws HttpRefused without a valid key */
 export async function identify(
   { keyLookups }: Services,
   context: Context,
@@ -145,7 +133,7 @@ export async function identify(
   return found;
 }
 
-/** The header `Idempotency-Key`: 1 to 128 characters (v2.3.0, Limits), in UTF-8 or else Latin-1. */
+/** 1 to 128 characters (v2.3.0, Limits), in UTF-8 or else Latin-1. */
 function readIdempotencyKey(context: Context): string | null {
   const given = context.req.headersDistinct['idempotency-key'];
   if (given === undefined) return null;
@@ -159,7 +147,7 @@ function readIdempotencyKey(context: Context): string | null {
   return key;
 }
 
-/** What Node has read as Latin-1 byte by byte, as it was meant: nothing is replaced, so different bytes stay different. */
+/** Node decodes headers as Latin-1. Nothing is replaced, so that different bytes stay different keys. */
 function headerText(value: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(value, 'latin1'));
@@ -168,7 +156,7 @@ function headerText(value: string): string {
   }
 }
 
-/** Writes the answer. A large one is one of the account's heavy requests until its client has taken it. */
+/** A large response counts as a heavy request until the client has read it. */
 function write(
   context: Context,
   endpoint: Endpoint,
@@ -190,7 +178,7 @@ function write(
   context.body = json;
 }
 
-/** Whether nothing is lost where the answer is not given: what was only looked up, or was answered before. */
+/** Whether the response can be refused without loss: it was only read, or is a replay. */
 function mayBeRefused({ method, changes }: Endpoint, { headers }: Answer): boolean {
   return (method === 'GET' && changes !== true) || headers?.['Idempotent-Replayed'] === 'true';
 }

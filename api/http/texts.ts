@@ -35,7 +35,6 @@ const TOO_LONG_FOR_POLAND =
 const pln = (grosze: number): string => `${(grosze / 100).toFixed(2).replace('.', ',')} zł`;
 const megabytes = (octets: number): string => String(octets / 1_000_000).replace('.', ',');
 
-// What may be had, and what to do about it.
 const QUOTA_TEXTS: Readonly<Record<QuotaName, (limit: number) => string>> = {
   contacts: (limit) => `Konto może mieć najwyżej tyle kontaktów: ${limit}. Usuń niepotrzebne`,
   contact_bytes: (limit) =>
@@ -62,7 +61,6 @@ const QUOTA_TEXTS: Readonly<Record<QuotaName, (limit: number) => string>> = {
     'Pomiń numery z czarnej listy, wyślij bez planowania, spróbuj później',
 };
 
-// By what is wrong; of an element or attribute with its name.
 const SMIL_TEXTS: Readonly<Record<SmilFault, (name: string | null) => string>> = {
   not_xml: () => 'to nie jest poprawny dokument XML',
   construct: () => 'DOCTYPE, instrukcje przetwarzania, komentarze i CDATA nie są dozwolone',
@@ -324,10 +322,10 @@ const SENTENCES: Sentences = {
   internal: 'Wystąpił błąd po naszej stronie. Podaj identyfikator żądania w zgłoszeniu do pomocy.',
 };
 
-/** The Polish sentence of the error envelope's `message` (v2.3.0, Errors). */
+/** The Polish `message` of the error envelope (v2.3.0, Errors). */
 export function problemText(problem: Problem): string {
   const sentence = SENTENCES[problem.reason];
-  // Each takes the problem of its own reason, which the compiler cannot follow through the index.
+  // Each function takes the problem of its own reason, which TypeScript cannot infer through the index.
   return typeof sentence === 'string' ? sentence : (sentence as (problem: Problem) => string)(problem);
 }
 
@@ -335,16 +333,16 @@ function place(index: number | null): string {
   return index === null ? '' : ` (pozycja ${index + 1} na liście)`;
 }
 
-/** A placeholder as it was written, up to the braces that end it. */
+/** The placeholder up to its closing braces. */
 function braced(source: string): string {
   const end = source.indexOf('}}');
   return quoted(end < 0 ? source : source.slice(0, end + 2));
 }
 
-// One more than is shown, so that what is left out is seen; no more, however long it is.
+// One more than is shown, to know whether to append an ellipsis; bounds the work on long input.
 const QUOTED_READ = 41;
 
-// The caller's own words come back in the message: shortened, and without what could break a line.
+// Caller's input in a message: shortened, without line breaks.
 function quoted(input: string): string {
   const plain = input.slice(0, QUOTED_READ).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
   return `„${plain.length > 40 ? `${plain.slice(0, 40).replace(/[\uD800-\uDBFF]$/u, '')}…` : plain}”`;

@@ -26,7 +26,6 @@ import { messageSchema, recipientCount, testMode } from './schema.ts';
 
 const message = messageSchema.shape;
 
-/** What a send would come to (our addition). */
 export const estimateSchema = z
   .strictObject({
     count: recipientCount,
@@ -74,11 +73,9 @@ export const estimateSchema = z
 
 type Estimate = z.output<typeof estimateSchema>;
 
-/** What is always said of an estimate. */
 const OF_AN_ESTIMATE =
   'Nothing is sent, charged or kept. It refuses what the send would refuse, except for money and quotas: `sufficient_funds` says whether the charge would go through now.';
 
-/** What every estimate declares. */
 const ESTIMATING = {
   scope: 'send',
   readOnly: true,
@@ -87,10 +84,7 @@ const ESTIMATING = {
   responses: { 200: estimateSchema },
 } as const;
 
-/**
- * POST /v1/messages/estimate, an addition to v2.3.0: what the same body would come to as a send. Nothing is sent, charged
- * or kept; tracked and opt-out links are samples as long as the real ones.
- */
+/** POST /v1/messages/estimate (our addition). Nothing is sent, charged or stored; sample links have the length of real ones. */
 export const estimateMessages = endpoint({
   ...ESTIMATING,
   method: 'POST',
@@ -107,7 +101,6 @@ export const estimateMessages = endpoint({
   },
 });
 
-/** POST /v1/mms/estimate: the same of an MMS. */
 export const estimateMms = endpoint({
   ...ESTIMATING,
   method: 'POST',
@@ -125,7 +118,6 @@ export const estimateMms = endpoint({
   },
 });
 
-/** POST /v1/voice/estimate: the same of a call. */
 export const estimateVoice = endpoint({
   ...ESTIMATING,
   method: 'POST',
@@ -143,7 +135,6 @@ export const estimateVoice = endpoint({
   },
 });
 
-/** What a plan would come to, whatever it sends. */
 function estimateOf(plan: Plan): Estimate {
   const { messages, terms } = plan;
   const accepted = messages.filter(({ rejected }) => !rejected);

@@ -23,7 +23,6 @@ import { Refused } from '../../domain/refusals.ts';
 import { PUBLIC_EVENT_TYPES, type PublicEvent, publicTimeline } from '../../domain/timeline.ts';
 import { cancel } from '../../operations/cancel.ts';
 
-/** A message fetched by its id: with its tracked links. */
 const messageWithLinksSchema = messageSchema
   .extend({
     links: documented(
@@ -34,7 +33,7 @@ const messageWithLinksSchema = messageSchema
   })
   .meta({ id: 'MessageWithLinks', description: 'A message with its tracked links.' });
 
-/** GET /v1/messages (v2.3.0, History and status): newest first. */
+/** GET /v1/messages (v2.3.0, History and status). */
 export const listMessages = endpoint({
   method: 'GET',
   path: '/v1/messages',
@@ -69,7 +68,6 @@ export const listMessages = endpoint({
   },
 });
 
-/** GET /v1/messages/{id}. */
 export const getMessage = endpoint({
   method: 'GET',
   path: '/v1/messages/:id',
@@ -92,13 +90,12 @@ export const getMessage = endpoint({
   },
 });
 
-/** A key that only reads may opt nobody out. */
+/** A key that only reads must not be able to opt a recipient out. */
 function shownTo({ readOnly }: Pick<Caller, 'readOnly'>, row: MessageRow): MessageRecord {
   const record = messageRecord(row);
   return readOnly ? { ...record, text: withoutOptOutTokens(record.text) } : record;
 }
 
-/** One step of a message's way (our addition). */
 const messageEventSchema = z
   .strictObject({
     at: documented(timestamp, 'When.', EXAMPLE_INSTANT),
@@ -136,7 +133,7 @@ const messageEventSchema = z
     description: "One step of a message's way; what does not belong to its type is null.",
   }) satisfies z.ZodType<PublicEvent>;
 
-/** GET /v1/messages/{id}/events (our addition): what happened to a message, oldest first; nothing of how it was done. */
+/** GET /v1/messages/{id}/events (our addition). */
 export const listMessageEvents = endpoint({
   method: 'GET',
   path: '/v1/messages/:id/events',

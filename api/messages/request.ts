@@ -37,21 +37,19 @@ const param = z
 const SMIL_EXAMPLE =
   '<smil><body><par dur="8s"><img src="https://cdn.example.com/wiosna.jpg"/><text>Dzień dobry {{imie}}!</text></par></body></smil>';
 
-// A number in one of the three formats, or `group:` and a group's id or name.
+// A number, or `group:` and a group's id or name.
 const recipient = plainText.meta({ format: 'recipient' });
 
-/** Whom any kind of message is sent to. */
 const to = z
   .union([recipient, z.array(recipient).meta({ minItems: 1 })])
   .describe(
     'One number, `group:<id or name>`, or an array of numbers and groups: at most 500 recipients, duplicates removed.',
   );
 
-/** What a text may hold. */
 const PLACEHOLDERS =
   'Placeholders: `{{imie}}`, `{{nazwisko}}`, `{{email}}` and custom fields from the contact book, `{{opt_out}}` or `{{wypisz}}` for the personal opt-out link, `{{link:<url>}}` for a tracked link (at most two addresses); at most four in all. A missing value becomes empty.';
 
-/** `template_id`, of a template for the kind of message. @param instead the field that it stands for */
+/** @param instead the field that the template replaces */
 const templateOf = (type: Channel, instead: string) =>
   documented(
     omissible(plainText.min(1).max(TEMPLATE_ID_MAX)),
@@ -70,7 +68,6 @@ const params = documented(
   { termin: '21 listopada' },
 );
 
-/** What holds for any kind of message. */
 const sendOptions = {
   from: documented(
     omissible(senderName),
@@ -95,11 +92,10 @@ const sendOptions = {
   reference: omissible(reference),
 };
 
-/** What becomes of the sender of an MMS. */
 export const MMS_SENDER =
   'Not every network takes a sender of an MMS: the phone may be shown a number of the provider’s instead.';
 
-/** Not null either: "any value other than true/false gives 400". */
+/** Not nullable: "any value other than true/false gives 400". */
 const sendPriority = priority.optional();
 const ignoredPriority = documented(
   z.boolean().optional(),
@@ -107,7 +103,7 @@ const ignoredPriority = documented(
   false,
 );
 
-/** A body says something of its own, or names a template; params come with a template only. */
+/** A body has content of its own or a template; `params` come with a template only. */
 const textOrTemplate = (field: string) => ({
   anyOf: [given(field, 'string'), given('template_id', 'string')],
   not: {
@@ -116,7 +112,7 @@ const textOrTemplate = (field: string) => ({
   },
 });
 
-/** The body of a send, and of its estimate (v2.3.0, Send). */
+/** Body of a send and of its estimate (v2.3.0, Send). */
 export const sendRequest = z
   .strictObject({
     to,
@@ -132,7 +128,6 @@ export const sendRequest = z
   })
   .meta(textOrTemplate('text'));
 
-/** The body of POST /v1/mms. */
 export const mmsRequest = z
   .strictObject({
     to,
@@ -158,7 +153,6 @@ export const mmsRequest = z
   })
   .meta(textOrTemplate('smil'));
 
-/** The body of POST /v1/voice. */
 export const voiceRequest = z
   .strictObject({
     to,
@@ -185,14 +179,12 @@ export const voiceRequest = z
   })
   .meta(textOrTemplate('text'));
 
-/** A body as an example. */
 export const SEND_EXAMPLE = {
   to: '+48500100200',
   text: 'Dzień dobry {{imie}}, paczka czeka. {{link:https://example.com/paczka}}',
   reference: 'order-1042',
 };
 
-/** Bodies of the other kinds as examples. */
 export const MMS_EXAMPLE = { to: '+48500100200', subject: 'Wiosenna oferta', smil: SMIL_EXAMPLE };
 export const VOICE_EXAMPLE = {
   to: '+48500100200',
@@ -202,16 +194,14 @@ export const VOICE_EXAMPLE = {
 };
 
 /**
- * In bytes: 10,000 numbers with quotes and comma (15 each) are 150 kB, the most that a list may name before duplicates are removed; 500 are 7.5 kB. The
- * longest text is a SMIL document of 10,000 characters, or 60 kB written as escapes; what fills its places comes from
- * `params`, and has to fit into the same length.
+ * Bytes: 10,000 numbers, the most before duplicates are removed, are 150 kB with quotes and comma. The longest text is a SMIL document
+ * of 10,000 characters, 60 kB if escaped; `params` must fit into the same length.
  */
 export const SEND_BODY_LIMIT = 256 * 1024;
 
-/** As what it is refused that something cannot be planned: of a send, and of its estimate. */
+/** Statuses of refusals when planning a send. */
 export const PLAN_ERRORS = [404, 422] as const;
 
-/** What the statuses of these refusals mean, where the general text says less. */
 export const PLAN_STATUS_TEXTS = {
   400: 'A field is wrong; nothing was sent. An empty group is refused here too.',
   403: 'The key lacks the scope, the account is suspended or closed, a test account writes to a number that is not verified, or a test key is used on a live account, where it may only read.',
@@ -219,7 +209,6 @@ export const PLAN_STATUS_TEXTS = {
   422: '`from` is not an active sender of the account, or no route leads to a number in `to`.',
 };
 
-/** And of those of an MMS or a call. */
 export const MMS_STATUS_TEXTS = {
   422: '`from` is not an active sender of the account, no route leads to a number in `to`, or the account has no price for its country.',
 };

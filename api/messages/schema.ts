@@ -3,17 +3,14 @@ import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import type { MessageRecord } from '../../domain/records.ts';
 import { createdAt, documented, exampleId, grosze, timestamp, updatedAt } from '../fields.ts';
 
-/** Whether a message goes before others; asked for and answered. */
 export const priority = documented(z.boolean(), 'Sent before others, at twice the price.', false);
 
-/** How many are sent to; of a send and of its estimate. */
 export const recipientCount = documented(
   z.int().positive(),
   'Recipients, after groups were expanded and duplicates removed.',
   1,
 );
 
-/** Stands in answers to test accounts only. */
 export const testMode = documented(
   z.literal(true).optional(),
   'On test accounts only: paid from the test credits.',

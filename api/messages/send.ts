@@ -30,7 +30,7 @@ export const sendMessages = endpoint({
 
 const MMS_PATH = '/v1/mms';
 
-/** POST /v1/mms: fields in the manner of POST /v1/messages, as v2.3.0 shows no body (Send, rule 10). */
+/** POST /v1/mms: v2.3.0 shows no body (Send, rule 10), so its fields follow POST /v1/messages. */
 export const sendMms = endpoint({
   ...SENDING,
   method: 'POST',
@@ -47,7 +47,7 @@ export const sendMms = endpoint({
 
 const VOICE_PATH = '/v1/voice';
 
-/** POST /v1/voice: fields in the manner of POST /v1/messages, as v2.3.0 shows no body (Send, rule 10). */
+/** POST /v1/voice: v2.3.0 shows no body (Send, rule 10), so its fields follow POST /v1/messages. */
 export const sendVoice = endpoint({
   ...SENDING,
   method: 'POST',

@@ -10,7 +10,6 @@ import { messageSchema, recipientCount, testMode } from './schema.ts';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
-/** BatchResult. */
 export const batchResultSchema = z
   .strictObject({
     count: recipientCount,
@@ -27,7 +26,6 @@ export const batchResultSchema = z
 
 type Accepted = z.output<typeof messageSchema> | z.output<typeof batchResultSchema>;
 
-/** What every endpoint that sends declares. */
 export const SENDING = {
   scope: 'send',
   idempotent: true,
@@ -40,13 +38,12 @@ export const SENDING = {
   },
 } as const;
 
-/** What is always said of a send. */
 export const ALL_OR_NOTHING =
   'One number is answered with a Message; a group or an array with a BatchResult. All recipients are accepted and charged together, or nothing is sent. Numbers on the blacklist become messages with status `rejected` at no cost.';
 
 /**
- * Sends what was asked for and answers with a Message, or with a BatchResult when `to` was an array or a group.
- * @param path of the endpoint: the same `Idempotency-Key` at another one is another request
+ * Sends; responds with a Message, or with a BatchResult if `to` is an array or a group.
+ * @param path scope of the `Idempotency-Key`: the same key at another path is another request
  */
 export async function sendAndAnswer(
   call: Omit<OperationContext<unknown>, 'input'> & { body: unknown; idempotencyKey: string | null },
@@ -59,7 +56,7 @@ export async function sendAndAnswer(
   return { status: 201 as const, body: sent.body, ...(sent.replayed ? { headers: REPLAYED } : {}) };
 }
 
-/** What {@link sendAndAnswer} has answered to the same request before, if it has; nothing is sent. @throws Refused as it does */
+/** The stored response of {@link sendAndAnswer} to the same request, or null; never sends. @throws Refused as it does */
 export async function answerOfBefore(
   call: Pick<OperationContext<unknown>, 'services' | 'caller'> & {
     body: unknown;
@@ -83,7 +80,6 @@ function keyedAt(
   return { key, fingerprint: fingerprintOf(services.secretsKey, 'POST', path, body), field: null };
 }
 
-/** A Message, or a BatchResult when `to` was an array or a group. */
 function answerOf(accepted: readonly NewMessage[], { accountMode }: Caller): Accepted {
   const messages = accepted.map(messageRecord);
   if (!accepted[0]!.batched) return messages[0]!;

@@ -16,7 +16,6 @@ import { INTERFACE_VERSION } from '../health.ts';
 import { ERROR_SCHEMA, errorResponses, errorsOf, headersNamed } from './errors.ts';
 import { ABOUT, tagOf, TAGS } from './overview.ts';
 
-/** The headers of answers, as components. */
 export const HEADERS: Record<string, Header> = {
   'X-Request-Id': {
     description: 'The id of the request, to be quoted in support requests.',
@@ -51,7 +50,6 @@ export const HEADERS: Record<string, Header> = {
   },
 };
 
-/** The header that makes a request safe to repeat (v2.3.0, Limits). */
 const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -63,10 +61,7 @@ const IDEMPOTENCY_KEY: Parameter = {
 
 const CACHE = { 'Cache-Control': 'public, max-age=300' };
 
-/**
- * GET /v1/openapi.json: this interface as an OpenAPI 3.1 document, without a key.
- * @param endpoints all endpoints, this one too; asked for at the first request
- */
+/** GET /v1/openapi.json. @param endpoints all endpoints, this one included; called on the first request */
 export function openApiEndpoint(endpoints: () => readonly Endpoint[]): Endpoint {
   return endpoint({
     method: 'GET',
@@ -80,14 +75,14 @@ export function openApiEndpoint(endpoints: () => readonly Endpoint[]): Endpoint 
   });
 }
 
-/** A document as an answer that may be kept for a while. */
+/** The document as a cacheable response. */
 export function answerWith(document: OpenApi) {
   return { status: 200 as const, body: { ...document }, headers: CACHE };
 }
 
 const described = new WeakMap<readonly Endpoint[], OpenApi>();
 
-/** The document of the endpoints; made once in the life of a process. @param of the interface; the current one by default */
+/** The document of these endpoints, built once per process. @param of their interface; the current one by default */
 export function describedOnce(endpoints: readonly Endpoint[], of?: Description): OpenApi {
   const known = described.get(endpoints) ?? describeInterface(endpoints, of);
   described.set(endpoints, known);
@@ -100,26 +95,24 @@ const PATH_PARAMETER = /:(\w+)/g;
 
 type Writer = ReturnType<typeof schemaWriter>;
 
-/** What the descriptions of two interfaces do not share. */
+/** What differs between the documents of the interfaces. */
 export interface Description {
   version: string;
   about: { summary: string; license: OpenApi['info']['license']; description: string };
   tags: OpenApi['tags'];
-  /** @throws Error for a path of no resource */
+  /** @throws Error for an unknown path */
   tagOf: (path: string) => string;
-  /** How its keys are presented. */
   key: { name: string; description: string };
   headers: Record<string, Header>;
   errors: {
     schema: JsonSchema;
     responses: () => Record<string, Response>;
-    /** @throws Error for a text of a status that is never answered */
+    /** @throws Error if `statusTexts` has a status that is never answered */
     of: (endpoint: Endpoint) => Record<string, Response>;
   };
   webhooks: (write: Writer) => Record<string, PathItem>;
 }
 
-/** Of the current interface. */
 const CURRENT: Description = {
   version: INTERFACE_VERSION,
   about: ABOUT,
@@ -135,10 +128,7 @@ const CURRENT: Description = {
   webhooks: webhookItems,
 };
 
-/**
- * Describes endpoints in OpenAPI 3.1, from the schemas that validate their requests and answers.
- * @throws Error for a schema that cannot be expressed, an operation id used twice
- */
+/** Builds an OpenAPI 3.1 document from the endpoints' schemas. @throws Error for an inexpressible schema or a repeated operation id */
 export function describeInterface(endpoints: readonly Endpoint[], of: Description = CURRENT): OpenApi {
   const schemas: Record<string, JsonSchema> = { Error: of.errors.schema };
   const write = schemaWriter(schemas);

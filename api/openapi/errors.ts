@@ -6,21 +6,19 @@ import { CODES, type Problem, type Status } from '../http/refusals.ts';
 import { problemText } from '../http/texts.ts';
 import type { Header, JsonSchema, Response } from './schemas.ts';
 
-/** What an error looks like in one of the interfaces, by its status. */
 export interface ErrorForm {
-  /** Every status that there is. */
   descriptions: Readonly<Partial<Record<Status, string>>>;
   headersOf: (status: Status) => readonly string[];
   schemaOf: (status: Status) => JsonSchema;
   exampleOf: (status: Status) => unknown;
 }
 
-/** The names of headers that an answer with a status has beside the others. */
+/** Headers that only this status has. */
 export const OWN_HEADERS: Readonly<Partial<Record<Status, string>>> = {
   ...{ 401: 'WWW-Authenticate', 405: 'Allow', 429: 'Retry-After' },
 };
 
-/** The errors as components, by name. */
+/** Error responses as OpenAPI components, by name. */
 export function errorComponents(form: ErrorForm): Record<string, Response> {
   const described = statusesIn(form).map((status): [string, Response] => [
     nameOf(status),
@@ -35,11 +33,7 @@ export function errorComponents(form: ErrorForm): Record<string, Response> {
   return Object.fromEntries(described);
 }
 
-/**
- * References to these components, in the order of statuses.
- * @param own descriptions that say more than the component's
- * @throws Error for a status that is not described
- */
+/** References to these components, sorted by status; `own` replaces descriptions. @throws Error for a status without one */
 export function errorReferences(
   statuses: Iterable<number>,
   { descriptions }: Pick<ErrorForm, 'descriptions'>,
@@ -55,7 +49,7 @@ export function errorReferences(
   return Object.fromEntries(references);
 }
 
-/** References to the headers among the components, by their names. */
+/** References to header components. */
 export function headersNamed(names: readonly string[]): Record<string, Header> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
@@ -64,12 +58,12 @@ function statusesIn({ descriptions }: ErrorForm): Status[] {
   return Object.keys(descriptions).map((status) => Number(status) as Status);
 }
 
-// As RFC 9110 has them, two of which Node calls by what they were called before.
+// Names of RFC 9110; Node has older ones.
 const RENAMED: Readonly<Record<number, string>> = { 413: 'Content Too Large', 422: 'Unprocessable Content' };
 
 const nameOf = (status: Status): string => (RENAMED[status] ?? STATUS_CODES[status]!).replaceAll(' ', '');
 
-/** The errors of the interface by status (v2.3.0, Errors), and ours beyond them. */
+/** Statuses of v2.3.0 (Errors), and ours beyond them. */
 const DESCRIPTIONS: Readonly<Record<Status, string>> = {
   400: 'Something in the request is wrong; `param` names the field, parameter or header.',
   401: 'The key is missing, invalid or revoked.',
@@ -91,7 +85,6 @@ const DESCRIPTIONS: Readonly<Record<Status, string>> = {
   504: 'Something behind the API did not answer in time.',
 };
 
-/** A problem that is answered with each status. */
 export const EXAMPLES: Readonly<Record<Status, Problem>> = {
   400: { reason: 'recipient_malformed', index: null },
   401: { reason: 'key_invalid' },
@@ -114,7 +107,7 @@ export const EXAMPLES: Readonly<Record<Status, Problem>> = {
 };
 const PARAMS: Readonly<Partial<Record<Status, string>>> = { 400: 'to', 422: 'from' };
 
-// Answered before anybody asks whose request it is: without the headers of the rate.
+// Refused before authentication, hence without rate-limit headers.
 const EARLY: ReadonlySet<Status> = new Set([401, 405, 408, 417, 431]);
 
 const FORM: ErrorForm = {
@@ -139,13 +132,13 @@ const FORM: ErrorForm = {
   }),
 };
 
-/** The envelope of every error (v2.3.0, Errors). */
+/** The error envelope (v2.3.0, Errors). */
 export const ERROR_SCHEMA: JsonSchema = {
   description: 'The envelope of every error.',
   ...envelope({ type: 'string', enum: [...new Set(Object.values(CODES).flat())] }),
 };
 
-// Closed at every level, so that an example which does not fit is found by every tool.
+// Closed at every level, so that validators detect an example that does not fit.
 function envelope(code: JsonSchema): JsonSchema {
   return {
     type: 'object',
@@ -173,13 +166,9 @@ function envelope(code: JsonSchema): JsonSchema {
   };
 }
 
-/** The errors as components, by name. */
 export const errorResponses = (): Record<string, Response> => errorComponents(FORM);
 
-/**
- * The errors that an endpoint can answer, by what it refuses with.
- * @throws Error for a text of a status that is never answered
- */
+/** References to an endpoint's errors. @throws Error if `statusTexts` has a status that is never answered */
 export function errorsOf(endpoint: Endpoint): Record<string, Response> {
   const { statusTexts: own = {}, responses } = endpoint;
   const statuses = errorStatusesOf(endpoint);

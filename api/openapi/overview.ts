@@ -1,11 +1,10 @@
 import { ATTEMPTS_AT_MS, PREVIOUS_SIGNATURE_HEADER, SIGNATURE_HEADER } from '../../domain/webhooks.ts';
 
-/** When a webhook is tried again, as a sentence goes on: `after 2 and after 10 seconds`. */
+/** The retry schedule of webhooks in words: `after 2 and after 10 seconds`. */
 export const TRIED_AGAIN = `${ATTEMPTS_AT_MS.slice(1)
   .map((ms) => `after ${ms / 1000}`)
   .join(' and ')} seconds`;
 
-/** What stands at the head of the interface's description. */
 export const ABOUT = {
   summary: 'Sends SMS in Poland and abroad, and reports what became of them.',
   license: { name: 'All rights reserved', identifier: 'LicenseRef-UNLICENSED' },
@@ -24,7 +23,6 @@ export const ABOUT = {
 **Webhooks.** Events are posted to the address set by \`PUT /v1/account/webhook\`, signed in \`${SIGNATURE_HEADER}: t=<unix seconds>,v1=<hex>\`, where \`v1\` is the HMAC-SHA256 of \`<t>.<raw body>\` with your secret. Refuse a call whose signature differs or whose \`t\` is more than 300 seconds off. Any 2xx answer will do; otherwise it is tried again ${TRIED_AGAIN}. The secret is the one that \`PUT /v1/account/webhook\` answered last; for 24 hours after \`rotate_secret\`, \`${PREVIOUS_SIGNATURE_HEADER}\` carries the same with the secret before.`,
 };
 
-/** The resources, in the order in which they are shown. */
 export const TAGS = [
   { name: 'Messages', description: 'Sending SMS, MMS and calls, history, cancelling.' },
   { name: 'E-mail', description: 'Sending e-mail, what became of it, and who gets none.' },
@@ -60,10 +58,7 @@ const TAG_BY_SEGMENT: Readonly<Record<string, string>> = {
   'openapi.json': 'Service',
 };
 
-/**
- * The resource that a path belongs to.
- * @throws Error for a path of no known resource
- */
+/** The tag of a path. @throws Error for an unknown resource */
 export function tagOf(path: string): string {
   const tag = TAG_BY_SEGMENT[path.split('/')[2] ?? ''];
   if (tag === undefined) throw new Error(`${path} belongs to no resource that is described`);

@@ -13,7 +13,7 @@ import { messageSchema } from '../messages/schema.ts';
 import { senderDomainSchema } from '../senders.ts';
 import { TRIED_AGAIN } from './overview.ts';
 
-/** A JSON Schema (2020-12) as far as this service writes them. */
+/** The part of JSON Schema (2020-12) that this service writes. */
 export interface JsonSchema {
   $schema?: string;
   $defs?: Record<string, JsonSchema>;
@@ -46,7 +46,7 @@ export interface JsonSchema {
   not?: JsonSchema;
 }
 
-/** A parameter, or, without `name` and `in`, a header of an answer. */
+/** A response header; with `name` and `in` a parameter. */
 export interface Header {
   $ref?: string;
   description?: string;
@@ -82,10 +82,9 @@ export interface Operation {
   responses: Record<string, Response>;
 }
 
-/** The paths' or webhooks' operations by method, in lower case. */
 export type PathItem = Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete', Operation>>;
 
-/** An OpenAPI 3.1 document as far as this service writes it. */
+/** The part of OpenAPI 3.1 that this service writes. */
 export interface OpenApi {
   openapi: '3.1.1';
   info: {
@@ -110,32 +109,24 @@ export interface OpenApi {
 
 const DEFINITION = '#/$defs/';
 
-/** How schemas are written. */
 interface Writing {
-  /** Where components are referred to. */
+  /** Prefix of references. */
   refs: string;
   examples: boolean;
-  /** Without what a validator would warn of or a model read in vain: formats of our own, and the pattern of a date beside its format. */
+  /** Omits what validators warn about or models read in vain: our own formats, and the pattern of a date beside its format. */
   brief: boolean;
 }
 
 const OPENAPI: Writing = { refs: '#/components/schemas/', examples: true, brief: false };
-/** As the tools of assistants have them. @see Writing */
 export const TOOL_INPUT: Writing = { refs: DEFINITION, examples: true, brief: true };
-/** Nobody writes an answer: examples would only make a model read more. */
+/** Without examples: models do not write tool output. */
 export const TOOL_OUTPUT: Writing = { ...TOOL_INPUT, examples: false };
 
 const OWN_FORMATS = new Set(['recipient', 'phone-number', 'message-cursor', 'inbound-cursor']);
 
-/**
- * Turns zod schemas into JSON Schemas; those with an id (`.meta({ id })`) become components, named once.
- * @param components receives the components
- */
+/** Converts zod schemas to JSON Schema; those with an id (`.meta({ id })`) are added to `components`. */
 export function schemaWriter(components: Record<string, JsonSchema>, writing = OPENAPI) {
-  /**
-   * @param direction which side of transformations counts: what a caller writes, or what is answered
-   * @throws Error for a schema that JSON Schema cannot express
-   */
+  /** `input`: as callers write it, before transforms; `output`: as we respond. @throws Error for what JSON Schema cannot express */
   return (schema: z.ZodType, direction: 'input' | 'output'): JsonSchema => {
     const { $defs = {}, ...main } = z.toJSONSchema(schema, { io: direction }) as JsonSchema;
     delete main.$schema;
@@ -144,7 +135,6 @@ export function schemaWriter(components: Record<string, JsonSchema>, writing = O
   };
 }
 
-/** A schema, and all that is in it, without what only zod knows and nobody reads. */
 function tidy(given: JsonSchema, writing: Writing): JsonSchema {
   const inner = (one: JsonSchema) => tidy(one, writing);
   const schema = withoutNoise(named(asNullableType(given), writing), writing);
@@ -163,7 +153,7 @@ function tidy(given: JsonSchema, writing: Writing): JsonSchema {
   return schema;
 }
 
-// `anyOf: [{type: string, …}, {type: null}]` says no more than `type: [string, null]`, which people read.
+// `type: [string, null]` reads better than `anyOf: [{type: string, …}, {type: null}]`.
 function asNullableType(schema: JsonSchema): JsonSchema {
   const [value, nothing, ...more] = schema.anyOf ?? [];
   if (value === undefined || nothing?.type !== 'null' || more.length > 0) return { ...schema };
@@ -174,7 +164,7 @@ function asNullableType(schema: JsonSchema): JsonSchema {
   return { ...value, ...rest, type: [value.type, 'null'], ...members };
 }
 
-// What `documented` and `withStandard` leave there, by its name in JSON Schema.
+// Renames the keys of `documented` and `withStandard` to those of JSON Schema.
 function named(
   { example, standard, ...schema }: JsonSchema & { example?: unknown; standard?: unknown },
   { examples }: Writing,
@@ -187,7 +177,7 @@ function named(
 function withoutNoise(schema: JsonSchema, { brief }: Writing): JsonSchema {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  // The format says the same in one word.
+  // The format says the same.
   if (schema.format === 'date-time' || (brief && schema.format === 'date')) delete schema.pattern;
   if (brief && OWN_FORMATS.has(schema.format ?? '')) delete schema.format;
   if (schema.propertyNames?.type === 'string' && Object.keys(schema.propertyNames).length === 1)
@@ -195,18 +185,15 @@ function withoutNoise(schema: JsonSchema, { brief }: Writing): JsonSchema {
   return schema;
 }
 
-/** What is particular to a webhook. */
 interface Webhook {
   summary: string;
-  /** Of the body. */
   schema: JsonSchema;
-  /** The headers that carry signatures. */
   signatures: readonly Parameter[];
-  /** What an answer with a 2xx means, and any other. */
+  /** Description of a 2xx response. */
   taken: string;
 }
 
-/** A webhook as OpenAPI describes it: a call of ours that the receiver answers. */
+/** A webhook as an OpenAPI path item. */
 export function webhookItem(operationId: string, { summary, schema, signatures, taken }: Webhook): PathItem {
   return {
     post: {
@@ -276,10 +263,7 @@ const SIGNATURES: readonly Parameter[] = [
   },
 ];
 
-/**
- * The webhooks of the interface (v2.3.0, Events; those of sender domains are ours), for OpenAPI.
- * @param write as of the document's other schemas
- */
+/** Webhooks of the current interface for OpenAPI (v2.3.0, Events; those of sender domains are ours). */
 export function webhookItems(write: ReturnType<typeof schemaWriter>): Record<string, PathItem> {
   return Object.fromEntries(
     Object.entries(EVENTS).map(([type, { summary, data }]) => {

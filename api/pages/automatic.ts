@@ -1,19 +1,16 @@
 import { isKnownRobot, isRobot } from '../../domain/links.ts';
 import type { Visit } from '../http/page.ts';
 
-// What browsers and telephones send with a page that nobody has asked to see yet.
+// Headers of browsers that prefetch or preview a page.
 const AHEAD_HEADERS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
 const AHEAD = /prefetch|prerender|preview/i;
 
-/** Whether it looks as if a program came by itself and nobody sees the page, for what is counted of visits. */
+/** Whether the client looks like a program, for click statistics. */
 export function isAutomatic(visit: Visit): boolean {
   return isAhead(visit) || isRobot(visit.headers['user-agent']);
 }
 
-/**
- * Whether a program came by itself and nobody sees the page, by what it says of itself: HEAD, a fetch ahead of time, or a
- * known robot. Who is not known is a visitor; what calls itself a browser cannot be told from one.
- */
+/** Whether the client is known to be a program: HEAD, a prefetch, or a known robot. Unknown clients count as people. */
 export function isKnownAutomatic(visit: Visit): boolean {
   return isAhead(visit) || isKnownRobot(visit.headers['user-agent']);
 }

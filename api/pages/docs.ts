@@ -8,20 +8,16 @@ import { documentation } from './docs/document.ts';
 import { DOCS_STYLE } from './docs/style.ts';
 import { html, htmlAnswer } from './html.ts';
 
-/**
- * GET /docs: the interface for people, made of the OpenAPI document. No scripts and nothing from elsewhere.
- * @param endpoints what is documented; asked for at the first visit
- */
+/** GET /docs: HTML made from the OpenAPI document, without scripts or external resources. `endpoints` is called on the first visit. */
 export function docsPage(endpoints: () => readonly Endpoint[]): Page {
   return pageOf('/docs', '/v1/openapi.json', () => describedOnce(endpoints()));
 }
 
-/** GET /docs/1.2: the same of the earlier interface. */
+/** GET /docs/1.2: documentation of the earlier interface. */
 export function earlierDocsPage(): Page {
   return pageOf('/docs/1.2', EARLIER_DOCUMENT_PATH, earlierDocument);
 }
 
-/** @param document asked for at the first visit */
 function pageOf(path: string, documentPath: string, document: () => OpenApi): Page {
   let made: PageAnswer | undefined;
   return {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { PageAnswer } from '../http/page.ts';
 
-/** Markup that may be put out as it is: only `html` makes it, and it escapes whatever it is given as text. */
+/** Safe markup: made only by `html`, which escapes text. */
 export interface Html {
   readonly markup: string;
 }
 
-/** Something to be put into markup: text is escaped, markup stays, lists are joined, null is nothing. */
+/** Text is escaped, markup is not, lists are joined, null is omitted. */
 type HtmlValue = string | number | Html | readonly Html[] | null;
 
 /** Template tag for HTML; values may stand between tags and in quoted attributes. */
@@ -14,23 +14,19 @@ export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html 
   return { markup: parts.map((part, i) => part + markupOf(values[i] ?? null)).join('') };
 }
 
-/** What a page is made of. */
 interface HtmlDocument {
-  /** BCP 47, such as `pl`. */
   lang: string;
   title: string;
-  /** Everything in `<body>`. */
   body: Html;
-  /** The style sheet; `STYLE` by default. */
   style?: string;
 }
 
 /**
- * A whole page as an answer. Its policy lets nothing be loaded or run but its own style sheet, and nothing be sent
- * anywhere but here; nobody stores, frames or indexes it, and no other site learns its address.
+ * A whole page as a response. Its headers allow only its own style sheet and forms to this host, and forbid caching, framing, indexing
+ * and referrers.
  */
 export function htmlAnswer(status: number, { lang, title, body, style = STYLE }: HtmlDocument): PageAnswer {
-  // Put together by hand: the policy names the very text of the sheet, so no formatter may add to it.
+  // Not part of the template: a formatter would change the text that the policy hashes.
   const sheet = { markup: `<style>${style}</style>` };
   const { markup } = html`<!doctype html>
     <html lang="${lang}">
@@ -48,7 +44,7 @@ export function htmlAnswer(status: number, { lang, title, body, style = STYLE }:
   return { status, headers: headersFor(style), body: markup };
 }
 
-/** The style of the short pages: readable on any telephone, light and dark, with the contrast of WCAG AAA. */
+/** Light and dark, with the contrast of WCAG AAA. */
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1b1d21; --paper: #fff; --accent: #12397a; --on-accent: #fff; }
 @media (prefers-color-scheme: dark) {
@@ -94,7 +90,7 @@ function markupOf(value: HtmlValue): string {
   return 'markup' in value ? value.markup : value.map(({ markup }) => markup).join('');
 }
 
-/** A short page in Polish: a heading and what there is to say. */
+/** A short page in Polish. */
 export function shortPage(status: number, heading: string, text: Html): PageAnswer {
   const body = html`<main>
     <h1>${heading}</h1>
@@ -103,7 +99,7 @@ export function shortPage(status: number, heading: string, text: Html): PageAnsw
   return htmlAnswer(status, { lang: 'pl', title: heading, body });
 }
 
-/** What a person sees of a public link when something behind it does not work. */
+/** Error page of a public link. */
 export function failurePage(status: number, heading: string, requestId: string): PageAnswer {
   return shortPage(
     status,

@@ -7,9 +7,8 @@ import { isKnownAutomatic } from './automatic.ts';
 import { failurePage, html, shortPage } from './html.ts';
 
 /**
- * /o/{token} (v2.3.0, Blacklist and opt-out): a visit puts the recipient's number on the account's blacklist and
- * confirms it; again and again it is the same. Programs known to open links by themselves are shown a button instead, and
- * change nothing; the button (POST) opts out whoever presses it.
+ * /o/{token} (v2.3.0, Blacklist and opt-out): a visit blacklists the recipient's number for the account; repeated visits change nothing.
+ * Known robots get a page with a button (POST) instead, and change nothing.
  */
 export const optOutPage: Page = {
   methods: ['GET', 'POST'],
@@ -21,7 +20,6 @@ export const optOutPage: Page = {
     const link = isToken(token, OPT_OUT_TOKEN_LENGTH) ? await findOptOutLink(sql, token) : null;
     if (link === null) return inactive();
     if (visit.method !== 'POST' && isKnownAutomatic(visit)) return question(link);
-    // However often somebody comes again, nothing is written.
     if (!link.optedOut) await blacklistForOptOut(sql, link.accountId, link.msisdn);
     return confirmation(link);
   },

@@ -13,21 +13,18 @@ import { isAutomatic } from './automatic.ts';
 import { failurePage, html, shortPage } from './html.ts';
 
 const CLICKS_PER_STATEMENT = 500;
-// Each of them is a visitor's open request.
+// Each of them is an open request.
 const WAITING_MAX = 10_000;
-// Somebody else has the link locked for a moment: another process, a message with the same link.
+// Milliseconds between tries while another process or an accepted message has the link locked.
 const AGAIN_MS = 15;
 
-/**
- * Counts a click before it resolves: where its link leads, or null when there is no such link.
- * @param until epoch milliseconds: a click on a locked link is not tried again after that
- * @throws DeadlineError
- */
+// Counts a click and resolves to its target; null for an unknown link. Retries a locked link until `until`, epoch milliseconds, then
+// throws a DeadlineError.
 type CountClick = (click: Click, until: number) => Promise<string | null>;
 
 const counters = new WeakMap<Services, CountClick>();
 
-/** Clicks that come while a statement is under way go together in the next one: a flood holds one connection of a process. */
+/** Batches clicks: those that arrive during a statement share the next one, so that a flood occupies one connection per process. */
 function createCounter(sql: Sql): CountClick {
   const count = gatherAnswers((clicks: Click[]) => countClicks(sql, clicks), { most: CLICKS_PER_STATEMENT });
   let waiting = 0;
@@ -55,7 +52,7 @@ function counterOf(services: Services): CountClick {
 
 const USER_AGENT_MAX = 500;
 const IP_HASH_BYTES = 8;
-// The address of the link is the recipient's own: nobody is to keep it, and the target is not to learn it.
+// The link is personal: it must not be cached, nor sent to the target as referrer.
 const ANSWER_HEADERS = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
@@ -64,10 +61,7 @@ const ANSWER_HEADERS = {
 
 const ANSWER_MS = 10_000;
 
-/**
- * GET /l/{token} (v2.3.0, Tracked links): 302 to the target. The click is counted before the answer. Robots' count too, and are
- * marked. HEAD opens nothing, and is no click.
- */
+/** GET /l/{token} (v2.3.0, Tracked links): counts the click, then redirects (302). Robots are counted and marked; HEAD does not count. */
 export const redirect: Page = {
   methods: ['GET'],
   path: '/l/:token',
@@ -94,20 +88,20 @@ async function counted(visit: Visit, token: string): Promise<string | null> {
   return target;
 }
 
-/** The target as it was given, where a header can carry it. */
+/** The target, percent-encoded only if a header cannot carry it. */
 function inAscii(url: string): string {
   return /^[\x21-\x7e]+$/.test(url) ? url : new URL(url).href;
 }
 
-/** What the visitor says of itself, as it can be stored and shown: at most 500 characters, none of control. */
+/** The user agent as stored and shown: at most 500 characters, no control characters. */
 function userAgentOf({ headers }: Visit): string | null {
-  // Node reads headers byte by byte; those who write others than ASCII mean UTF-8.
+  // Node decodes headers as Latin-1; clients that send other characters mean UTF-8.
   const text = Buffer.from(headers['user-agent'] ?? '', 'latin1').toString('utf8');
   const shown = [...text.replace(/\p{C}/gu, ' ').trim()].slice(0, USER_AGENT_MAX).join('');
   return shown === '' ? null : shown;
 }
 
-/** Tells visits from one network apart from others without keeping their address: only this installation can make it. */
+/** Tells visitors' networks apart without storing addresses; keyed, so that only this installation can compute it. */
 function addressHash(secretsKey: Buffer, address: string): Buffer | null {
   const network = shortenedAddress(address);
   if (network === null) return null;

@@ -4,8 +4,8 @@ import type { Page, PageAnswer } from '../http/page.ts';
 import { failurePage, html, shortPage } from './html.ts';
 
 /**
- * /u/{token} (ours), behind the `List-Unsubscribe` of an e-mail. A mail program posts to it (RFC 8058), and so does the button
- * of the page, which changes nothing by itself: programs open every link of an e-mail. Again and again it is the same.
+ * /u/{token} (our addition): the `List-Unsubscribe` of an e-mail. Only POST unsubscribes, by a mail client (RFC 8058) or the page's button:
+ * programs open every link of an e-mail. Repeated requests change nothing.
  */
 export const unsubscribePage: Page = {
   methods: ['GET', 'POST'],
@@ -15,7 +15,6 @@ export const unsubscribePage: Page = {
     const link = await findUnsubscribeLink(sql, params['token'] ?? '');
     if (link === null) return inactive();
     if (method !== 'POST') return link.unsubscribed ? confirmation(link) : question(link);
-    // However often somebody comes again, nothing is written.
     if (!link.unsubscribed) await unsubscribe(sql, link);
     return confirmation(link);
   },

@@ -52,7 +52,7 @@ type OwnText = z.output<typeof ownTexts>['messages'][number];
 type Call = Omit<OperationContext<unknown>, 'input'>;
 type Shown = SendAnswer['data']['messages'][number];
 
-// Read by what it has, so that what is wrong is said of the body that was meant.
+// Chosen by its fields, so that issues refer to the intended form.
 const eitherBody = z
   .unknown()
   .meta({ oneOf: [sameText, ownTexts].map((schema) => jsonSchemaOf(schema)) })
@@ -72,7 +72,6 @@ function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
   return written;
 }
 
-/** POST /v1/sms/bulk (v1.2.0): one text to many, or many texts. */
 export const sendBulk = endpoint({
   interface: 'v1',
   method: 'POST',
@@ -85,7 +84,7 @@ export const sendBulk = endpoint({
   errors: EARLIER_SEND_ERRORS,
   body: eitherBody,
   example: { recipients: ['+48500100200', '+48500100201'], message: 'Dzień dobry!' },
-  // 10,000 numbers of 15 characters with quotes and comma are 180 kB, the longest text written as escapes 60 kB.
+  // 10,000 numbers with quotes and comma are 180 kB, the longest text if escaped 60 kB.
   bodyLimit: 512 * 1024,
   responses: { 200: sendAnswer },
   async handle(call) {
@@ -109,7 +108,7 @@ async function sendToAll(call: Call, body: SameText): Promise<Shown[]> {
   return (await inTheirWords({ ...SMS_NAMES, to: 'recipients' }, sending)).body;
 }
 
-/** @throws Refused with the place of each number that is none: a program can leave them out, and nothing is sent unseen */
+/** @throws Refused with the positions of all malformed numbers, so that the caller can leave them out */
 async function refuseMalformed(recipients: readonly string[]): Promise<void> {
   const numbers = await mapInChunks(recipients, parseMsisdn);
   const positions = numbers.flatMap((number, index) => (number === null ? [index + 1] : []));
@@ -139,6 +138,6 @@ async function sendEach(call: Call, messages: readonly OwnText[]): Promise<Shown
     blamed: (error, index) =>
       renamed(error, (field) => `messages.${index}.${SMS_NAMES[field as keyof typeof SMS_NAMES] ?? field}`),
   };
-  // What is refused of all of them together is no item's.
+  // Refusals of the whole request name no item.
   return await inTheirWords({ to: 'messages' }, sendItems({ ...call, input: items }, answers));
 }

@@ -7,13 +7,13 @@ import { sendBulk } from './bulk.ts';
 import { sendEarlierMms, sendEarlierSms, sendEarlierVoice } from './sends.ts';
 import { EARLIER, earlierOpenApi } from './openapi.ts';
 
-/** The whole of the earlier interface (v1.2.0). */
+/** All endpoints of the earlier interface (v1.2.0). */
 export const earlierEndpoints: readonly Endpoint[] = [
   sendEarlierSms,
   sendBulk,
   sendEarlierMms,
   sendEarlierVoice,
-  // The document has e-mail in this interface alone; that keys may send it too is ours.
+  // Only v1.2.0 has e-mail; offering it to keys of the current interface is our addition.
   ...emailEndpoints('v1').map((one): Endpoint => ({ ...one, unauthenticatedFallback: true })),
   getHlr,
   listEarlierMessages,
@@ -21,7 +21,7 @@ export const earlierEndpoints: readonly Endpoint[] = [
   earlierOpenApi(earlierDocument),
 ];
 
-/** Its OpenAPI document. */
+/** The OpenAPI document of the earlier interface. */
 export function earlierDocument(): OpenApi {
   return describedOnce(earlierEndpoints, EARLIER);
 }

@@ -24,7 +24,6 @@ const SENDER_MAX = 11;
 const MESSAGE_MAX = 10_000;
 const DAYS = EARLIER_SEND_AT_HORIZON_MS / (24 * 3_600_000);
 
-/** A recipient; stays as it was written, as the operation reads it. */
 export const to = documented(msisdn, 'The recipient, with country prefix.', '+48500100200');
 
 export const message = documented(
@@ -33,14 +32,13 @@ export const message = documented(
   'Dzień dobry!',
 );
 
-/** A sender's name (v1.2.0, POST /v1/sms, `from`). */
 export const from = documented(
   omissible(senderName.max(SENDER_MAX)),
   'An active sender of the account; its default when left out.',
   'SKLEP',
 );
 
-/** At most 60 days ahead (v1.2.0, Limits); in the past means at once. */
+/** At most 60 days ahead (v1.2.0, Limits); a time in the past means now. */
 export const date = documented(
   omissible(
     instant.refine(
@@ -58,20 +56,17 @@ export const encoding = documented(
   'utf-8',
 );
 
-/** The caller's identifier, which is an idempotency key as well. */
+/** The caller's identifier, also the idempotency key. */
 export const idx = documented(
   omissible(plainText.min(1).max(IDX_MAX)),
   'Your own identifier, which comes back in webhooks. The same item again within 24 hours is not sent again; another one with it is refused.',
   'zam-1042',
 );
 
-/** How the fields of an operation are called in a request of this interface. */
+/** Names of an operation's fields in a request of this interface. */
 export type FieldNames = Readonly<Record<string, string>>;
 
-/**
- * Has what an operation refuses name the fields as the caller did.
- * @throws Refused
- */
+/** Renames the fields in refusals of `work`. @throws Refused */
 export async function inTheirWords<T>(names: FieldNames, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -80,13 +75,13 @@ export async function inTheirWords<T>(names: FieldNames, work: Promise<T>): Prom
   }
 }
 
-/** The same refusal, its fields by other names. */
+/** The refusal with its fields renamed. */
 export function renamed({ refusal, param, cause }: Refused, nameOf: (field: string) => string): Refused {
   const named = 'field' in refusal ? { ...refusal, field: nameOf(refusal.field) } : refusal;
   return new Refused(named, param === null ? undefined : nameOf(param), cause);
 }
 
-/** The envelope of every answer but errors (v1.2.0, Endpoints). */
+/** The envelope of successful responses (v1.2.0, Endpoints). */
 export function answered<Schema extends z.ZodType>(data: Schema) {
   return z.strictObject({
     success: documented(z.literal(true), 'Always true: what went wrong is answered as an error.', true),
@@ -94,14 +89,14 @@ export function answered<Schema extends z.ZodType>(data: Schema) {
   });
 }
 
-/** An answer of 200 in that envelope. */
+/** A 200 in that envelope. */
 export function answerOf<Data>(data: Data) {
   return { status: 200 as const, body: { success: true as const, data } };
 }
 
 export const earlierStatus = z.enum(EARLIER_STATUSES);
 
-/** A message in the answer to a send (v1.2.0, Message). */
+/** v1.2.0, Message. */
 const sentMessage = z.strictObject({
   id: documented(z.string(), 'The id of the message.', exampleId('msg')),
   to: documented(z.string(), 'The recipient, E.164 with plus.', '+48500100200'),
@@ -111,19 +106,19 @@ const sentMessage = z.strictObject({
   sent_at: documented(timestamp.nullable(), 'When it left; null as long as it has not.', EXAMPLE_INSTANT),
 });
 
-/** What a send is answered with (v1.2.0, list responses). */
+/** Response to a send (v1.2.0, list responses). */
 export const sendAnswer = answered(
   z.strictObject({ count: z.int().nonnegative(), messages: z.array(sentMessage) }),
 );
 
 export type SendAnswer = z.output<typeof sendAnswer>;
 
-/** The answer for messages that are accepted: nothing of them has left yet. */
+/** The response for accepted messages. */
 export function sendAnswerOf(messages: SendAnswer['data']['messages']): SendAnswer {
   return { success: true, data: { count: messages.length, messages } };
 }
 
-/** An accepted message as it is shown. */
+/** An accepted message in that response. */
 export function sentMessageOf({
   id,
   recipient,

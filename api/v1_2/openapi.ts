@@ -13,7 +13,6 @@ import { earlierText } from './errors.ts';
 import { answerWith, type Description, HEADERS } from '../openapi/document.ts';
 import { earlierWebhookItems } from './webhooks.ts';
 
-/** The errors of the earlier interface by status (v1.2.0, Errors), and those of HTTP beyond them. */
 const DESCRIPTIONS: Readonly<Partial<Record<Status, string>>> = {
   400: 'This is no proper request of HTTP.',
   401: 'The token is missing, invalid or revoked.',
@@ -55,7 +54,6 @@ const FORM: ErrorForm = {
   }),
 };
 
-/** The envelope of every error (v1.2.0, Error). */
 const envelope = z
   .strictObject({
     error: z
@@ -77,7 +75,6 @@ const envelope = z
   })
   .describe('The envelope of every error.');
 
-/** Where the document of the earlier interface is found. */
 export const EARLIER_DOCUMENT_PATH = '/v1/openapi-1.2.json';
 
 const TAG_BY_SEGMENT: Readonly<Record<string, string>> = {
@@ -96,7 +93,6 @@ const ofToken = (name: string, values: string): Header => ({
   schema: { type: 'string', pattern: `^"token";${values}$` },
 });
 
-/** How the earlier interface (v1.2.0) is described. */
 export const EARLIER: Description = {
   version: '1.2.0',
   about: {
@@ -137,7 +133,7 @@ export const EARLIER: Description = {
   webhooks: earlierWebhookItems,
 };
 
-/** GET /v1/openapi-1.2.json. @param document made at the first request */
+/** GET /v1/openapi-1.2.json. @param document called on the first request */
 export function earlierOpenApi(document: () => OpenApi): Endpoint {
   return endpoint({
     interface: 'v1',

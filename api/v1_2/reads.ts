@@ -35,7 +35,6 @@ const STATUSES: Readonly<Record<LookupStatus, (typeof EARLIER_LOOKUP_STATUSES)[n
   unknown: 'unknown',
 };
 
-/** GET /v1/hlr (v1.2.0). */
 export const getHlr = endpoint({
   interface: 'v1',
   method: 'GET',
@@ -95,7 +94,6 @@ const proxied = z.strictObject({
   username: documented(z.string().nullable(), 'The name of the account at the provider.', 'firma'),
 });
 
-/** GET /v1/balance (v1.2.0, Balance response). */
 export const getBalance = endpoint({
   interface: 'v1',
   method: 'GET',
@@ -135,7 +133,7 @@ const LIMIT_MAX = 200;
 const LIMIT = 50;
 const WHOLE_NUMBER = /^[0-9]{1,16}$/;
 
-/** A Unix second, or a place that an earlier page named. */
+/** A Unix second, or a position from an earlier page. */
 const cursor = z
   .string()
   .refine(
@@ -170,7 +168,6 @@ const messageLogSchema = z.strictObject({
   sent_at: documented(timestamp, 'When it left for the provider, to the second.', EXAMPLE_INSTANT),
 });
 
-/** GET /v1/messages of the earlier interface (v1.2.0): the history, newest first. */
 export const listEarlierMessages = endpoint({
   interface: 'v1',
   method: 'GET',

@@ -26,10 +26,10 @@ import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts'
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
-/** As what a send of this interface is refused beside what follows from its declaration. */
+/** Error statuses of a send beyond those of its declaration. */
 export const EARLIER_SEND_ERRORS = [402, 503] as const;
 
-/** Sends one item, once for each `idx`. @param names of the request's fields, where they are not those of the operation */
+/** Sends one message, once per `idx`. */
 async function sendOne(
   call: Omit<OperationContext<unknown>, 'input'>,
   input: SendInput & { channel: Channel; to: string },
@@ -50,7 +50,6 @@ async function sendOne(
   return { status: 200 as const, body, ...(replayed ? { headers: REPLAYED } : {}) };
 }
 
-/** What the fields of an SMS are called here. */
 export const SMS_NAMES = { text: 'message', send_at: 'date' } as const;
 
 const request = z.strictObject({
@@ -64,12 +63,11 @@ const request = z.strictObject({
   idx,
 });
 
-/** How a text of this interface goes: as UCS-2 unless it asks for GSM-7. */
+/** UCS-2 unless the request asks for GSM-7. */
 export function encodingOf(asked: 'utf-8' | 'gsm' | undefined): NonNullable<SendInput['encoding']> {
   return asked === 'gsm' ? 'gsm7' : 'ucs2';
 }
 
-/** POST /v1/sms (v1.2.0). */
 export const sendEarlierSms = endpoint({
   interface: 'v1',
   method: 'POST',
@@ -96,7 +94,6 @@ export const sendEarlierSms = endpoint({
 
 const SMIL = '<smil><body><par dur="8s"><img src="https://cdn.example.com/wiosna.jpg"/></par></body></smil>';
 
-/** POST /v1/mms (v1.2.0). */
 export const sendEarlierMms = endpoint({
   interface: 'v1',
   method: 'POST',
@@ -132,7 +129,6 @@ export const sendEarlierMms = endpoint({
 
 const NAMES = { text: 'tts', voice: 'tts_lector', send_at: 'date', send_window: 'date' } as const;
 
-/** POST /v1/vms (v1.2.0). */
 export const sendEarlierVoice = endpoint({
   interface: 'v1',
   method: 'POST',

@@ -5,7 +5,7 @@ import { EMAIL_EVENT_KINDS } from '../../domain/email/statuses.ts';
 import { documented, EXAMPLE_INSTANT, exampleId, timestamp } from '../fields.ts';
 import { type Parameter, type PathItem, type schemaWriter, webhookItem } from '../openapi/schemas.ts';
 
-/** The bodies of the webhooks of the earlier interface (v1.2.0, Events), by event. */
+/** Webhook bodies by event (v1.2.0, Events). */
 export const EARLIER_EVENTS = {
   delivery_report: {
     summary: 'The status of a message changed.',
@@ -65,10 +65,7 @@ const SIGNATURE: Parameter = {
   schema: { type: 'string', pattern: EARLIER_SIGNATURE_PATTERN },
 };
 
-/**
- * The webhooks of the earlier interface, for OpenAPI.
- * @param write as of the document's other schemas
- */
+/** Webhooks of the earlier interface for OpenAPI. */
 export function earlierWebhookItems(write: ReturnType<typeof schemaWriter>): Record<string, PathItem> {
   return Object.fromEntries(
     Object.entries(EARLIER_EVENTS).map(([event, { summary, body }]) => [

@@ -12,7 +12,6 @@ import { isAllowed, keywordRefusal, KeywordUnavailableError } from './keywords.t
 import { isUntouched } from '../messages/statusEvents.ts';
 import { refundOf } from '../money/billing.ts';
 
-/** What an account shows of itself; money in grosze net. */
 export interface AccountRow {
   id: string;
   name: string;
@@ -33,18 +32,18 @@ export interface AccountRow {
   webhookUrl: string | null;
   inboundNumber: string | null;
   inboundPrefix: string | null;
-  /** Not migrated: in the earlier interface it has its provider's balance, and no history (v1.2.0, Balance response). */
+  /** Not migrated: the v1.2.0 interface shows its provider's balance, and no history (v1.2.0, Balance response). */
   legacyProxy: boolean;
 }
 
-/** Settings that an account changes itself; what is absent stays as it is. */
+/** Settings that an account changes itself; absent fields are left unchanged. */
 export interface AccountSettings {
   senderName?: string | null | undefined;
   sendWindow?: string | null | undefined;
   inboundPrefix?: string | null | undefined;
-  /** How many recipients a send through a tool may have before somebody has to agree; null: as the installation says. */
+  /** A send through a tool to more recipients than this needs a person's confirmation; null: the installation's default. */
   toolConfirmRecipients?: number | null | undefined;
-  /** The same of what it costs, in grosze net. */
+  /** The same for its cost, in grosze net. */
   toolConfirmGrosze?: number | null | undefined;
 }
 
@@ -54,7 +53,6 @@ const SETTINGS = [
   ...(['toolConfirmRecipients', 'toolConfirmGrosze'] as const),
 ] satisfies (keyof AccountSettings)[];
 
-/** The account; null when there is none of this id. */
 export async function readAccount(sql: Sql, accountId: string): Promise<AccountRow | null> {
   const [account] = await sql<AccountRow[]>`
     select id, name, status, mode, billing_mode, balance_grosze, credit_limit_grosze, test_credits,
@@ -65,10 +63,9 @@ export async function readAccount(sql: Sql, accountId: string): Promise<AccountR
 }
 
 /**
- * Writes the settings that are given, and the audit record of what they change.
- * @param claim asked about an inbound prefix that it does not have yet, and whether staff allow it to the account; what it
- *   throws is thrown, and nothing is changed
- * @throws KeywordUnavailableError when it cannot have the inbound prefix; nothing is changed then
+ * Updates the given settings and audits the change.
+ * @param claim validates a new inbound prefix, given whether staff allow it; if it throws, nothing is changed
+ * @throws KeywordUnavailableError; nothing is changed then
  */
 export async function changeSettings(
   sql: Database,
@@ -112,40 +109,35 @@ function onlyGiven(settings: AccountSettings): Partial<StoredSettings> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-/** Names of the account's active senders, in alphabetical order. */
 export async function activeSenders(sql: Sql, accountId: string): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select name from senders where account_id = ${accountId} and active order by name`;
   return rows.map(({ name }) => name);
 }
 
-/** Whether the account may send under this name. */
 export async function isActiveSender(sql: Sql, accountId: string, name: string): Promise<boolean> {
   const rows = await sql`
     select from senders where account_id = ${accountId} and name = ${name} and active`;
   return rows.length > 0;
 }
 
-// What was accepted while the account was being closed shows by then: no transaction takes so long.
+// A message accepted while the account was being closed is committed by then: no transaction takes that long.
 const STRAGGLERS_WITHIN = '2 minutes';
 
-/** Where cancelling the messages of a closed account has come to. */
 interface ClosingStep {
   cancelled: number;
-  /** Behind which message the next step begins, newest first; null: there is none left of this status. */
+  /** The next batch starts below this message id (newest first); null: no message of this status is left. */
   before: string | null;
 }
 
-/** The accounts of which messages may be left to be cancelled. */
 export async function closingAccounts(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`select account_id as id from account_closings order by closed_at`;
   return rows.map(({ id }) => id);
 }
 
 /**
- * Cancels the next messages of a closed account of which nothing was given to a network, and refunds them; their
- * workflows are to be signalled. One that is being submitted this very moment is left alone.
- * @param before only messages before this id, as '' all of them
+ * Cancels and refunds a batch of a closed account's unsubmitted messages, and queues their workflows for a signal; skips locked rows.
+ * @param before only messages below this id; '' for all
  */
 export async function cancelOfClosed(
   sql: Database,
@@ -169,10 +161,7 @@ export async function cancelOfClosed(
   return step!;
 }
 
-/**
- * As {@link cancelOfClosed} of one message, whose own workflow asks for it.
- * @returns whether it was cancelled by this
- */
+/** Does the same as {@link cancelOfClosed} for one message, on behalf of its own workflow. @returns whether this call cancelled it */
 export async function cancelOneOfClosed(sql: Sql, messageId: string): Promise<boolean> {
   const cancelled = await sql`
     with page as (
@@ -187,10 +176,7 @@ export async function cancelOneOfClosed(sql: Sql, messageId: string): Promise<bo
   return cancelled.count > 0;
 }
 
-/**
- * Ends a closing of which nothing is left to do.
- * @returns false while something is, or may still come
- */
+/** Removes the closing of an account once nothing is left to cancel. @returns false while messages are left or may still be committed */
 export async function endClosing(sql: Database, accountId: string): Promise<boolean> {
   return await transaction(sql, async (tx) => {
     const ended = await tx`
@@ -208,7 +194,7 @@ function isOfClosed(sql: Sql): Fragment {
   return sql`exists (select from accounts a where a.id = m.account_id and a.status = 'closed')`;
 }
 
-// The status is looked at again: the row is as it was locked.
+// Checks the status again: the row may have changed before it was locked.
 function cancelledOf(sql: Sql, page: Fragment): Fragment {
   return sql`
     update messages m set status = 'cancelled', updated_at = now()

@@ -1,39 +1,32 @@
 import type postgres from 'postgres';
 import type { Sql } from '../connection.ts';
 
-/** Plain data for a jsonb column; never secrets, and phone numbers only masked: the log cannot be erased. */
+/** Plain data for a jsonb column: no secrets, and phone numbers masked, because the log cannot be erased. */
 export type AuditDetails = Record<string, unknown>;
 
-/** One act, before it is written. */
 export interface AuditEntry {
-  /** Who: the user of the operating system, the id of an API key (`key_…`), or a part of the service. */
+  /** A user of the operating system, the id of an API key (`key_…`), or a component of the service. */
   actor: string;
-  /** What: the command, such as `keys create`; of the API what it changes, such as `account settings`. */
+  /** The command, such as `keys create`; for the API the thing that changes, such as `account settings`. */
   action: string;
-  /** On which account; null for acts on none. */
   account: string | null;
-  /** On which thing of the account: a key's id, a sender's name, a statement's id. */
+  /** What it concerns within the account: a key's id, a sender's name, a statement's id. */
   subject: string | null;
   details: AuditDetails;
 }
 
-/** Who changes something through the API, and from where. */
 export interface Requester {
   accountId: string;
   keyId: string;
-  /** The client's address, as `TRUST_PROXY` says. */
+  /** The client's address, resolved as `TRUST_PROXY` says. */
   address: string;
-  /** `req_…` */
   requestId: string;
 }
 
-/** What somebody changed about their account through the API. */
 interface ApiChange {
-  /** Two or three words: `account settings`, `webhook`. */
   action: string;
-  /** On which thing of the account; null: on the account itself. */
   subject: string | null;
-  /** By field, what it was and what it is now. Plain data without secrets; equal values are left out. */
+  /** Old and new value by field, without secrets; equal values are left out of the record. */
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
@@ -45,27 +38,25 @@ interface AuditRow {
   accountId: string | null;
   subject: string | null;
   details: unknown;
-  /** Of what was done through the API; null for everything else. */
   requestId: string | null;
-  /** From where; null also when it is no longer kept. */
+  /** The client's address; null also once it has been deleted. */
   address: string | null;
 }
 
-/** How many changes of an account through the API are recorded in 24 hours: the log keeps them for ever. */
+/** API changes recorded per account in 24 hours; the log keeps them for ever. */
 const CHANGES_A_DAY = 1_000;
 
-/** An account has changed more than is recorded in 24 hours; nothing of the change that throws it may stay. */
+/** The account has reached its limit of API changes in 24 hours; the change that throws this must be rolled back. */
 export class ChangesTooManyError extends Error {
   override readonly name = 'ChangesTooManyError';
   readonly limit = CHANGES_A_DAY;
 
-  /** @param seconds until the next change */
   constructor(readonly seconds: number) {
     super('too many changes of the account in 24 hours');
   }
 }
 
-/** Appends to the audit log; call it in the transaction of the act itself. */
+/** Appends to the audit log; call it in the transaction of the action itself. */
 export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
   await sql`
     insert into audit_log (actor, action, account_id, subject, details)
@@ -73,10 +64,8 @@ export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
 }
 
 /**
- * Appends a change that was made through the API; call it in the transaction of the change itself, with what the locked row
- * held before. What was set to the value that it had is no change, and a request without any leaves no record. The account's row has to
- * be locked: so of many at once none gets past the bound.
- * @throws ChangesTooManyError
+ * Audits a change through the API, in its transaction and with the account's row locked, so that the limit holds under concurrency.
+ * Unchanged fields are left out; without changed fields nothing is recorded. @throws ChangesTooManyError
  */
 export async function writeApiChange(sql: Sql, by: Requester, change: ApiChange): Promise<void> {
   const changed = Object.entries(change.changes).filter(([, { from, to }]) => !isSame(from, to));
@@ -92,7 +81,6 @@ export async function writeApiChange(sql: Sql, by: Requester, change: ApiChange)
     insert into audit_addresses (audit_id, address) select id, ${by.address}::inet from logged`;
 }
 
-/** The latest records, newest first; of one account, or of all when `account` is null. */
 export async function listAudit(sql: Sql, account: string | null, limit: number): Promise<AuditRow[]> {
   return [
     ...(await sql<AuditRow[]>`
@@ -103,7 +91,7 @@ export async function listAudit(sql: Sql, account: string | null, limit: number)
   ];
 }
 
-// Backwards along the log's index, no further than the bound: of however many records, it reads as many.
+// Walks the index backwards and stops at the limit, so the cost does not grow with the log.
 async function refuseTooMany(sql: Sql, { accountId }: Requester): Promise<void> {
   const [full] = await sql<{ seconds: number }[]>`
     select ceil(extract(epoch from at + interval '24 hours' - now()))::int as seconds

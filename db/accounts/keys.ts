@@ -7,15 +7,14 @@ const SHOWN_LENGTH = 4;
 
 export type KeyMode = 'test' | 'live';
 
-/** A fresh API key: `key` goes to its owner once, `hash` and `hint` are what is kept. */
+/** A new API key: `key` is shown to its owner once, `hash` and `hint` are stored. */
 interface NewApiKey {
   key: string;
   hash: Buffer;
-  /** Prefix and last four characters (`pk_live_…x7Qa`), by which people tell keys apart. */
   hint: string;
 }
 
-/** Makes a key: `pk_test_` or `pk_live_` and 40 random base62 characters, 238 bits (v2.3.0, Authentication, 2). */
+/** Generates a key: `pk_test_` or `pk_live_` and 40 random base62 characters, 238 bits (v2.3.0, Authentication, 2). */
 export function newApiKey(mode: KeyMode): NewApiKey {
   const prefix = `pk_${mode}_`;
   const random = Array.from({ length: RANDOM_LENGTH }, () =>
@@ -25,10 +24,7 @@ export function newApiKey(mode: KeyMode): NewApiKey {
   return { key, hash: hashKey(key), hint: `${prefix}…${random.slice(-SHOWN_LENGTH)}` };
 }
 
-/**
- * SHA-256 of the whole key in UTF-8, prefix included; what `api_keys.hash` holds. A key is random enough that neither
- * salt nor a slow hash would add anything.
- */
+/** SHA-256 of the whole key in UTF-8, as in `api_keys.hash`. The key has enough entropy to need neither salt nor a slow hash. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest();
 }
@@ -37,28 +33,24 @@ const PREFIX = 'goniec_';
 const RANDOM_BYTES = 20;
 const TOKEN_SHOWN_LENGTH = 4;
 
-/** A fresh token of the earlier interface: `token` goes to its owner once, `hash` and `hint` are what is kept. */
 interface NewApiToken {
   token: string;
   hash: Buffer;
-  /** Prefix and last four characters, by which people tell tokens apart. */
   hint: string;
 }
 
-/** Makes a token: a fixed prefix, an underscore and 40 hexadecimal digits, 160 bits (v1.2.0, Authentication, 1). */
+/** Generates a token: a fixed prefix, an underscore and 40 hexadecimal digits, 160 bits (v1.2.0, Authentication, 1). */
 export function newApiToken(): NewApiToken {
   const random = randomBytes(RANDOM_BYTES).toString('hex');
   const token = PREFIX + random;
   return { token, hash: hashKey(token), hint: `${PREFIX}…${random.slice(-TOKEN_SHOWN_LENGTH)}` };
 }
 
-/** A token as staff see it. */
 export interface TokenDetails {
   id: string;
   accountId: string;
   hint: string;
   label: string;
-  /** Requests a minute. */
   rateLimitPerMinute: number;
   createdAt: Date;
   lastUsedAt: Date | null;
@@ -69,7 +61,6 @@ function tokenColumns(sql: Sql) {
   return sql`id, account_id, hint, label, rate_limit_per_minute, created_at, last_used_at, revoked_at`;
 }
 
-/** Stores a token by its hash. */
 export async function insertToken(
   sql: Sql,
   token: { id: string; account: string; hash: Buffer; hint: string; label: string; rateLimit: number },
@@ -79,7 +70,6 @@ export async function insertToken(
     values (${token.id}, ${token.account}, ${token.hash}, ${token.hint}, ${token.label}, ${token.rateLimit})`;
 }
 
-/** The token, locked against other staff until the transaction ends. Undefined: no such token. */
 export async function lockToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
   const [row] = await sql<
     TokenDetails[]
@@ -87,7 +77,7 @@ export async function lockToken(sql: Sql, id: string): Promise<TokenDetails | un
   return row;
 }
 
-/** Revokes a token from this moment on; one revoked before keeps its time. Undefined: no such token. */
+/** Revokes a token now; an earlier revocation keeps its time. Undefined when there is no such token. */
 export async function revokeToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
   const [row] = await sql<TokenDetails[]>`
     update api_tokens set revoked_at = coalesce(revoked_at, now()) where id = ${id}
@@ -95,7 +85,6 @@ export async function revokeToken(sql: Sql, id: string): Promise<TokenDetails | 
   return row;
 }
 
-/** The tokens of an account, revoked ones too, the oldest first. */
 export async function listTokens(sql: Sql, account: string): Promise<TokenDetails[]> {
   return [
     ...(await sql<TokenDetails[]>`
@@ -103,40 +92,31 @@ export async function listTokens(sql: Sql, account: string): Promise<TokenDetail
   ];
 }
 
-/** A key or a token in force, its account's state, and the request window after counting the request, or the last of several. */
+/** A valid key or token, the state of its account, and the rate window after counting the request. */
 export interface UsedRow {
   keyId: string;
   accountId: string;
   accountStatus: 'active' | 'suspended' | 'closed';
   accountMode: 'test' | 'live';
-  /** Of the window: the account's, or the token's own. */
   rateLimitPerMinute: number;
-  /** Requests of the current window, those just counted included. */
+  /** Requests in the current window, including those just counted. */
   used: number;
-  /** Whole seconds until the window ends, at least 1. */
   resetsIn: number;
 }
 
-/** A key of the current interface. */
 export interface KeyRow extends UsedRow {
   keyMode: 'test' | 'live';
   scopes: ('send' | 'read' | 'manage')[];
-  /** Whether it may charge so much a day through tools, and no more. */
   hasToolBudget: boolean;
-  /** What the account has set of how much a send through tools may reach and cost before somebody has to agree; null: nothing. */
+  /** The account's confirmation thresholds for sends through tools; null: not set. */
   toolConfirmRecipients: number | null;
-  /** Grosze net. */
   toolConfirmGrosze: number | null;
 }
 
 /**
- * Finds the key by its hash, unless it is revoked, and counts requests that present it against its account's limit
- * (v2.3.0, Limits: requests per minute per account). One statement, as every request begins with it.
- *
- * The window is fixed, 60 s, and starts with the account's first request; the row lock makes the count exact
- * across processes. `last_used_at` is written at most every five minutes.
- *
- * @returns null when no such key is in force
+ * Finds an unrevoked key by its hash and counts `requests` in its account's window (v2.3.0, Limits: requests per minute per account). One
+ * statement, as every request starts with it. The window is fixed, 60 s; the row lock makes the count exact across processes.
+ * `last_used_at` is written at most every five minutes. @returns null when there is no valid key
  */
 export async function useKey(sql: Sql, hash: Buffer, requests: number): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
@@ -158,12 +138,7 @@ export async function useKey(sql: Sql, hash: Buffer, requests: number): Promise<
   return row ?? null;
 }
 
-/**
- * Finds a token of the earlier interface by its hash, unless it is revoked, and counts requests that present it against its own limit (v1.2.0,
- * Limits: requests per minute per token), as {@link useKey} does against the account's.
- *
- * @returns null when no such token is in force
- */
+/** As {@link useKey} for a token, in its own window (v1.2.0, Limits: requests per minute per token). @returns null if invalid */
 export async function useToken(sql: Sql, hash: Buffer, requests: number): Promise<UsedRow | null> {
   const [row] = await sql<UsedRow[]>`
     with found as (
@@ -181,7 +156,6 @@ export async function useToken(sql: Sql, hash: Buffer, requests: number): Promis
   return row ?? null;
 }
 
-/** As SQL: counts requests of what was `found`, in the window of its account or of itself. */
 function countedFor(sql: Sql, of: Fragment, requests: number): Fragment {
   return sql`
       insert into rate_windows as w (account_id, started_at, used)
@@ -190,7 +164,6 @@ function countedFor(sql: Sql, of: Fragment, requests: number): Fragment {
       returning w.account_id, w.started_at, w.used`;
 }
 
-/** As SQL: what becomes of the window `w` when more is counted in it. */
 function addedUp(sql: Sql): Fragment {
   return sql`started_at = case when ${isOver(sql)} then now() else w.started_at end,
              used = case when ${isOver(sql)} then excluded.used else w.used + excluded.used end`;
@@ -200,32 +173,24 @@ function isOver(sql: Sql): Fragment {
   return sql`w.started_at <= now() - interval '60 s'`;
 }
 
-/** As SQL: whole seconds until the window that began then ends, at least 1. */
 function resetsIn(sql: Sql, startedAt: Fragment): Fragment {
   return sql`greatest(1, ceil(extract(epoch from ${startedAt} + interval '60 s' - now())))::int`;
 }
 
-/** Whose requests are counted together, and how many there may be in a minute. */
 export interface RateWindow {
-  /** The id of an account, or of a token. */
+  /** Id of an account or a token. */
   of: string;
   limit: number;
 }
 
-/** What is left of a request window. */
 interface WindowLeft {
-  /** Whether there was room. */
+  /** Whether the requests fitted into the window; if not, none was counted. */
   taken: boolean;
-  /** Requests left of the window. */
   left: number;
-  /** Whole seconds until the window ends, at least 1. */
   resetsIn: number;
 }
 
-/**
- * Counts a request as so many more than the one that it is counted as by itself, before or after; as no more than a whole window, so
- * that nothing is too large for a small one. A window that is over begins anew, as for any request.
- */
+/** Counts a heavy request as `requests` more, but at most as a whole window, so that none is too large for a small limit. */
 export async function countFurther(
   sql: Sql,
   { of, limit }: RateWindow,

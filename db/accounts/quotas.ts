@@ -4,7 +4,7 @@ import type { Fragment, Sql } from '../connection.ts';
 
 const DAY_MS = 86_400_000;
 
-/** An account would keep more than it may. Nothing of what was to be added is kept. */
+/** The account would exceed a quota. The transaction must be rolled back. */
 export class QuotaReachedError extends Error {
   override readonly name = 'QuotaReachedError';
   readonly quota: QuotaName;
@@ -17,11 +17,10 @@ export class QuotaReachedError extends Error {
   }
 }
 
-/** What is counted in `account_usage`, by triggers, in the very statement that adds or removes it. */
+/** Kinds counted in `account_usage`, by triggers in the statement that adds or removes rows. */
 type Counted =
   'contacts' | 'contact_bytes' | 'groups' | 'memberships' | 'blacklist' | 'suppressions' | 'links';
 
-/** How much an account keeps of what is counted, and how much it may. */
 interface Usage {
   limits: Quotas;
   used: Record<Counted, number>;
@@ -37,7 +36,6 @@ const NOTHING: Record<Counted, number> = {
   links: 0,
 };
 
-/** Reads a handful of counters, however much the account keeps. */
 export async function readUsage(sql: Sql, accountId: string): Promise<Usage> {
   const [row] = await sql<{ quotas: Partial<Quotas>; used: Partial<Record<Counted, number>> | null }[]>`
     select a.quotas, (select jsonb_object_agg(kind, used) from account_usage where account_id = a.id) as used
@@ -46,10 +44,8 @@ export async function readUsage(sql: Sql, accountId: string): Promise<Usage> {
 }
 
 /**
- * Refuses what has been added since `before` where it is more than the account may keep; to be called in the transaction
- * that has added it. The counters are locked by then, so that of many at once none gets past. What was too much before,
- * because staff have lowered a quota, may be changed and removed.
- * @throws QuotaReachedError
+ * Enforces quotas on what this transaction added since `before`. Triggers have locked the counters by then, so the limit holds under
+ * concurrency. An older excess (staff lowered the quota) does not block changes. @throws QuotaReachedError
  */
 export async function refuseBeyond(tx: Sql, accountId: string, before: Usage): Promise<void> {
   const { limits, used } = await readUsage(tx, accountId);
@@ -59,7 +55,7 @@ export async function refuseBeyond(tx: Sql, accountId: string, before: Usage): P
   }
 }
 
-/** Runs what adds something, within the account's quotas. @throws QuotaReachedError */
+/** Runs `add` within the account's quotas. @throws QuotaReachedError */
 export async function withinQuotas<T>(tx: Sql, accountId: string, add: () => Promise<T>): Promise<T> {
   const before = await readUsage(tx, accountId);
   const added = await add();
@@ -67,21 +63,17 @@ export async function withinQuotas<T>(tx: Sql, accountId: string, add: () => Pro
   return added;
 }
 
-/** Messages of an account that are counted when they are needed; the unpaid ones are those of the last 24 hours. */
+/** Usage that is counted on demand; unpaid messages are those of the last 24 hours. */
 type MessageUsage = Pick<Quotas, 'scheduled_messages' | 'unpaid_messages' | 'unpaid_bytes'>;
 
-/**
- * Counts messages along an index, each kind no further than asked: what has room for a send costs no more than that. How long
- * their texts are is read off their rows, not the texts themselves.
- * @param now epoch milliseconds
- */
+/** Counts messages along an index, each kind up to `upTo`, so the cost is bounded. Texts are not read. @param now epoch milliseconds */
 export async function readMessageUsage(
   sql: Sql,
   accountId: string,
   upTo: Pick<MessageUsage, 'scheduled_messages' | 'unpaid_messages'>,
   now: number,
 ): Promise<MessageUsage> {
-  // The last condition says nothing new, but is the index's own.
+  // `id >` is always true for scheduled messages, but makes PostgreSQL use the index.
   const ofStatus = (status: string, shown: Fragment, since: string, limit: number) => sql`
     (select ${shown} from messages
       where account_id = ${accountId} and status = ${status} and id > ${since}
@@ -97,26 +89,23 @@ export async function readMessageUsage(
   return { scheduled_messages: scheduled, unpaid_messages: unpaid, unpaid_bytes: bytes };
 }
 
-/** Sets what an account may keep where it is not the usual. */
 export async function setQuotas(sql: Sql, accountId: string, quotas: Partial<Quotas>): Promise<void> {
   await sql`
     update accounts set quotas = ${sql.json(quotas)}, updated_at = now() where id = ${accountId}`;
 }
 
-/** What was said of an account's quotas; those not named are the usual ones. */
+/** The account's quotas that differ from the defaults. */
 export async function readQuotas(sql: Sql, accountId: string): Promise<Partial<Quotas>> {
   const [row] = await sql<{ quotas: Partial<Quotas> }[]>`select quotas from accounts where id = ${accountId}`;
   return row?.quotas ?? {};
 }
 
-/** What a call of a tool charges. */
 export interface Spending {
   keyId: string;
-  /** Grosze net, above 0. */
   costGrosze: number;
 }
 
-/** A key may not charge so much more today. */
+/** The key's budget for today is too small for this call. */
 export class ToolBudgetError extends Error {
   override readonly name = 'ToolBudgetError';
   readonly budgetGrosze: number;
@@ -130,10 +119,8 @@ export class ToolBudgetError extends Error {
 }
 
 /**
- * Charges a send or a look-up to the key's budget for the Polish calendar day that it is, within the transaction that accepts it.
- * One statement: of any number of calls at once, those find room that fit together.
- * @returns that day, `YYYY-MM-DD`; null for a key without a budget, for which nothing is counted
- * @throws ToolBudgetError
+ * Charges a tool call to its key's budget of today (in Poland). One statement, so concurrent calls cannot exceed the budget.
+ * @returns the day, `YYYY-MM-DD`; null for a key without a budget @throws ToolBudgetError
  */
 export async function chargeTool(tx: Sql, { keyId, costGrosze }: Spending): Promise<string | null> {
   const [charged] = await tx<{ day: string | null; budgetGrosze: number }[]>`
@@ -152,23 +139,19 @@ export async function chargeTool(tx: Sql, { keyId, costGrosze }: Spending): Prom
   return charged?.day ?? null;
 }
 
-/**
- * As SQL: gives back what {@link chargeTool} counted.
- * @param refunded rows with `tool_key_id`, `tool_day` and `cost_grosze`, one of each key and day at most
- */
+/** As SQL: refunds {@link chargeTool}. @param refunded `tool_key_id`, `tool_day`, `cost_grosze`; at most one row per key and day */
 export function givenBack(sql: Sql, refunded: Fragment): Fragment {
   return sql`
     update tool_spending s set grosze = s.grosze - r.cost_grosze
       from ${refunded} r where s.key_id = r.tool_key_id and s.day = r.tool_day`;
 }
 
-/** As SQL: what counts of a key's budget today, grosze net. @param keyId of a row */
+/** As SQL: what is charged to a key's budget today, grosze net. */
 export function spentToday(sql: Sql, keyId: Fragment): Fragment {
   return sql`
     coalesce((select s.grosze from tool_spending s where s.key_id = ${keyId} and s.day = ${polishDay(sql)}), 0)`;
 }
 
-/** As SQL: the calendar day in Poland. */
 function polishDay(sql: Sql): Fragment {
   return sql`(now() at time zone 'Europe/Warsaw')::date`;
 }

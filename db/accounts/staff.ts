@@ -3,17 +3,16 @@ import type { AccountRow } from './accounts.ts';
 import { byColumnName, type Fragment, type Sql } from '../connection.ts';
 import { spentToday } from './quotas.ts';
 
-/** What staff see of an account: every setting, no secret. Money in grosze net. */
 export interface AccountDetails extends AccountRow {
   toolConfirmRecipients: number | null;
   toolConfirmGrosze: number | null;
-  /** Where its statements go, as `emailAddress` makes it; null: nowhere. */
+  /** Where statements are sent, normalized by `emailAddress`; null: none are sent. */
   contactEmail: string | null;
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** The settings that staff change; balance and test credits move by ledger entries alone. */
+/** Settings that staff change; balance and test credits change by ledger entries only. */
 export type AccountPatch = Partial<
   Pick<
     AccountDetails,
@@ -43,9 +42,9 @@ export interface KeyDetails {
   hint: string;
   mode: 'test' | 'live';
   scopes: string[];
-  /** What it may charge in a Polish day through tools, grosze net; null: no bound. */
+  /** What it may charge through tools per calendar day in Poland, grosze net; null: no limit. */
   toolBudgetGrosze: number | null;
-  /** What counts of that today; 0 for a key without a budget. */
+  /** What it has charged today; 0 for a key without a budget. */
   toolSpentGrosze: number;
   createdAt: Date;
   lastUsedAt: Date | null;
@@ -64,7 +63,6 @@ interface VerifiedNumber {
   verifiedAt: Date;
 }
 
-/** Makes an account with the schema's defaults for what is not given; its balance is zero until something is booked. */
 export async function insertAccount(
   sql: Sql,
   id: string,
@@ -73,36 +71,31 @@ export async function insertAccount(
   await sql`insert into accounts ${sql({ id, ...columnValues(sql, settings) })}`;
 }
 
-/** Reads an account, without a lock. */
 export async function readAccountDetails(sql: Sql, id: string): Promise<AccountDetails | undefined> {
   const [row] = await sql<AccountDetails[]>`
     select ${accountColumns(sql)} from accounts where id = ${id}`;
   return row;
 }
 
-/**
- * Reads an account and locks it until the transaction ends, against other staff and against charges; new rows that
- * only refer to it are not held up.
- */
+/** Reads an account and locks it against other staff and charges; inserts that only reference it do not wait. */
 export async function lockAccount(sql: Sql, id: string): Promise<AccountDetails | undefined> {
   const [row] = await sql<AccountDetails[]>`
     select ${accountColumns(sql)} from accounts where id = ${id} for no key update`;
   return row;
 }
 
-/** All accounts, the oldest first. */
 export async function listAccounts(sql: Sql): Promise<AccountDetails[]> {
   return [...(await sql<AccountDetails[]>`select ${accountColumns(sql)} from accounts order by id`)];
 }
 
-/** Changes the given settings and no other; with `billingMode` it notes since when the account is postpaid. */
+/** Updates the given settings; changing `billingMode` also sets since when the account is postpaid. */
 export async function updateAccount(sql: Sql, id: string, patch: AccountPatch): Promise<void> {
   await sql`
     update accounts set ${sql(columnValues(sql, patch))}, postpaid_since = ${postpaidSince(sql, patch)}, updated_at = now()
      where id = ${id}`;
 }
 
-// Not `now()`, the beginning of the transaction: while it waited for the account, that was charged as prepaid still.
+// Not `now()`, the start of the transaction: charges made while it waited for the account's lock were prepaid.
 function postpaidSince(sql: Sql, { billingMode }: AccountPatch): Fragment {
   if (billingMode === undefined) return sql`postpaid_since`;
   if (billingMode === 'prepaid') return sql`null`;
@@ -111,7 +104,7 @@ function postpaidSince(sql: Sql, { billingMode }: AccountPatch): Fragment {
 
 type ColumnValue = string | number | boolean | null | postgres.Parameter;
 
-// Left to itself the driver would write an object by its JavaScript type, not as the column's jsonb.
+// The driver would serialize an object by its JavaScript type, not as jsonb.
 function columnValues(sql: Sql, { countryRates, ...patch }: AccountPatch): Record<string, ColumnValue> {
   const rates = countryRates === undefined ? {} : { countryRates: sql.json(countryRates) };
   return byColumnName<ColumnValue>({ ...patch, ...rates });
@@ -130,7 +123,6 @@ function keyColumns(sql: Sql) {
     created_at, last_used_at, revoked_at`;
 }
 
-/** Stores a key by its hash. */
 export async function insertKey(
   sql: Sql,
   key: { id: string; account: string; hash: Buffer; hint: string; mode: 'test' | 'live'; scopes: string[] },
@@ -140,7 +132,7 @@ export async function insertKey(
     values (${key.id}, ${key.account}, ${key.hash}, ${key.hint}, ${key.mode}, ${key.scopes})`;
 }
 
-/** Revokes a key from this moment on; one revoked before keeps its time. Undefined: no such key. */
+/** Revokes a key now; an earlier revocation keeps its time. Undefined when there is no such key. */
 export async function revokeKey(sql: Sql, id: string): Promise<KeyDetails | undefined> {
   const [row] = await sql<KeyDetails[]>`
     update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${id}
@@ -148,7 +140,6 @@ export async function revokeKey(sql: Sql, id: string): Promise<KeyDetails | unde
   return row;
 }
 
-/** Reads a key and holds it until the transaction ends. Undefined: no such key. */
 export async function lockKey(sql: Sql, id: string): Promise<KeyDetails | undefined> {
   const [row] = await sql<
     KeyDetails[]
@@ -156,14 +147,12 @@ export async function lockKey(sql: Sql, id: string): Promise<KeyDetails | undefi
   return row;
 }
 
-/** Sets what a key may charge in a Polish day through tools, grosze net; null: no bound. */
 export async function setToolBudget(sql: Sql, id: string, grosze: number | null): Promise<KeyDetails> {
   const [row] = await sql<KeyDetails[]>`
     update api_keys set tool_budget_grosze = ${grosze} where id = ${id} returning ${keyColumns(sql)}`;
   return row!;
 }
 
-/** The keys of an account, revoked ones too, the oldest first. */
 export async function listKeys(sql: Sql, account: string): Promise<KeyDetails[]> {
   return [
     ...(await sql<KeyDetails[]>`
@@ -171,14 +160,13 @@ export async function listKeys(sql: Sql, account: string): Promise<KeyDetails[]>
   ];
 }
 
-/** Makes a sender active, whether it is new or was removed before. */
 export async function activateSender(sql: Sql, account: string, name: string): Promise<void> {
   await sql`
     insert into senders (account_id, name) values (${account}, ${name})
     on conflict (account_id, name) do update set active = true`;
 }
 
-/** Makes a sender inactive, and no longer the default if it was. @returns false when no such sender was active */
+/** Deactivates a sender, also as the account's default. @returns false when no such sender was active */
 export async function deactivateSender(sql: Sql, account: string, name: string): Promise<boolean> {
   const removed = await sql`
     update senders set active = false where account_id = ${account} and name = ${name} and active`;
@@ -188,7 +176,6 @@ export async function deactivateSender(sql: Sql, account: string, name: string):
   return true;
 }
 
-/** The senders of an account, removed ones too, by name. */
 export async function listSenderDetails(sql: Sql, account: string): Promise<SenderDetails[]> {
   return [
     ...(await sql<SenderDetails[]>`
@@ -198,19 +185,16 @@ export async function listSenderDetails(sql: Sql, account: string): Promise<Send
   ];
 }
 
-/** Notes a number (E.164) as verified; again changes nothing. */
 export async function insertVerifiedNumber(sql: Sql, account: string, msisdn: string): Promise<void> {
   await sql`insert into verified_numbers (account_id, msisdn) values (${account}, ${msisdn}) on conflict do nothing`;
 }
 
-/** Forgets a verified number. @returns false when it was not verified */
 export async function deleteVerifiedNumber(sql: Sql, account: string, msisdn: string): Promise<boolean> {
   const removed =
     await sql`delete from verified_numbers where account_id = ${account} and msisdn = ${msisdn}`;
   return removed.count > 0;
 }
 
-/** The verified numbers of an account, the first verified first. */
 export async function listVerifiedNumbers(sql: Sql, account: string): Promise<VerifiedNumber[]> {
   return [
     ...(await sql<VerifiedNumber[]>`

@@ -3,7 +3,6 @@ import { domainSecretOwner } from '../emails/domains.ts';
 import { decrypt, encrypt } from '../installation.ts';
 import { routeSecretOwner } from '../routes/routes.ts';
 
-/** The secrets of an account's webhooks, encrypted. */
 interface Stored {
   id: string;
   now: Buffer | null;
@@ -11,11 +10,7 @@ interface Stored {
   legacy: Buffer | null;
 }
 
-/**
- * Encrypts every stored secret with another key; call it in one transaction with the change of the fingerprint.
- * @returns how many there were
- * @throws DecryptionError when one of them was not encrypted with `from`
- */
+/** Re-encrypts all stored secrets, in one transaction with `changeKeyFingerprint`; returns their numbers. @throws DecryptionError */
 export async function reencryptSecrets(
   sql: Sql,
   from: Buffer,
@@ -46,7 +41,6 @@ export async function reencryptSecrets(
   return { webhooks: accounts.length, routes: routes.length, domains: domains.length };
 }
 
-/** Remembers another key as the one this database is used with. */
 export async function changeKeyFingerprint(sql: Sql, fingerprint: string): Promise<void> {
   await sql`update installation set value = ${fingerprint} where name = 'secrets_key'`;
 }

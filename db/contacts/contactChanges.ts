@@ -10,16 +10,11 @@ import { byColumnName, type Database, type Sql } from '../connection.ts';
 import { changeAddressBook } from './contacts.ts';
 import { findGroups } from './groups.ts';
 
-// What travels in one statement at most: an import may name fifty thousand groups, or put its contacts into as many, and one
-// parameter for all would hold up whoever shares the process.
+// Rows per statement: an import may name fifty thousand groups, and serializing one huge parameter would block the process.
 const GROUPS_AT_ONCE = 2_000;
 const MEMBERSHIPS_AT_ONCE = 5_000;
 
-/**
- * Reads the contacts and groups that changes name. Whoever calls it holds the address book, so that what was read here is
- * still so when it is written.
- * @param names the groups that the changes name, each once
- */
+/** Reads the contacts and groups of changes. The caller has locked the address book, so the result is still valid when it writes. */
 export async function readNamed(
   tx: Sql,
   accountId: string,
@@ -38,7 +33,6 @@ export async function readNamed(
   return { contacts: new Map(rows.map(({ id, msisdn, ...content }) => [msisdn, { id, content }])), groups };
 }
 
-/** Writes the contacts that a plan changes, their memberships, and the groups that it makes. */
 export async function writeContacts(
   tx: Sql,
   accountId: string,
@@ -79,7 +73,7 @@ function membershipBatches(contacts: readonly PlannedContact[]): PlannedContact[
   return batches;
 }
 
-/** Gives a contact another number. @returns false when it is another contact's */
+/** Changes a contact's number. @returns false when another contact has it */
 export async function renumberContact(
   tx: Sql,
   accountId: string,
@@ -93,7 +87,6 @@ export async function renumberContact(
   return count > 0;
 }
 
-/** Removes a contact and its memberships. @returns false when the account has none of this id */
 export async function deleteContact(sql: Database, accountId: string, id: string): Promise<boolean> {
   return await changeAddressBook(sql, accountId, async (tx) => {
     const { count } = await tx`delete from contacts where account_id = ${accountId} and id = ${id}`;

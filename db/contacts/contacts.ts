@@ -1,10 +1,7 @@
 import { type Database, lockNames, type Sql, withNamedLock } from '../connection.ts';
 import type { ContactContent, SearchTerm } from '../../domain/contacts.ts';
 
-/**
- * Runs a change of an account's address book in one transaction. Changes of one account take turns: whoever imports,
- * renames or deletes sees what the one before has done, and no two ever wait for each other. Reads never wait.
- */
+/** Changes an address book in one transaction. Changes of an account are serialized, so they cannot deadlock; reads never wait. */
 export async function changeAddressBook<T>(
   sql: Database,
   accountId: string,
@@ -13,7 +10,6 @@ export async function changeAddressBook<T>(
   return await withNamedLock(sql, lockOf(accountId), work);
 }
 
-/** Waits until nobody changes these address books, and keeps others from it until the transaction ends. */
 export async function holdAddressBooks(tx: Sql, accountIds: readonly string[]): Promise<void> {
   await lockNames(tx, accountIds.map(lockOf));
 }
@@ -22,33 +18,26 @@ function lockOf(accountId: string): string {
   return `address book of ${accountId}`;
 }
 
-/** What a contact says of a person: the values of placeholders (v2.3.0, Contact). */
 export type ContactValues = ContactContent;
 
-/** A contact as it is shown. */
 export interface ContactRow extends ContactContent {
   id: string;
   /** E.164 with plus. */
   msisdn: string;
-  /** By name in the order of the Polish alphabet. */
+  /** By name, in Polish alphabetical order. */
   groups: { id: string; name: string }[];
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** Which contacts of an account a page shows; null means any. */
 export interface ContactFilter {
-  /**
-   * What is looked for, each in the number, first name, last name or email; case and diacritics do not count. A contact has to
-   * have all of them, each in any of its spellings; none finds everybody.
-   */
+  /** A contact must match every term, in number, names or email, ignoring case and diacritics; no terms match all contacts. */
   terms: readonly SearchTerm[];
   groupId: string | null;
-  /** Only contacts after the one with this id. */
   after: string | null;
 }
 
-// Groups are one value: the driver reads an array of them character by character, which takes far longer.
+// As one jsonb value: the driver parses arrays character by character, which is far slower.
 const COLUMNS = `c.id, c.msisdn, c.first_name, c.last_name, c.email, c.fields, c.created_at, c.updated_at,
   (
     select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'name', g.name) order by g.name collate "pl-x-icu", g.id), '[]')
@@ -56,12 +45,10 @@ const COLUMNS = `c.id, c.msisdn, c.first_name, c.last_name, c.email, c.fields, c
      where m.account_id = c.account_id and m.contact_id = c.id
   ) as groups`;
 
-// Shorter fragments have no trigram: no index knows where they are.
+// Shorter fragments have no trigram, so the index cannot find them.
 const TRIGRAM = 3;
-// Account, position, group and limit come before.
 const FIRST_SPELLING = 5;
 
-/** One contact of the account; null when it has none of this id. */
 export async function readContact(sql: Sql, accountId: string, id: string): Promise<ContactRow | null> {
   const [contact] = await sql<ContactRow[]>`
     select ${sql.unsafe(COLUMNS)} from contacts c where c.account_id = ${accountId} and c.id = ${id}`;
@@ -69,10 +56,8 @@ export async function readContact(sql: Sql, accountId: string, id: string): Prom
 }
 
 /**
- * A page of the account's contacts by id (v2.3.0, Contacts).
- *
- * Sent unprepared, so that it is planned for its very values: a rare fragment is found by its trigrams, a frequent
- * or short one by reading contacts in order until the page is full. One plan for both would be slow for one of them.
+ * A page of the account's contacts by id (v2.3.0, Contacts). Unprepared, because a generic plan would be slow either for rare fragments
+ * (found by trigrams) or for frequent and short ones (found by scanning in order until the page is full).
  */
 export async function readContacts(
   sql: Sql,
@@ -87,11 +72,7 @@ export async function readContacts(
   return await sql.unsafe<ContactRow[]>(page, parameters(accountId, filter, limit));
 }
 
-/**
- * The contacts of an account among some numbers, in one statement.
- * @param msisdns in E.164 with plus
- * @returns the values by MSISDN; a number that is not in the book is not there
- */
+/** Looks up contacts by number (E.164 with plus), in one statement. @returns values by MSISDN; unknown numbers are absent */
 export async function contactsOf(
   sql: Sql,
   accountId: string,
@@ -103,7 +84,6 @@ export async function contactsOf(
   return new Map(rows.map(({ msisdn, ...values }) => [msisdn, values]));
 }
 
-/** The keys of all custom fields that the filter's contacts have, as they are spelt, sorted. */
 export async function readFieldKeys(
   sql: Sql,
   accountId: string,
@@ -119,10 +99,9 @@ export async function readFieldKeys(
   return rows.map(({ key }) => key);
 }
 
-/** What the filter asks for, of the parameters that `parameters` gives. */
 function conditions({ terms }: ContactFilter): string {
   const members = 'select f.contact_id from group_members f where f.account_id = $1 and f.group_id = $3';
-  // Where no index finds a term, only the group's members are read instead of the whole book.
+  // Where no index finds a term, scan the group's members instead of the whole address book.
   const indexed = terms.some(({ spellings }) => spellings.every(({ length }) => length >= TRIGRAM));
   const inGroup =
     terms.length > 0 && !indexed

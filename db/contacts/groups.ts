@@ -5,41 +5,36 @@ import { type Database, hasSqlState, type Sql, SQLSTATE } from '../connection.ts
 import { newId } from '../ids.ts';
 import { CONTACT_GROUPS_MAX } from '../../domain/contacts.ts';
 
-/** A group as it is shown. */
 export interface GroupRow {
   id: string;
   name: string;
-  /** Number of contacts. */
   members: number;
   createdAt: Date;
 }
 
-/** Another group of the account has this name, whatever the case. */
 export class GroupExistsError extends Error {
   override readonly name = 'GroupExistsError';
 }
 
-/** The account's groups by name in the order of the Polish alphabet (v2.3.0, Groups). */
+/** The account's groups by name, in Polish alphabetical order (v2.3.0, Groups). */
 export async function listGroups(sql: Sql, accountId: string): Promise<GroupRow[]> {
   return await sql<GroupRow[]>`
     select ${columns(sql)} from contact_groups g
      where g.account_id = ${accountId} order by g.name collate "pl-x-icu", g.id`;
 }
 
-/** Whether the account has a group of this id. */
 export async function hasGroup(sql: Sql, accountId: string, id: string): Promise<boolean> {
   const found = await sql`select from contact_groups where account_id = ${accountId} and id = ${id}`;
   return found.count > 0;
 }
 
-/** One group of the account; null when it has none of this id. */
 export async function readGroup(sql: Sql, accountId: string, id: string): Promise<GroupRow | null> {
   const [group] = await sql<GroupRow[]>`
     select ${columns(sql)} from contact_groups g where g.account_id = ${accountId} and g.id = ${id}`;
   return group ?? null;
 }
 
-/** Stores a new group. @throws GroupExistsError, QuotaReachedError */
+/** Creates a group. @throws GroupExistsError, QuotaReachedError */
 export async function createGroup(sql: Database, accountId: string, name: string): Promise<GroupRow> {
   return await changeAddressBook(sql, accountId, async (tx) => {
     const group = (await findGroups(tx, accountId, [name])).get(name)!;
@@ -53,7 +48,7 @@ export async function createGroup(sql: Database, accountId: string, name: string
   });
 }
 
-/** Gives a group another name. @returns false when the account has none of this id @throws GroupExistsError */
+/** Renames a group. @returns false when the account has none with this id @throws GroupExistsError */
 export async function renameGroup(
   sql: Database,
   accountId: string,
@@ -72,7 +67,7 @@ export async function renameGroup(
   }
 }
 
-/** Removes a group; its contacts stay. @returns false when the account has none of this id */
+/** Deletes a group; its contacts stay. @returns false when the account has none with this id */
 export async function deleteGroup(sql: Database, accountId: string, id: string): Promise<boolean> {
   return await changeAddressBook(sql, accountId, async (tx) => {
     const { count } = await tx`delete from contact_groups where account_id = ${accountId} and id = ${id}`;
@@ -80,10 +75,7 @@ export async function deleteGroup(sql: Database, accountId: string, id: string):
   });
 }
 
-/**
- * Finds groups by id or by name, names compared without case.
- * @returns for each of `names` the group
- */
+/** Finds groups by id or by name, ignoring case. @returns the group for each of `names` */
 export async function findGroups(
   sql: Sql,
   accountId: string,
@@ -98,23 +90,17 @@ export async function findGroups(
   return new Map(found.map(({ name, compared, id }) => [name, { id, compared }]));
 }
 
-/** A group that a send goes to, with its members' numbers. */
 export interface GroupRecipients {
-  /** As it was asked for: an id or a name. */
+  /** The id or name as given by the caller. */
   name: string;
-  /** `gr_…`; null when the account has no such group. */
   id: string | null;
-  /** MSISDNs in E.164 with plus, in the order of the contacts' ids. */
+  /** E.164 with plus, in the order of the contacts' ids. */
   msisdns: string[];
 }
 
 /**
- * Finds groups and the numbers of their members, in one statement (v2.3.0, Send, field `to`). What is the id of a group
- * is taken for it; anything else is a name, compared without case.
- *
- * @param names ids and names as they were given
- * @param limit at most so many numbers of each group
- * @returns one entry for each of `names`, in their order
+ * Resolves groups to their members' numbers, in one statement (v2.3.0, Send, field `to`); ids take precedence over names.
+ * @param limit maximum of numbers per group @returns one entry for each of `names`, in their order
  */
 export async function expandGroups(
   sql: Sql,
@@ -144,10 +130,9 @@ function columns(sql: Sql) {
              (select count(*) from group_members m where m.account_id = g.account_id and m.group_id = g.id) as members`;
 }
 
-/** Contacts would be in more groups than a contact may be in. Nobody is added. */
+/** Some contacts would be in more groups than a contact may be in; nothing is added. */
 export class ContactGroupsTooManyError extends Error {
   override readonly name = 'ContactGroupsTooManyError';
-  /** Those contacts, each once. */
   readonly contacts: readonly { id: string; msisdn: string }[];
 
   constructor(contacts: readonly { id: string; msisdn: string }[]) {
@@ -156,23 +141,16 @@ export class ContactGroupsTooManyError extends Error {
   }
 }
 
-/** How a group has grown. */
 export interface MembersAdded {
-  /** New memberships; who was in the group before does not count. */
+  /** New memberships, without contacts that were in the group before. */
   added: number;
-  /** All memberships now. */
   members: number;
-  /** Which of the given ids are contacts of the account. */
   known: ReadonlySet<string>;
 }
 
 /**
- * Adds contacts to a group (v2.3.0, Groups): by id, what is no contact of the account skipped, whether it is another
- * account's or nobody's; and by number, unknown numbers becoming contacts without a name.
- *
- * @param msisdns in E.164 with plus
- * @returns null when the account has no group of this id
- * @throws ContactGroupsTooManyError, QuotaReachedError
+ * Adds contacts to a group (v2.3.0, Groups) by id, skipping unknown ids, and by number, creating nameless contacts for unknown numbers.
+ * @param msisdns E.164 with plus @returns null without such a group @throws ContactGroupsTooManyError, QuotaReachedError
  */
 export async function addMembers(
   sql: Database,
@@ -206,7 +184,6 @@ export async function addMembers(
   });
 }
 
-/** Takes a contact out of a group. @returns false when the group does not exist or the contact is not in it */
 export async function removeMember(
   sql: Database,
   accountId: string,
@@ -221,7 +198,7 @@ export async function removeMember(
   });
 }
 
-/** Of each contact no more memberships are read than it may have, and one. */
+/** Reads at most one membership more than a contact may have. */
 async function refuseInTooMany(tx: Sql, accountId: string, contactIds: readonly string[]): Promise<void> {
   const beyond = await tx<{ id: string; msisdn: string }[]>`
     select c.id, c.msisdn from contacts c

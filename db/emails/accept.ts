@@ -9,31 +9,23 @@ import { idFloor } from '../ids.ts';
 import { claimKeys, type KeyClaim } from '../messages/idempotency.ts';
 import { chargedAndReserved, fundsError } from '../money/reservations.ts';
 
-/** What an account's e-mails are measured by; money in grosze net. */
 export interface EmailTerms {
   /** The database's clock, epoch milliseconds. */
   now: number;
   mode: 'test' | 'live';
   availableGrosze: number;
   testCredits: number;
-  /** A postpaid account with a statement past its due time: sends are suspended. */
   overdue: boolean;
   quotas: Partial<Quotas>;
-  /** The sender domain asked for, else the account's default; null when the account has none of that name, or no default. */
+  /** The requested sender domain, else the account's default; null when the account has none of that name, or no default. */
   domain: string | null;
-  /** The routes for which it is verified. */
   verifiedRoutes: string[];
-  /** The domains of the account that are verified for any route. */
   ownDomains: string[];
-  /** Of the addresses handed over, by their keys: those that the account is not to write to any more. */
+  /** The recipients' address keys that are on the account's suppression list. */
   suppressed: string[];
 }
 
-/**
- * Everything of the account that an e-mail depends on, in one statement; null when there is no such account.
- * @param domain of the sender's address; null means the account's default
- * @param keys of the recipients' addresses
- */
+/** Reads what acceptance of an e-mail depends on; null without such an account. @param domain null: the account's default */
 export async function readEmailTerms(
   sql: Sql,
   accountId: string,
@@ -62,18 +54,16 @@ export async function readEmailTerms(
 
 const DAY_MS = 24 * 3_600_000;
 
-/** How much of its account's quotas an e-mail may find taken. */
 export type EmailLimits = Pick<Quotas, 'unpaid_messages' | 'email_file_bytes'>;
 
-/** An address of an e-mail. */
 export interface EmailRecipient {
   kind: 'to' | 'cc' | 'bcc';
   address: string;
-  /** On the account's suppression list: left out, and free. */
+  /** On the account's suppression list: not sent to, and free. */
   suppressed: boolean;
 }
 
-/** A file, in pieces whose length is a multiple of three, but for the last. */
+/** An attached file, in pieces whose length is a multiple of three except for the last. */
 export interface EmailAttachment {
   filename: string;
   contentType: string;
@@ -82,7 +72,6 @@ export interface EmailAttachment {
   pieces: readonly Buffer[];
 }
 
-/** An e-mail as it is accepted. */
 export interface NewEmail {
   id: string;
   accountId: string;
@@ -97,7 +86,6 @@ export interface NewEmail {
   headers: readonly (readonly [name: string, value: string])[];
   idx: string | null;
   unsubscribeToken: string | null;
-  /** Grosze net. */
   costGrosze: number;
   testCredits: number;
   recipients: readonly EmailRecipient[];
@@ -109,10 +97,8 @@ export interface NewEmail {
 }
 
 /**
- * Accepts an e-mail: the claim of its key where it has one, its cost (balance and ledger, reserved for its workflow) and all that belongs
- * to it, in one transaction. One whose addresses are all suppressed costs nothing and is over.
- * @param trace the `traceparent` of its request; null where that is not traced
- * @throws KeyTakenError, InsufficientFundsError, QuotaReachedError
+ * Accepts an e-mail in one transaction: idempotency key, charge, workflow reservation and rows. If all its recipients are suppressed, it
+ * costs nothing and is final. @throws KeyTakenError, InsufficientFundsError, QuotaReachedError
  */
 export async function acceptEmail(
   sql: Database,
@@ -137,12 +123,10 @@ export async function acceptEmail(
   }
 }
 
-/** Octets of an e-mail's files. */
 function fileBytesOf({ attachments }: Pick<NewEmail, 'attachments'>): number {
   return attachments.reduce((all, { bytes }) => all + bytes, 0);
 }
 
-/** Octets of the files of an account's e-mails that wait to be handed over. */
 export async function countWaitingFileBytes(sql: Sql, accountId: string): Promise<number> {
   const [counted] = await sql<{ bytes: number }[]>`
     select coalesce(sum(file_bytes), 0)::bigint as bytes from emails
@@ -150,7 +134,7 @@ export async function countWaitingFileBytes(sql: Sql, accountId: string): Promis
   return counted!.bytes;
 }
 
-/** Of an e-mail with files, or to nobody: counted with the account locked, so that of many at once none gets past. */
+/** Quotas of files and unpaid e-mails. The account is locked first, so that concurrent requests cannot exceed them. */
 async function refuseBeyond(tx: Sql, email: NewEmail, limits: EmailLimits): Promise<void> {
   const { accountId, costGrosze } = email;
   const fileBytes = fileBytesOf(email);
@@ -161,7 +145,7 @@ async function refuseBeyond(tx: Sql, email: NewEmail, limits: EmailLimits): Prom
     throw new QuotaReachedError('email_file_bytes', limits.email_file_bytes);
 }
 
-/** Addresses of e-mails of the last 24 hours that went to nobody are rows that cost nothing; counted no further than their bound. */
+/** An e-mail with only suppressed recipients is stored but not charged; those of 24 hours are counted up to the limit. */
 async function refuseUnpaid(
   tx: Sql,
   { accountId, createdAt, recipients }: NewEmail,
@@ -203,19 +187,18 @@ async function insertEmail(tx: Sql, email: NewEmail): Promise<void> {
      where email_id = ${id} and state = 'suppressed' order by position`;
 }
 
-/** Whether it goes to nobody: all its addresses are suppressed. */
 export function isSuppressed({ recipients }: Pick<NewEmail, 'recipients'>): boolean {
   return recipients.every(({ suppressed }) => suppressed);
 }
 
-// Piece by piece: one statement with all of a file would hold up whoever shares the process.
+// Piece by piece: a statement with a whole file would block the process while it is serialized.
 async function insertAttachments(tx: Sql, { id, attachments }: NewEmail): Promise<void> {
   for (const [number, { filename, contentType, contentId, bytes, pieces }] of attachments.entries()) {
     await tx`
       insert into email_attachments (email_id, number, filename, content_type, content_id, bytes)
       values (${id}, ${number}, ${filename}, ${contentType}, ${contentId}, ${bytes})`;
     for (const [piece, content] of pieces.entries()) {
-      // In base64: the driver would write it in hexadecimal, half as long again.
+      // Base64, because the driver would serialize a buffer in hexadecimal, half as long again.
       await tx`
         insert into email_attachment_pieces (email_id, number, piece, content)
         values (${id}, ${number}, ${piece}, decode(${content.toString('base64')}, 'base64'))`;
@@ -223,7 +206,6 @@ async function insertAttachments(tx: Sql, { id, attachments }: NewEmail): Promis
   }
 }
 
-/** An e-mail, as far as its workflow is started with it. */
 export interface StartableEmailRow {
   id: string;
   accountId: string;
@@ -233,7 +215,6 @@ export interface StartableEmailRow {
   giveUpAt: number;
 }
 
-/** What starts the workflows of e-mails. */
 export async function startableEmails(sql: Sql, ids: readonly string[]): Promise<StartableEmailRow[]> {
   if (ids.length === 0) return [];
   return [
@@ -242,7 +223,6 @@ export async function startableEmails(sql: Sql, ids: readonly string[]): Promise
   ];
 }
 
-/** As SQL, what starts the workflow of e-mails `m`. */
 export function startable(sql: Sql): Fragment {
   return sql`m.id, m.account_id, m.request_id, m.route,
              floor(extract(epoch from m.give_up_at) * 1000)::bigint as give_up_at`;

@@ -6,24 +6,22 @@ import { encrypt } from '../installation.ts';
 import { newId } from '../ids.ts';
 import { reserved } from '../money/reservations.ts';
 
-/** A sender domain, without its private key. */
 export interface SenderDomain {
   id: string;
   accountId: string;
-  /** In A-labels and small letters. */
+  /** In A-labels and lower case. */
   name: string;
   isDefault: boolean;
   dkimSelector: string;
   /** RSA, base64 of its DER form. */
   dkimPublicKey: string;
-  /** Since when staff answer for it, whatever DNS says. */
+  /** When staff confirmed it, whatever DNS says. */
   confirmedAt: Date | null;
   lostAt: Date | null;
   checkedAt: Date | null;
   createdAt: Date;
 }
 
-/** How a sender domain stands with one route. */
 export interface DomainRoute extends RouteStanding {
   domainId: string;
   route: string;
@@ -33,12 +31,10 @@ export interface DomainRoute extends RouteStanding {
   checkedAt: Date | null;
 }
 
-/** Who held a name, and whether it is theirs to keep. */
 export interface Holder extends Pick<SenderDomain, 'id' | 'accountId'> {
   givesWay: boolean;
 }
 
-/** A domain as it was at an event. */
 interface NamedSnapshot {
   id: string;
   name: string;
@@ -47,15 +43,12 @@ interface NamedSnapshot {
   records: SeenRecord[];
 }
 
-/** What webhooks are notified of. */
 interface DomainSnapshot {
   domain: NamedSnapshot;
 }
 
-/** The named lock of all changes to the sender domains of an account. */
 export const domainsLock = (accountId: string): string => `sender domains of ${accountId}`;
 
-/** Whom the private key of a domain is encrypted for. */
 export const domainSecretOwner = (id: string): string => `domain:${id}`;
 
 /** Encrypts the private key of a domain. @param privateKey PEM */
@@ -63,7 +56,7 @@ export function sealDomainKey(secretsKey: Buffer, id: string, privateKey: string
   return encrypt(secretsKey, domainSecretOwner(id), privateKey);
 }
 
-/** Claims a name. @returns false when somebody holds it */
+/** Claims a domain name. @returns false when another claim holds it */
 export async function insertDomain(
   sql: Sql,
   domain: Pick<SenderDomain, 'id' | 'accountId' | 'name' | 'dkimSelector' | 'dkimPublicKey'>,
@@ -76,14 +69,13 @@ export async function insertDomain(
   return inserted.count > 0;
 }
 
-/** Who holds a name; they keep it as it is until the transaction ends. @param claimMs how long a claim is kept unproven */
+/** Locks the claim of a name until the transaction ends. @param claimMs how long an unverified claim is kept */
 export async function lockHolder(sql: Sql, name: string, claimMs: number): Promise<Holder | undefined> {
   const [held] = await sql`select from sender_domains where name = ${name} for update`;
-  // Asked anew: what was verified while we waited counts.
+  // Read again: the domain may have been verified while this waited for the lock.
   return held === undefined ? undefined : await findHolder(sql, name, claimMs);
 }
 
-/** Who holds a name just now. @param claimMs as of `lockHolder` */
 export async function findHolder(sql: Sql, name: string, claimMs: number): Promise<Holder | undefined> {
   const [holder] = await sql<Holder[]>`
     select d.id, d.account_id,
@@ -95,7 +87,6 @@ export async function findHolder(sql: Sql, name: string, claimMs: number): Promi
   return holder;
 }
 
-/** The sender domains of an account, the oldest first. */
 export async function listDomains(sql: Sql, account: string): Promise<SenderDomain[]> {
   return [
     ...(await sql<SenderDomain[]>`
@@ -103,33 +94,28 @@ export async function listDomains(sql: Sql, account: string): Promise<SenderDoma
   ];
 }
 
-/** The account's domain of this name; undefined when it has none. */
 export async function findDomain(sql: Sql, account: string, name: string): Promise<SenderDomain | undefined> {
   const [domain] = await sql<SenderDomain[]>`
     select ${domainColumns(sql)} from sender_domains where account_id = ${account} and name = ${name}`;
   return domain;
 }
 
-/** A domain by its id; undefined when it is gone. */
 export async function readDomain(sql: Sql, id: string): Promise<SenderDomain | undefined> {
   const [domain] = await sql<SenderDomain[]>`
     select ${domainColumns(sql)} from sender_domains where id = ${id}`;
   return domain;
 }
 
-/** The same, held until the transaction ends. */
 export async function lockDomain(sql: Sql, id: string): Promise<SenderDomain | undefined> {
   const [domain] = await sql<SenderDomain[]>`
     select ${domainColumns(sql)} from sender_domains where id = ${id} for update`;
   return domain;
 }
 
-/** Frees the name of a domain. */
 export async function deleteDomain(sql: Sql, id: string): Promise<void> {
   await sql`delete from sender_domains where id = ${id}`;
 }
 
-/** How domains stand with the routes that are in use, by name. */
 export async function readDomainRoutes(sql: Sql, ids: readonly string[]): Promise<DomainRoute[]> {
   return [
     ...(await sql<DomainRoute[]>`
@@ -138,7 +124,7 @@ export async function readDomainRoutes(sql: Sql, ids: readonly string[]): Promis
   ];
 }
 
-/** The same of one domain for all routes, those too that are disabled and left their id at the provider. */
+/** Verification of one domain for all routes, including disabled ones, whose providers still have the domain's id. */
 export async function readAllDomainRoutes(sql: Sql, id: string): Promise<DomainRoute[]> {
   return [
     ...(await sql<DomainRoute[]>`
@@ -146,7 +132,6 @@ export async function readAllDomainRoutes(sql: Sql, id: string): Promise<DomainR
   ];
 }
 
-/** Stores how a domain stands with a route. */
 export async function saveDomainRoute(sql: Sql, row: DomainRoute): Promise<void> {
   const { domainId, route, providerDomainId, records, problem } = row;
   const columns = {
@@ -160,22 +145,19 @@ export async function saveDomainRoute(sql: Sql, row: DomainRoute): Promise<void>
     on conflict (domain_id, route) do update set ${sql(columns)}`;
 }
 
-/** Notes that a domain was looked at. */
 export async function noteLook(sql: Sql, id: string): Promise<void> {
   await sql`update sender_domains set checked_at = clock_timestamp() where id = ${id}`;
 }
 
-/** Notes since when a route or more has lost a domain; null: none has. */
+/** Sets when the first route lost the domain; null: none has. */
 export async function noteLost(sql: Sql, id: string, lostAt: Date | null): Promise<void> {
   await sql`update sender_domains set lost_at = ${lostAt} where id = ${id}`;
 }
 
-/** Staff answer for a domain from now on. */
 export async function confirmDomain(sql: Sql, id: string): Promise<void> {
   await sql`update sender_domains set confirmed_at = now() where id = ${id} and confirmed_at is null`;
 }
 
-/** Makes a domain the one of its account that e-mails without a sender come from. */
 export async function setDefaultDomain(sql: Sql, { id, accountId }: SenderDomain): Promise<void> {
   await sql`
     update sender_domains set is_default = false
@@ -183,10 +165,7 @@ export async function setDefaultDomain(sql: Sql, { id, accountId }: SenderDomain
   await sql`update sender_domains set is_default = true where id = ${id} and not is_default`;
 }
 
-/**
- * Where an account has no default its oldest verified domain becomes it.
- * @returns its id, or null when nothing changed
- */
+/** Makes an account's oldest verified domain its default if it has none. @returns the domain's id; null when nothing changed */
 export async function giveDefault(sql: Sql, account: string): Promise<string | null> {
   const [chosen] = await sql<{ id: string }[]>`
     update sender_domains set is_default = true
@@ -197,10 +176,7 @@ export async function giveDefault(sql: Sql, account: string): Promise<string | n
   return chosen?.id ?? null;
 }
 
-/**
- * Ids of domains that are to be looked at, those first that were not for longest: one that is verified, or was not long ago, nearly
- * every hour, one that is not the less often the longer it is not.
- */
+/** Ids of domains due for a DNS check: verified and recently lost ones about hourly, others the less often the longer unverified. */
 export async function dueDomains(sql: Sql, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select d.id from sender_domains d join accounts a on a.id = d.account_id
@@ -212,7 +188,6 @@ export async function dueDomains(sql: Sql, limit: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Writes an event of a domain, where its account has a webhook, and has a worker deliver it. */
 export async function writeDomainEvent(
   sql: Sql,
   domain: Pick<SenderDomain, 'id' | 'accountId'>,
@@ -229,7 +204,7 @@ export async function writeDomainEvent(
     ${reserved(sql, 'event', sql`select id, account_id from written`)}`;
 }
 
-/** As SQL, of a domain `d`: the names of the routes that take e-mails from it; of one that staff answer for, of all. */
+/** As SQL, for a domain `d`: names of the routes it is verified for; all routes when staff have confirmed it. */
 export function takingRoutes(sql: Sql): Fragment {
   return sql`
     select r.name from routes r
@@ -237,7 +212,6 @@ export function takingRoutes(sql: Sql): Fragment {
         or exists (select from sender_domain_routes v where v.domain_id = d.id and v.route = r.name and v.verified_at is not null)`;
 }
 
-/** As SQL, of a domain `d`: a route takes e-mails from it, or staff say so. */
 function isUsable(sql: Sql): Fragment {
   return sql`(d.confirmed_at is not null or exists (
     select from sender_domain_routes v where v.domain_id = d.id and v.verified_at is not null))`;

@@ -8,17 +8,17 @@ import { reportNoted } from '../routes/routes.ts';
 import { orStrongerReason } from './suppressions.ts';
 import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 
-// An event may come before the answer to its hand-over, but not by a day.
+// An event can precede the response to the submit, but not by a day.
 const MATCHED_WITHIN = '24 hours';
-// Of one e-mail: what came to its return path, and how often it was opened, and clicked.
+// Stored per e-mail: reports received at its return path, which anybody can send; and opens, or clicks.
 const MAX_UNVERIFIED_EVENTS = 100;
 const READ_MOST = 1_000;
-// Who has applied an event brings it to its workflow; another one does where that has not happened by then.
+// After this, another worker may deliver an applied event to the workflow; the first one has probably died.
 const SIGNALLED_WITHIN = '15 seconds';
 
 /**
- * Stores events as they came, and that the route's provider has reported; one that was stored before changes nothing else. What a stranger can have happen again and again has a bound for
- * each e-mail: those events take turns, so that it is exact however many come at once, and what is beyond is only counted.
+ * Stores provider events as received, ignoring duplicates. Events that outsiders can repeat (opens, clicks, reports at the return path) are
+ * limited per e-mail, exactly even under concurrency by a named lock; those beyond are only counted.
  */
 export async function storeEmailEvents(
   sql: Database,
@@ -36,13 +36,13 @@ export async function storeEmailEvents(
       for (const event of run) await storeWithinBound(tx, route, event, owner);
     });
   }
-  // Not in the turns: nobody else's report waits for the e-mails of these.
+  // Outside the named locks, so that other reports do not wait for these e-mails.
   if (events.length > 0) await sql`${reportNoted(sql, route)}`;
 }
 
 type Run = [ProviderEmailEvent, ...ProviderEmailEvent[]];
 
-/** Events in their order, those together that follow each other and have no bound, or are of one e-mail. */
+/** Splits events into runs, in their order: consecutive events without a limit, or of the same e-mail. */
 function runsOf(events: readonly ProviderEmailEvent[]): Run[] {
   const turnOf = (event: ProviderEmailEvent): string =>
     boundOf(event) === null ? '' : `${event.emailId} ${event.providerEmailId}`;
@@ -55,7 +55,6 @@ function runsOf(events: readonly ProviderEmailEvent[]): Run[] {
   return runs;
 }
 
-/** Stores events that have no bound, within a transaction or without one. */
 export async function insertEmailEvents(
   sql: Sql,
   route: string,
@@ -65,7 +64,6 @@ export async function insertEmailEvents(
   for (const event of events) await sql`${insertion(sql, route, event, always)}`;
 }
 
-/** As SQL. */
 function insertion(sql: Sql, route: string, event: ProviderEmailEvent, where: Fragment): Fragment {
   return sql`
     insert into provider_email_events (route, event_id, email_id, provider_email_id, kind, permanent, addresses, names_all_to, at,
@@ -77,13 +75,12 @@ function insertion(sql: Sql, route: string, event: ProviderEmailEvent, where: Fr
     on conflict (route, event_id) do nothing`;
 }
 
-/** How many events like this one are kept of its e-mail; null: all. */
 function boundOf({ kind, unverified }: ProviderEmailEvent): number | null {
   if (unverified === true) return MAX_UNVERIFIED_EVENTS;
   return kind === 'opened' || kind === 'clicked' ? READ_MOST : null;
 }
 
-/** The e-mail that an event is of, by our id or the provider's; what is not known yet may be our id. */
+/** The id of the e-mail that an event belongs to. If it is unknown, the id in the event is used: the row may not exist yet. */
 async function ownerOf(
   sql: Sql,
   route: string,
@@ -94,7 +91,7 @@ async function ownerOf(
   return found?.emailId ?? emailId;
 }
 
-/** Stores an event where its e-mail has room for it, else counts it with its e-mail. To be called in the turn of the e-mail's events. */
+/** Stores an event if its e-mail is below the limit, else counts it. The caller holds the named lock of the e-mail's events. */
 async function storeWithinBound(
   tx: Sql,
   route: string,
@@ -118,7 +115,6 @@ async function storeWithinBound(
        and not exists (select from provider_email_events where route = ${route} and event_id = ${eventId})`;
 }
 
-/** As SQL, the id of the accepted e-mail of a route that an event is of, by our id or else the provider's; null: none is known. */
 function matchOf(sql: Sql, route: Fragment, emailId: Fragment, providerEmailId: Fragment): Fragment {
   return sql`
     coalesce(
@@ -127,17 +123,15 @@ function matchOf(sql: Sql, route: Fragment, emailId: Fragment, providerEmailId: 
         where e.route = ${route} and e.provider_email_id = ${providerEmailId} limit 1))`;
 }
 
-/** A stored event that is due. */
 export interface DueEvent extends Omit<ProviderEmailEvent, 'payload' | 'emailId'> {
   route: string;
-  /** The e-mail it is of; null as long as it is not known. */
   emailId: string | null;
-  /** It was applied before; its webhook is still to be notified. */
+  /** Applied before; only the webhook notification is pending. */
   applied: boolean;
   webhookEvent: string | null;
 }
 
-/** Takes stored events that are due, the oldest first, locked until the transaction ends. */
+/** Locks due events until the transaction ends, oldest first, skipping locked ones. */
 export async function takeDueEvents(tx: Sql, limit: number): Promise<DueEvent[]> {
   return [
     ...(await tx<DueEvent[]>`
@@ -149,7 +143,7 @@ export async function takeDueEvents(tx: Sql, limit: number): Promise<DueEvent[]>
   ];
 }
 
-/** Looks again later at events whose e-mail is not known; after a day they are left to staff. */
+/** Retries events of unknown e-mails later; after a day they are left to staff. */
 export async function postponeEvents(tx: Sql, events: readonly DueEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx`
@@ -159,7 +153,7 @@ export async function postponeEvents(tx: Sql, events: readonly DueEvent[]): Prom
       ${ofThese(tx, events)}`;
 }
 
-/** Takes over what somebody applied and has not brought to its workflow. */
+/** Leases events that another worker applied but did not signal. */
 export async function leaseEvents(tx: Sql, events: readonly DueEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx`
@@ -167,19 +161,16 @@ export async function leaseEvents(tx: Sql, events: readonly DueEvent[]): Promise
       ${ofThese(tx, events)}`;
 }
 
-/** An e-mail that an event is of, locked. */
 export interface EventedEmail {
   id: string;
   accountId: string;
   status: EmailStatus;
-  /** Its addresses were taken out. */
   erased: boolean;
   from: string;
   notifies: boolean;
   recipients: ReportedRecipient[];
 }
 
-/** Locks the e-mails of events. */
 export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<EventedEmail[]> {
   await tx`select from emails where id = any(${ids as string[]}::text[]) order by id for update`;
   return [
@@ -192,29 +183,24 @@ export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<Event
   ];
 }
 
-/** What an event makes of its e-mail. */
 export interface AppliedEvent {
   event: DueEvent;
   emailId: string;
   accountId: string;
   status: EmailStatus;
-  /** Positions of the addresses that moved, and where to. */
   moves: readonly { position: number; state: RecipientState }[];
-  /** Whom it concerns of the e-mail's addresses, by their places. */
   concerned: readonly number[];
-  /** The one that it concerns; null where it is not one, or is not known any more. */
+  /** The address, if the event concerns exactly one and it is not erased. */
   address: string | null;
-  /** Nothing of what the provider said is kept. */
+  /** Nothing of the provider's payload may be kept. */
   erased: boolean;
   suppress: Suppressing | null;
-  /** Whether the account has a webhook that is notified of it. */
   notifies: boolean;
 }
 
 /**
- * Writes down what an event makes of its e-mail, once: states, the event as the account sees it, the suppression list, and the webhook
- * event. An event proves that the provider has the e-mail, but not that all its recipients were handed over: its files stay until the
- * answer, or clean-up.
+ * Applies an event to its e-mail, once. It proves that the provider has the e-mail, but not that all its recipients were submitted, so the
+ * files stay until the response or clean-up.
  */
 export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> {
   const { event, emailId, accountId, status, moves, concerned, address, erased, suppress, notifies } =
@@ -256,7 +242,7 @@ export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> 
   event.webhookEvent = webhookEvent;
 }
 
-/** Takes events as done that nobody has to hear of. */
+/** Marks events as done that concern no e-mail or webhook. */
 export async function dismissEvents(tx: Sql, events: readonly DueEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx`
@@ -264,7 +250,6 @@ export async function dismissEvents(tx: Sql, events: readonly DueEvent[]): Promi
       ${ofThese(tx, events)}`;
 }
 
-/** As SQL, whether another e-mail of the account has had the same reported of the address. */
 function wasReported(tx: Sql, { event, emailId, accountId, suppress }: AppliedEvent): Fragment {
   return tx`
     exists (select from email_recipients r join email_events v on v.email_id = r.email_id
@@ -273,7 +258,6 @@ function wasReported(tx: Sql, { event, emailId, accountId, suppress }: AppliedEv
                and v.details->'permanent' is not distinct from to_jsonb(${event.permanent}::boolean))`;
 }
 
-/** The workflows know of these: nobody has to look at them again. */
 export async function settleEvents(
   sql: Sql,
   events: readonly Pick<DueEvent, 'route' | 'eventId'>[],
@@ -284,14 +268,13 @@ export async function settleEvents(
       ${ofThese(sql, events)}`;
 }
 
-/** As SQL, the rest of an update of stored events `v`: of these alone. */
 function ofThese(sql: Sql, events: readonly Pick<DueEvent, 'route' | 'eventId'>[]): Fragment {
   return sql`
       from unnest(${events.map(({ route }) => route)}::text[], ${events.map(({ eventId }) => eventId)}::text[]) as e(route, id)
      where v.route = e.route and v.event_id = e.id`;
 }
 
-/** The event that a webhook is notified of, with its e-mail; of one that was erased nothing personal is left. */
+/** Reads the event that a webhook is notified of, with its e-mail; an erased one contains no personal data. */
 export async function readNotifiedEvent(
   sql: Sql,
   emailId: string,

@@ -6,7 +6,6 @@ import { domainSecretOwner, takingRoutes } from './domains.ts';
 import { insertEmailEvents } from './events.ts';
 import { recipientsOf } from './reads.ts';
 
-/** An e-mail as a worker hands it over. */
 export interface OpenEmail {
   id: string;
   accountId: string;
@@ -23,14 +22,14 @@ export interface OpenEmail {
   headers: (readonly [name: string, value: string])[];
   unsubscribeToken: string | null;
   firstSubmittedAt: Date | null;
-  /** The provider's account that was given it first; null where that is not known, or there is one only. */
+  /** The provider account of the first submit (scope of its idempotency key); null if unknown, or if there is only one. */
   keyScope: string | null;
   giveUpAt: Date;
   createdAt: Date;
   html: string | null;
   text: string | null;
   recipients: { kind: 'to' | 'cc' | 'bcc'; address: string; state: RecipientState }[];
-  /** No provider was given it yet, and addresses came onto the suppression list since it was accepted. */
+  /** Never submitted, and recipients were suppressed since its acceptance. */
   leavesOut: boolean;
   attachments: {
     number: number;
@@ -39,7 +38,6 @@ export interface OpenEmail {
     contentId: string | null;
     bytes: number;
   }[];
-  /** Routes for which its domain is verified. */
   verifiedRoutes: string[];
   dkimSelector: string | null;
   dkimPrivateKey: Buffer | null;
@@ -48,7 +46,6 @@ export interface OpenEmail {
   now: number;
 }
 
-/** Reads an e-mail with all that is handed over but the contents of its files; null when there is none. */
 export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | null> {
   const [email] = await sql<OpenEmail[]>`
     select e.id, e.account_id, a.status as account_status, e.request_id, e.status, e.submission, e.route, e.domain,
@@ -72,12 +69,12 @@ export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | n
   return email ?? null;
 }
 
-/** A domain's private key, PEM. @throws DecryptionError */
+/** Decrypts a domain's private key, PEM. @throws DecryptionError */
 export function signingKey(secretsKey: Buffer, domainId: string, encrypted: Buffer): string {
   return decrypt(secretsKey, domainSecretOwner(domainId), encrypted);
 }
 
-/** One piece of a file; undefined behind the last. */
+/** One piece of a file; undefined after the last. */
 export async function readPiece(
   sql: Sql,
   id: string,
@@ -90,8 +87,8 @@ export async function readPiece(
 }
 
 /**
- * Leaves out of an e-mail that no provider was given yet who came onto the suppression list since it was accepted. They are free: refunded
- * with the rest where nothing is left, which is over then, else once a provider has it.
+ * Leaves out recipients suppressed since acceptance, if never submitted. They are refunded when a provider has the e-mail; if no recipient
+ * is left, the e-mail is final and refunded as a whole.
  */
 export async function leaveOutSuppressed(sql: Sql, id: string): Promise<void> {
   await sql`
@@ -121,7 +118,6 @@ export async function leaveOutSuppressed(sql: Sql, id: string): Promise<void> {
     update email_contents set html = null, text = null where email_id in (select id from over)`;
 }
 
-/** As SQL, of an e-mail `e`: its addresses that are on the suppression list and were not left out. */
 function toLeaveOut(sql: Sql): Fragment {
   return sql`
     select r.position, r.address from email_recipients r
@@ -130,10 +126,10 @@ function toLeaveOut(sql: Sql): Fragment {
 }
 
 /**
- * Notes that an e-mail is about to leave by a route.
- * @param again also one whose hand-over got no answer: its provider takes the same id once, and the same e-mail
- * @param keyScope the provider's account; null: it has one only
- * @returns the number of this try; null where it must not leave: it has, it is over, another route has it, or somebody is to be left out
+ * Claims an e-mail for a submit.
+ * @param again also claim one without a response: the provider deduplicates by our id
+ * @param keyScope the provider's account; null: it has only one
+ * @returns the number of the attempt; null: already submitted, final, on another route, or with recipients to leave out
  */
 export async function claimEmail(
   sql: Sql,
@@ -152,9 +148,8 @@ export async function claimEmail(
 }
 
 /**
- * Takes a claim back: the provider certainly has not got it, now or before.
- * @param first it was the first try
- * @returns false where it is not this try's any more: what became of it was decided meanwhile, or another one is under way
+ * Releases a claim: the provider certainly does not have the e-mail, not even from an earlier attempt.
+ * @returns false when the claim is outdated: the e-mail was settled meanwhile, or another attempt is under way
  */
 export async function putEmailBack(
   sql: Sql,
@@ -170,23 +165,19 @@ export async function putEmailBack(
   return back.length > 0;
 }
 
-/** Nobody knows whether the provider has it. */
+/** Marks a submit as unanswered: the provider may or may not have the e-mail. */
 export async function leaveEmailUnanswered(sql: Sql, id: string, code: string | null): Promise<void> {
   await sql`
     update emails set submission = 'unanswered', error_code = ${code}, updated_at = now()
      where id = ${id} and submission = 'submitting'`;
 }
 
-/** What the answer to a hand-over says as events of its route. */
 export interface AnswerEvents {
   route: string;
   events: readonly ProviderEmailEvent[];
 }
 
-/**
- * The provider has it: it is sent, unless an event said more already. Its files are not needed any more. What else the answer said is
- * stored with that or not at all.
- */
+/** Records acceptance by the provider: `sent`, unless an event moved it further. Stores the response's events in the same transaction. */
 export async function acceptEmail(
   sql: Database,
   id: string,
@@ -215,10 +206,7 @@ async function accept(sql: Sql, id: string, providerEmailId: string): Promise<vo
     delete from email_attachment_pieces where email_id = ${id} and exists (select from accepted)`;
 }
 
-/**
- * The provider certainly has not got it, and never will: as `failEmail`. What else the answer said is stored with that or not at all.
- * @param claim the try that was refused; null: it was refused before it was tried
- */
+/** As {@link failEmail} after a refusal for good; stores the response's events in the same transaction. @param claim null: not tried */
 export async function refuseEmail(
   sql: Database,
   id: string,
@@ -233,11 +221,10 @@ export async function refuseEmail(
 }
 
 /**
- * An e-mail that the provider certainly has not got is given up: it has failed, what it cost is given back, once, and its content is
- * deleted. Anything else stays as it is.
- * @param claim the try that was refused, where one was: also where nobody waited for its answer any more, and it counts as unknown, unless
- *   those who were left out of it were refunded with that, as it has one refund; null: only what waits
- * @returns what it is now; null when there is no such accepted e-mail
+ * Fails and refunds, once, an e-mail that the provider certainly does not have, and deletes its content; leaves others unchanged.
+ * @param claim the refused attempt; it may fail even an `unknown` e-mail, unless left-out recipients were refunded then, as there is only
+ *   one refund. Null: fail it only while it waits
+ * @returns its status afterwards; null when there is no such accepted e-mail
  */
 export async function failEmail(
   sql: Sql,
@@ -254,9 +241,8 @@ export async function failEmail(
 }
 
 /**
- * Staff give an e-mail up that waits, or of which nobody knows whether its provider has it: it has failed and is refunded, once. One
- * that is being handed over stays as it is, unless its workflow has ended: then nobody is at it.
- * @returns what it is now; null when there is no such accepted e-mail
+ * Fails and refunds, once, an e-mail that staff give up: waiting or unanswered, or being submitted by a workflow that has ended.
+ * @returns its status afterwards; null when there is no such accepted e-mail
  */
 export async function giveUpEmail(sql: Sql, id: string, workflowEnded: boolean): Promise<EmailStatus | null> {
   const from: Fragment = workflowEnded
@@ -284,14 +270,10 @@ async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): P
   return row?.status ?? null;
 }
 
-/**
- * The wait is over: an e-mail that was never handed over fails and is refunded; of one without an answer nothing is known, and nothing
- * will be.
- * @returns what it is now; null when there is no such accepted e-mail
- */
+/** Ends an e-mail at its deadline: never submitted, it fails and is refunded; unanswered, it becomes `unknown`. @returns its status */
 export async function endEmail(sql: Database, id: string): Promise<EmailStatus | null> {
   return await transaction(sql, async (tx) => {
-    // A try may be put back this very moment: then it waits, and fails.
+    // A claim may be released concurrently: the e-mail then waits again, and fails.
     await tx`select from emails where id = ${id} for update`;
     return await endLocked(tx, id);
   });
@@ -312,7 +294,7 @@ async function endLocked(sql: Sql, id: string): Promise<EmailStatus | null> {
   return row!.status;
 }
 
-/** Gives an e-mail that no provider has to another route. @returns false where that is no longer so */
+/** Moves an e-mail that no provider has to another route. @returns false when that no longer holds */
 export async function moveEmail(sql: Sql, id: string, from: string, to: string): Promise<boolean> {
   const moved = await sql`
     update emails set route = ${to} where id = ${id} and route = ${from} and status = 'queued' and submission = 'waiting'

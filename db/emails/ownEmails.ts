@@ -2,36 +2,30 @@ import type { EmailStatus } from '../../domain/email/statuses.ts';
 import type { StatementForCustomer } from '../../domain/money.ts';
 import type { Fragment, Sql } from '../connection.ts';
 
-/** What an own e-mail is about: a statement, or a statement past its due time. */
 type OwnEmailKind = 'statement' | 'reminder';
 
-/** For how long an own e-mail is tried to be sent. */
 const TRIED_FOR = '72 hours';
-// What was done about a statement late, a payment that is not booked yet say, has a day; what is long overdue was dealt with otherwise.
+// A day of grace: the payment may not be booked yet. Long-overdue statements are handled otherwise.
 const REMINDED_AFTER = '1 day';
 const REMINDED_UNTIL = '4 days';
 
-/** An own e-mail whose try is due. */
 export interface DueOwnEmail {
   idx: string;
   kind: OwnEmailKind;
-  /** The statement. */
+  /** The statement's id. */
   subject: string;
-  /** Its time is over: it is tried no more. */
   over: boolean;
-  /** The first try, where nothing was in the way before. */
+  /** First attempt; nothing prevented an earlier one. */
   first: boolean;
 }
 
-/** Of a statement, what it was last e-mailed with. */
 export interface StatementEmail {
-  /** Null: never asked for. `waiting`, then the status of the e-mail, or why none was sent. */
+  /** Null: never requested. `waiting`, then the e-mail's status, or why none was sent. */
   emailStatus: string | null;
-  /** When the e-mail was accepted. */
   emailedAt: Date | null;
 }
 
-/** Asks for a statement to be e-mailed; call it in the transaction that issues it. One that was asked for before is e-mailed again. */
+/** Queues a statement's e-mail, also a repeated one; call it in the transaction that issues the statement. */
 export async function addStatementEmail(tx: Sql, statement: string): Promise<void> {
   await tx`
     insert into own_emails (idx, kind, subject)
@@ -39,7 +33,7 @@ export async function addStatementEmail(tx: Sql, statement: string): Promise<voi
       from own_emails where subject = ${statement} and kind = 'statement'`;
 }
 
-/** Has the e-mail of a statement that waits tried at once. @returns false when none waits */
+/** Makes the queued e-mail of a statement due now. @returns false when none is queued */
 export async function hurryStatementEmail(tx: Sql, statement: string): Promise<boolean> {
   const waiting = await tx`
     update own_emails set next_try_at = least(next_try_at, now())
@@ -48,7 +42,7 @@ export async function hurryStatementEmail(tx: Sql, statement: string): Promise<b
   return waiting.count > 0;
 }
 
-/** Asks for a reminder of each statement that is a day overdue, once, where its account has a contact address. */
+/** Queues one reminder per statement that is a day overdue, if its account has a contact address. */
 export async function addReminders(sql: Sql): Promise<void> {
   await sql`
     insert into own_emails (idx, kind, subject)
@@ -59,10 +53,7 @@ export async function addReminders(sql: Sql): Promise<void> {
     on conflict (idx) do nothing`;
 }
 
-/**
- * Takes the own e-mail whose try is due for longest; undefined where none is. Until its next one, a minute later at first and an hour at
- * last, nobody else takes it: what becomes of a crash is seen then.
- */
+/** Leases the own e-mail due for longest, for a minute up to an hour; after a worker's crash it is tried again when the lease ends. */
 export async function takeDueOwnEmail(sql: Sql): Promise<DueOwnEmail | undefined> {
   const [taken] = await sql<DueOwnEmail[]>`
     with due as (
@@ -75,7 +66,7 @@ export async function takeDueOwnEmail(sql: Sql): Promise<DueOwnEmail | undefined
   return taken;
 }
 
-/** Notes that an own e-mail was accepted: it is over. @returns what the e-mail is: `suppressed` where it goes to nobody */
+/** Records an accepted own e-mail, which ends it. @returns the e-mail's status: `suppressed` when all recipients are */
 export async function noteAccepted(sql: Sql, idx: string, emailId: string): Promise<EmailStatus> {
   const [email] = await sql<{ status: EmailStatus }[]>`
     with noted as (
@@ -86,34 +77,28 @@ export async function noteAccepted(sql: Sql, idx: string, emailId: string): Prom
   return email!.status;
 }
 
-/** Notes why an own e-mail was not accepted this time. */
 export async function noteRefused(sql: Sql, idx: string, refusal: string): Promise<void> {
   await sql`update own_emails set refusal = ${refusal} where idx = ${idx} and email_id is null`;
 }
 
-/**
- * Ends an own e-mail that was not sent.
- * @param refusal why; null: what it was refused for the last time
- */
+/** Ends an own e-mail that was not sent. @param refusal why; null: the latest recorded refusal */
 export async function endOwnEmail(sql: Sql, idx: string, refusal: string | null): Promise<void> {
   await sql`
     update own_emails set next_try_at = null, refusal = coalesce(${refusal}, refusal, 'too_late')
      where idx = ${idx} and email_id is null`;
 }
 
-/** The e-mail that an account sent under an `idx`, the latest; null when there is none. However long ago: keys of requests last a day. */
+/** The latest e-mail an account sent under an `idx`, however old (idempotency keys last only a day); null when there is none. */
 export async function emailOfIdx(sql: Sql, accountId: string, idx: string): Promise<string | null> {
   const [email] = await sql<{ id: string }[]>`
     select id from emails where account_id = ${accountId} and idx = ${idx} order by id desc limit 1`;
   return email?.id ?? null;
 }
 
-/** What an e-mail about a statement says, and where it goes; null: nowhere. */
 interface StatementMatter extends StatementForCustomer {
   contactEmail: string | null;
 }
 
-/** Reads what an e-mail about a statement says; undefined where there is no such statement. */
 export async function readStatementMatter(sql: Sql, statement: string): Promise<StatementMatter | undefined> {
   const [matter] = await sql<StatementMatter[]>`
     select s.id as statement, s.account_id as account, to_char(s.month, 'YYYY-MM') as month, s.amount_grosze, s.due_at, s.paid_at,
@@ -122,7 +107,6 @@ export async function readStatementMatter(sql: Sql, statement: string): Promise<
   return matter;
 }
 
-/** As SQL, beside `statements`: what {@link StatementEmail} says. */
 export function statementEmail(sql: Sql): { columns: Fragment; join: Fragment } {
   return {
     columns: sql`

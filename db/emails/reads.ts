@@ -4,16 +4,14 @@ import { startable, type StartableEmailRow } from './accept.ts';
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import type { TimelineEntry } from '../../domain/timeline.ts';
 
-/** An e-mail that is to be handed over: its workflow should be running. */
 export type OpenEmail = StartableEmailRow & OpenState;
 
-// What was accepted just now may be on its way to its workflow.
+// An e-mail accepted just now may not have reached its workflow yet.
 const SETTLED = '5 minutes';
 
 /**
- * A page of the e-mails of all accounts that are to be handed over, by account and id. Those that a provider has need no workflow before
- * there is an event of them, which starts it.
- * @param after `account/e-mail` of the last one of the page before, or ''
+ * A page of all accounts' e-mails to be submitted, by account and id. Others need no workflow until an event starts one.
+ * @param after `account/e-mail` of the last row of the previous page, or ''
  */
 export async function openEmailsAfter(sql: Sql, after: string, limit: number): Promise<OpenEmail[]> {
   const [account = '', id = ''] = after.split('/');
@@ -28,14 +26,12 @@ export async function openEmailsAfter(sql: Sql, after: string, limit: number): P
      order by a.id, o.id limit ${limit}`;
 }
 
-/** An e-mail, where it is to be handed over. */
 export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | null> {
   const [email] = await sql<OpenEmail[]>`
     select ${startable(sql)}, ${openState(sql)} from emails m where m.id = ${id} and m.status = 'queued'`;
   return email ?? null;
 }
 
-/** An e-mail as its account sees it. */
 export interface EmailRow {
   id: string;
   status: EmailStatus;
@@ -44,7 +40,7 @@ export interface EmailRow {
   replyTo: string | null;
   subject: string;
   idx: string | null;
-  /** 0 where test credits paid. */
+  /** 0 when paid with test credits. */
   costGrosze: number;
   errorCode: string | null;
   sentAt: Date | null;
@@ -53,29 +49,24 @@ export interface EmailRow {
   recipients: { kind: 'to' | 'cc' | 'bcc'; address: string; state: RecipientState }[];
 }
 
-/** An e-mail with what happened to it. */
 export interface EmailWithEvents extends EmailRow {
-  /** How many more there were that are not kept. */
+  /** Events beyond the limit, which are not stored. */
   eventsLeftOut: number;
   events: { kind: string; address: string | null; at: Date; details: Record<string, unknown> }[];
 }
 
-/** Which e-mails are wanted; null admits all. */
 interface EmailFilter {
   status: EmailStatus | null;
   idx: string | null;
-  /** A recipient's address. */
   address: string | null;
-  /** Only those before the one with this id. */
   before: string | null;
 }
 
 type EventInJson = Omit<EmailWithEvents['events'][number], 'at'> & { at: string };
 
-// Of one e-mail; an open counts each time.
+// Per e-mail; every open counts.
 const EVENTS_SHOWN = 200;
 
-/** E-mails of an account, newest first. */
 export async function listEmails(
   sql: Sql,
   accountId: string,
@@ -98,9 +89,9 @@ export async function listEmails(
   ];
 }
 
-/** One e-mail of an account with its latest events, the oldest of them first; null when it has none of this id. */
+/** One e-mail of an account with its latest events, oldest first; null when the account has none with this id. */
 export async function readEmail(sql: Sql, accountId: string, id: string): Promise<EmailWithEvents | null> {
-  // In one statement: what is shown of the e-mail and of its events is of one moment.
+  // One statement, so that the e-mail and its events are of the same snapshot.
   const [email] = await sql<(Omit<EmailWithEvents, 'events'> & { events: EventInJson[] })[]>`
     select ${columns(sql)}, e.events_left_out,
            (select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'address', address, 'at', at, 'details', details)
@@ -119,17 +110,15 @@ function columns(sql: Sql): Fragment {
     ${recipientsOf(sql)} as recipients`;
 }
 
-/** As SQL, of e-mails `e`: their addresses with what is known of each, in their order. */
 export function recipientsOf(sql: Sql): Fragment {
   return sql`
     (select coalesce(jsonb_agg(jsonb_build_object('kind', r.kind, 'address', r.address, 'state', r.state) order by r.position), '[]')
        from email_recipients r where r.email_id = e.id)`;
 }
 
-// More than these are a loop of somebody's, not an e-mail's way.
+// Per kind; more come from a mail loop, not from normal processing.
 const MANY = 200;
 
-/** What staff see of an e-mail: nothing of its contents. */
 interface EmailHead {
   id: string;
   accountId: string;
@@ -150,7 +139,6 @@ interface EmailHead {
   attachments: number;
 }
 
-/** The head of an accepted e-mail; null when there is none. */
 export async function readEmailHead(sql: Sql, id: string): Promise<EmailHead | null> {
   const [head] = await sql<EmailHead[]>`
     select id, account_id, request_id, status, submission, error_code, route, domain, provider_email_id, cost_grosze,
@@ -161,7 +149,6 @@ export async function readEmailHead(sql: Sql, id: string): Promise<EmailHead | n
   return head ?? null;
 }
 
-/** The way of an e-mail, oldest first, as the database knows it: without addresses. */
 export async function readEmailTimeline(sql: Sql, head: EmailHead): Promise<TimelineEntry[]> {
   const { id, accountId } = head;
   const rows = await Promise.all([
@@ -197,7 +184,6 @@ export async function readEmailTimeline(sql: Sql, head: EmailHead): Promise<Time
        where account_id = ${accountId} and subject = ${id} and action <> 'emails show' order by audit_log.id limit ${MANY}`,
   ]);
   const entries = [...ofHead(head), ...rows.flat()];
-  // The sort is stable.
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
 }
 
@@ -212,13 +198,11 @@ function ofHead(head: EmailHead): TimelineEntry[] {
   ];
 }
 
-/** An e-mail in a list for staff. */
 type ListedEmail = Pick<
   EmailHead,
   'id' | 'accountId' | 'status' | 'submission' | 'errorCode' | 'route' | 'domain' | 'costGrosze' | 'createdAt'
 > & { addresses: number };
 
-/** Accepted e-mails of an account, newest first. */
 export async function listEmailsForStaff(
   sql: Sql,
   { accountId, status }: { accountId: string; status: string | null },

@@ -2,13 +2,12 @@ import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import type { Step } from '../maintenance/retention.ts';
 import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 
-// A hand-over that began in time has ended by then.
+// A submit that began before the deadline has ended by then.
 const OVER_AFTER = '1 hour';
 
 /**
- * Takes contents, addresses and names out of the next e-mails by id. The walk waits before one that is still to be handed over: that
- * is over in 72 hours, whatever became of its workflow. Status, price, times and the numbers of addresses and events stay.
- * @param before e-mails made before this id
+ * Erases contents, addresses and names of the next e-mails by id, and keeps status, price, times and counts. Stops before one that may
+ * still be submitted, which is final within 72 hours whatever happens to its workflow.
  */
 export async function eraseEmailsAfter(
   sql: Database,
@@ -25,7 +24,7 @@ export async function eraseEmailsAfter(
   });
 }
 
-/** Takes contents, addresses and names out of e-mails; those that are still to be handed over are left alone. Returns how many. */
+/** Skips e-mails that may still be submitted; returns how many were erased. */
 async function eraseEmails(tx: Sql, ids: readonly string[]): Promise<number> {
   const erased = await tx<{ id: string }[]>`
     update emails e
@@ -43,24 +42,20 @@ async function eraseEmails(tx: Sql, ids: readonly string[]): Promise<number> {
   return done.length;
 }
 
-/**
- * Takes addresses out of the answers that idempotency keys keep. The records stay: a request that comes again within its 24 hours must
- * not be sent again.
- */
+/** Erases addresses in stored idempotent responses. The records stay: a request repeated within 24 hours must not send again. */
 async function eraseEmailAnswers(tx: Sql, ids: readonly string[]): Promise<void> {
   await tx`
     update idempotency_keys set accepted_body = jsonb_set(accepted_body, '{to}', to_jsonb(${ERASED_ADDRESS}::text), false)
      where request_id in (select request_id from emails where id = any(${ids as string[]}::text[]))`;
 }
 
-/** Whose data, and whether of one account or (null) of all. */
+/** The person whose data is concerned; `accountId` null means in all accounts. */
 export interface Addressee {
-  /** In small letters. */
+  /** In lower case. */
   address: string;
   accountId: string | null;
 }
 
-/** How much there is of an address, by table. */
 export async function countAddressTraces(sql: Sql, addressee: Addressee): Promise<Record<string, number>> {
   const { address } = addressee;
   const of = ofAccount(sql, addressee);
@@ -77,10 +72,9 @@ export async function countAddressTraces(sql: Sql, addressee: Addressee): Promis
 }
 
 /**
- * Erases what is stored about an address, in one transaction: the whole of each e-mail to or from it, since a body may name anybody;
- * its unsubscribe links; that it is the contact address of accounts. Entries of suppression lists stay, because without the address nobody could keep them, and contacts,
- * which are erased by their number. E-mails that are still to be handed over are left.
- * @returns how many are left
+ * Erases an address in one transaction: e-mails to or from it as a whole, since a body may name it anywhere, unsubscribe links, and
+ * accounts' contact address. Keeps suppressions, which need the address to work, contacts (erased by number) and e-mails that may still be
+ * submitted; returns how many of these.
  */
 export async function eraseAddressee(sql: Database, addressee: Addressee): Promise<number> {
   const { address, accountId } = addressee;
@@ -108,14 +102,13 @@ export async function eraseAddressee(sql: Database, addressee: Addressee): Promi
   });
 }
 
-/** As `forgetStatistics`, of the tables of e-mails. */
+/** Refreshes the statistics of the tables of e-mails after an erasure. */
 export async function forgetEmailStatistics(sql: Sql): Promise<void> {
   await sql`
     analyze emails, email_recipients, email_contents, email_attachments, email_events, provider_email_events, unsubscribe_links,
             simulator_emails, simulator_email_events, idempotency_keys, webhook_attempts`;
 }
 
-/** As SQL, of e-mails `e`: they go to this address, or have it as sender or reply address. */
 export function concerns(sql: Sql, { address, accountId }: Addressee): Fragment {
   return sql`
     (e.id in (select r.email_id from email_recipients r where lower(r.address) = ${address})
@@ -123,12 +116,10 @@ export function concerns(sql: Sql, { address, accountId }: Addressee): Fragment 
     and (${accountId}::text is null or e.account_id = ${accountId})`;
 }
 
-// As SQL, of e-mails `e`: it may still be handed over.
 function isOpen(sql: Sql): Fragment {
   return sql`(e.status = 'queued' and e.give_up_at > now() - ${OVER_AFTER}::interval)`;
 }
 
-// As SQL, of provider events `p`.
 function namesAddress(sql: Sql, { address, accountId }: Addressee): Fragment {
   return sql`${accountId}::text is null and exists (select from unnest(p.addresses) a where lower(a) = ${address})`;
 }

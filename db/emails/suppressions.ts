@@ -1,26 +1,23 @@
 import { isToken } from '../links/links.ts';
 import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 
-/** Characters of an unsubscribe token: about 120 bits, beyond all guessing. */
+/** Characters of an unsubscribe token, about 120 bits. */
 export const UNSUBSCRIBE_TOKEN_LENGTH = 20;
 
-/** Why an address is on the list: it does not take e-mail, complained, unsubscribed, or was put there. */
 type SuppressionReason = 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
 
-/** The strongest last: what a person wants counts for more than what a mail server says, and that for more than what the account wrote. */
+/** The strongest last: a recipient's wish outranks a mail server's report, which outranks the account's own entry. */
 const BY_STRENGTH: readonly SuppressionReason[] = ['manual', 'bounce', 'unsubscribe', 'complaint'];
 
-/** An address that an account is not to write to any more. */
 export interface Suppression {
-  /** In small letters. */
+  /** In lower case. */
   address: string;
   reason: SuppressionReason;
-  /** What it followed from; null where somebody put it there. */
+  /** The e-mail that caused it; null for a manual entry. */
   emailId: string | null;
   createdAt: Date;
 }
 
-/** Addresses of an account by name, those behind `after`. */
 export async function listSuppressions(
   sql: Sql,
   accountId: string,
@@ -35,7 +32,7 @@ export async function listSuppressions(
   ];
 }
 
-/** Puts addresses on the list; those that are there keep their reason. @returns how many were not there */
+/** Adds addresses to the list; existing entries keep their reason. @returns how many were added */
 export async function addSuppressions(
   sql: Sql,
   accountId: string,
@@ -48,7 +45,7 @@ export async function addSuppressions(
   return added.length;
 }
 
-/** As SQL, the end of an insert of entries: of an address that is there a stronger reason takes the place of its own, with its e-mail. */
+/** As SQL, the end of an insert of entries: a stronger reason replaces the existing one, with its e-mail. */
 export function orStrongerReason(sql: Sql): Fragment {
   const strength = BY_STRENGTH as string[];
   return sql`
@@ -56,10 +53,7 @@ export function orStrongerReason(sql: Sql): Fragment {
        where array_position(${strength}::text[], excluded.reason) > array_position(${strength}::text[], suppressions.reason)`;
 }
 
-/**
- * Takes an address off the list.
- * @returns the route whose provider reported what it followed from; null where none did, undefined when the address is not on the list
- */
+/** @returns the route whose provider reported the bounce or complaint, or null; undefined when the address was not on the list */
 export async function removeSuppression(
   sql: Sql,
   accountId: string,
@@ -73,18 +67,15 @@ export async function removeSuppression(
   return removed?.route;
 }
 
-/** What an unsubscribe link stands for. */
 export interface UnsubscribeLink {
   accountId: string;
   accountName: string;
-  /** In small letters. */
   address: string;
   emailId: string;
-  /** The list says so; or a complaint about its e-mails does, and this e-mail was unsubscribed from. */
+  /** Suppressed as unsubscribed; or for a complaint, when this very e-mail was unsubscribed from. */
   unsubscribed: boolean;
 }
 
-/** What a token stands for; null when there is no such link. */
 export async function findUnsubscribeLink(sql: Sql, token: string): Promise<UnsubscribeLink | null> {
   if (!isToken(token, UNSUBSCRIBE_TOKEN_LENGTH)) return null;
   const [link] = await sql<UnsubscribeLink[]>`
@@ -96,17 +87,17 @@ export async function findUnsubscribeLink(sql: Sql, token: string): Promise<Unsu
   return link ?? null;
 }
 
-/** Puts the address of a link on its account's list, whatever it was there for, and notes it with the e-mail, once. */
+/** Suppresses the address of a link as unsubscribed, and logs it as an event of the e-mail, once. */
 export async function unsubscribe(sql: Database, link: UnsubscribeLink): Promise<void> {
   const { accountId, address, emailId } = link;
   await transaction(sql, async (tx) => {
-    // The e-mail before the list, as events of e-mails lock them.
+    // Locks the e-mail before the list, the same order as events use.
     await tx`select from emails where id = ${emailId} for key share`;
     const { count } = await tx`
       insert into suppressions (account_id, address, reason, email_id)
       values (${accountId}, ${address}, 'unsubscribe', ${emailId})
       ${orStrongerReason(tx)}`;
-    // A statement of its own: it sees what those did who had the entry locked before.
+    // A separate statement, to see the commits of transactions that held the entry's lock.
     await tx`
       insert into email_events (email_id, kind, address, at)
       select id, 'unsubscribed', case when erased_at is null then ${address}::text end, now() from emails
@@ -114,13 +105,11 @@ export async function unsubscribe(sql: Database, link: UnsubscribeLink): Promise
   });
 }
 
-// As SQL.
 function hasComplained(sql: Sql, { accountId, address }: UnsubscribeLink): Fragment {
   return sql`
     exists (select from suppressions where account_id = ${accountId} and address = ${address} and reason = 'complaint')`;
 }
 
-// As SQL, whether an e-mail was unsubscribed from.
 function wasLeft(sql: Sql, emailId: Fragment): Fragment {
   return sql`exists (select from email_events v where v.email_id = ${emailId} and v.kind = 'unsubscribed')`;
 }

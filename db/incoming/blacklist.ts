@@ -1,30 +1,23 @@
 import { withinQuotas } from '../accounts/quotas.ts';
 import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 
-/** A number on an account's blacklist (v2.3.0, BlacklistEntry). */
+/** An entry of an account's blacklist (v2.3.0, BlacklistEntry). */
 export interface BlacklistRow {
-  /** MSISDN in E.164 with plus. */
+  /** E.164 with plus. */
   msisdn: string;
   reason: string | null;
   createdAt: Date;
-  /** null: no end. */
+  /** Null: it never expires. */
   expiresAt: Date | null;
 }
 
-/**
- * A subquery that finds the entry in force of a number, to be used as `exists (${activeEntry(…)})`.
- * @param account fragment for the account's id, such as a column of the statement around it
- * @param msisdn fragment for the number in E.164 with plus
- */
+/** As SQL, a number's entry in force, for use as `exists (${activeEntry(…)})`. @param msisdn E.164 with plus */
 export function activeEntry(sql: Sql, account: Fragment, msisdn: Fragment): Fragment {
   return sql`select listed.reason from blacklist listed
               where listed.account_id = ${account} and listed.msisdn = ${msisdn} and ${inForce(sql, sql`listed`)}`;
 }
 
-/**
- * A page of the entries in force, sorted by number (v2.3.0, Blacklist and opt-out).
- * @param after only numbers behind this one; null: from the beginning
- */
+/** A page of the entries in force, by number (v2.3.0, Blacklist and opt-out). @param after null: from the beginning */
 export async function readBlacklist(
   sql: Sql,
   accountId: string,
@@ -38,12 +31,7 @@ export async function readBlacklist(
      order by msisdn limit ${limit}`;
 }
 
-/**
- * Lists numbers, all or none; an entry that is there gets the new reason and end. What stood there in force keeps its
- * `created_at`.
- * @param msisdns distinct numbers in E.164 with plus
- * @param expiresAt the end, epoch milliseconds; null: none
- */
+/** Adds or updates entries; those in force keep `created_at`. @param msisdns distinct, E.164 with plus @param expiresAt epoch ms */
 export async function addToBlacklist(
   sql: Sql,
   accountId: string,
@@ -52,7 +40,7 @@ export async function addToBlacklist(
   expiresAt: number | null,
 ): Promise<void> {
   const end = expiresAt === null ? null : new Date(expiresAt);
-  // Sorted: two requests for the same numbers wait for each other instead of deadlocking.
+  // Sorted, so that concurrent requests for the same numbers do not deadlock.
   await sql`
     insert into blacklist (account_id, msisdn, reason, expires_at)
     select ${accountId}, msisdn, ${reason}, ${end}::timestamptz
@@ -62,7 +50,7 @@ export async function addToBlacklist(
            created_at = case when ${inForce(sql, sql`blacklist`)} then blacklist.created_at else now() end`;
 }
 
-/** As {@link addToBlacklist}, within what the account may keep. @throws QuotaReachedError and nothing is listed */
+/** As {@link addToBlacklist}, within the account's quota. @throws QuotaReachedError; nothing is added then */
 export async function extendBlacklist(
   sql: Database,
   accountId: string,
@@ -75,7 +63,7 @@ export async function extendBlacklist(
   );
 }
 
-/** Takes a number off the list; false when no entry of it is in force. */
+/** Removes a number. @returns false when it has no entry in force */
 export async function removeFromBlacklist(sql: Sql, accountId: string, msisdn: string): Promise<boolean> {
   const removed = await sql`
     delete from blacklist
@@ -84,10 +72,7 @@ export async function removeFromBlacklist(sql: Sql, accountId: string, msisdn: s
   return removed.length > 0;
 }
 
-/**
- * Lists a number because its owner opted out: reason `opt_out`, no end, whatever stood there before. Repeated, it
- * changes nothing: `created_at` stays the moment of the first opt-out.
- */
+/** Blacklists a number for ever after an opt-out, replacing any other entry; a repeated opt-out keeps the first `created_at`. */
 export async function blacklistForOptOut(sql: Sql, accountId: string, msisdn: string): Promise<void> {
   await sql`
     insert into blacklist (account_id, msisdn, reason) values (${accountId}, ${msisdn}, 'opt_out')
@@ -100,22 +85,16 @@ function inForce(sql: Sql, entry: Fragment): Fragment {
   return sql`(${entry}.expires_at is null or ${entry}.expires_at > now())`;
 }
 
-/** What an opt-out link stands for. */
 export interface OptOutLink {
   accountId: string;
-  /** MSISDN in E.164 with plus. */
   msisdn: string;
-  /** The name under which the message with the link was sent. */
   sender: string;
-  /** The number is on the account's blacklist by opt-out already. */
   optedOut: boolean;
 }
 
 /**
- * Finds those opt-out links of a sender's recipients that there are: each number has one for an account and sender. The
- * others are made when the first message with one is accepted (the database's function `publish_opt_out`).
- * @param msisdns numbers in E.164 with plus
- * @returns tokens by number
+ * Existing opt-out tokens by number (E.164 with plus); there is one per account, sender and number. Missing ones are created with the first
+ * message that carries one (database function `publish_opt_out`).
  */
 export async function knownOptOuts(
   sql: Sql,
@@ -129,7 +108,6 @@ export async function knownOptOuts(
   return new Map(links.map(({ msisdn, token }) => [msisdn, token]));
 }
 
-/** What a token stands for; null when there is no such link. */
 export async function findOptOutLink(sql: Sql, token: string): Promise<OptOutLink | null> {
   const [link] = await sql<OptOutLink[]>`
     select l.account_id, l.msisdn, l.sender,

@@ -6,20 +6,19 @@ import { newId } from '../ids.ts';
 import { eventsOf, secondsSinceDue } from '../messages/statusEvents.ts';
 import { reportNoted } from '../routes/routes.ts';
 
-// After this long an unknown report is left to staff.
+// An unmatched report older than this is left to staff.
 const MATCH_WITHIN = '1 day';
 const LOOK_AGAIN = '2 seconds';
-// A report that comes with its answer often misses it by a moment.
+// A report sent along with the submit response often arrives a moment before the response is stored.
 const LOOK_AGAIN_SOON = '100 milliseconds';
-// By then an answer that came with the report is stored.
+// A response that came along with a report is stored by then.
 const ANSWERS_STORED_WITHIN = '10 seconds';
-// No answer is waited for longer (`responseSeconds`), with some time to be stored: what is still under way then was left so by
-// a worker that has ended, and keeps no report waiting.
+// Longer than any response timeout (`responseSeconds`) plus storing: a submit still under way then was abandoned by a dead worker and must
+// not delay reports.
 const ANSWERS_COME_WITHIN = '3 minutes';
-// Delivery is tried for 72 hours. A submit of before this, whose fate nobody will ever know, keeps no report from the next one to its phone.
+// Delivery is tried for 72 hours. An older submit of unknown outcome must not make a report for a newer one ambiguous.
 const REPORTS_COME_WITHIN = '7 days';
 
-/** Keeps reports as they came, before anything is concluded from them. */
 export async function storeReports(sql: Sql, route: string, reports: DeliveryReport[]): Promise<void> {
   const references = reports.map((report) => parseReference(report.reference));
   await sql`
@@ -39,48 +38,40 @@ export async function storeReports(sql: Sql, route: string, reports: DeliveryRep
     ${reportNoted(sql, route)}`;
 }
 
-/** Stands for all parts of a message in the reference of one that was submitted whole. */
+/** Part number in the reference of a message that was submitted whole. */
 export const WHOLE = 0;
 
-/** The reference of a part, or of a {@link WHOLE} message, as providers are given it. */
 export const partReference = (messageId: string, part: number): string => `${messageId}/${part}`;
 
 const REFERENCE = new RegExp(`^(msg_${ID_BODY})/([0-9]{1,3})$`);
 
-/** The message and part that {@link partReference} names; null for anything else. */
 export function parseReference(reference: string | null): { messageId: string; part: number } | null {
   const match = REFERENCE.exec(reference ?? '');
   return match?.[1] && match[2] ? { messageId: match[1], part: Number(match[2]) } : null;
 }
 
-/** The numbers of a message's parts whose last submit was on a route. */
 export async function partNumbers(sql: Sql, messageId: string, route: string): Promise<number[]> {
   const rows = await sql<{ part: number }[]>`
     select part from message_parts where message_id = ${messageId} and route = ${route} order by part`;
   return rows.map(({ part }) => part);
 }
 
-/** A stored report together with the part it speaks of. */
 export interface MatchedReport {
   reportId: number;
   messageId: string;
   part: number;
-  /** Null where the report names none. */
   providerMessageId: string | null;
   state: ReportState;
 }
 
 /**
- * Looks at reports that are due, oldest first: takes those that have met their part, and locks them until the transaction
- * ends. A report meets parts by its id, else by the id read in the route's other way. Where an SMSC gave one id twice, the
- * phone it speaks of decides, then which message was not reported yet. A part whose submit was left unanswered has no
- * id: it is met by a report that carries our reference, or that names its phone when no other part on this route can be
- * meant, also while staff have it wait to be submitted again. An id of a message to another phone counts only where nothing else is met.
- * Neither is concluded from the phone while a submit to it may still be answered. What was submitted long ago is left aside there.
- * While an answer is still awaited, a report waits for it: it is looked at again, less often the older it is, so
- * that however many reports stay unknown, they hold up nobody's.
- * @returns how many were looked at, those that met parts, once for each part, and in how many milliseconds the first of the
- *   others is due again, infinite without others
+ * Matches due reports to parts, oldest first, and locks them until the transaction ends.
+ *
+ * A report matches by its id, else by the id in the route's alternative notation. If an SMSC used an id twice, the report's phone decides,
+ * then which message has no report yet. A part with an unanswered submit, also one to be resubmitted by staff, has no id: it matches by our
+ * reference, or by phone if no other part on the route qualifies. An id of a message to another phone counts only if nothing else matches.
+ * Neither is concluded while a recent submit to the phone may still be answered. Unmatched reports are retried ever less often.
+ * @returns the number of reports tried; the matched ones, once per part; and the milliseconds until the first unmatched one is due again
  */
 export async function takeMatchedReports(
   sql: Sql,
@@ -153,8 +144,8 @@ export async function takeMatchedReports(
   };
 }
 
-// As SQL, for a report `r`: the parts of the one message that has this id on its route. One to another phone than the
-// report's is taken only once no answer with the same id for that phone is under way.
+// As SQL, for a report `r`: the parts with this id on its route, of one message. If that went to another phone, it matches only once no
+// response with the same id for the report's phone can be pending.
 function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
   return sql`
     select p.message_id, p.part, case when one.recipient = coalesce(r.phone, one.recipient) then ${choice}::int else 5 end as choice
@@ -168,8 +159,8 @@ function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
       ) one join message_parts p on p.message_id = one.message_id and p.route = r.route and p.provider_message_id = ${id}`;
 }
 
-// As SQL, for a report `r` that no id explains: the first unanswered part to its phone, where all of those are one
-// message's. Reports to one phone take their turns: the next one may speak of the same part, and is then known by its id.
+// As SQL, for a report `r` that no id matches: the first unanswered part to its phone, if all such parts belong to one message. Reports of
+// a phone are matched in order: a later one may be for the same part, which then has an id.
 function unansweredPartTo(sql: Sql): Fragment {
   return sql`
     select min(u.message_id), min(u.part), 4 from unanswered u
@@ -182,15 +173,14 @@ function unansweredPartTo(sql: Sql): Fragment {
     having count(distinct u.message_id) = 1`;
 }
 
-// As SQL, for a report `r`: whether it may speak of a submit to its phone that is not answered yet. PostgreSQL looks for these
-// once, and only where a report would else be met without an id of its own.
+// As SQL, for a report `r`: whether a submit to its phone is still awaiting its response. PostgreSQL computes `under_way` once, and only
+// when a report would otherwise be matched by phone.
 function answerUnderWay(sql: Sql): Fragment {
   return sql`
     exists (select from under_way w
              where w.route = r.route and w.recipient = r.phone and w.submitted_at <= r.received_at)`;
 }
 
-/** A message under report, with all its parts. */
 export interface ReportedMessage {
   id: string;
   status: string;
@@ -198,7 +188,7 @@ export interface ReportedMessage {
   states: { part: number; accepted: boolean; reportState: ReportState | null }[];
 }
 
-/** Locks the messages that reports speak of, in one order for all callers, and reads their parts. */
+/** Locks reported messages, in the order of their ids, and reads their parts. */
 export async function lockReportedMessages(sql: Sql, ids: string[]): Promise<ReportedMessage[]> {
   await sql`select from messages where id = any(${ids}) order by id for update`;
   return await sql<ReportedMessage[]>`
@@ -210,7 +200,6 @@ export async function lockReportedMessages(sql: Sql, ids: string[]): Promise<Rep
      group by m.id`;
 }
 
-/** What reports change about one part. */
 export interface PartChange {
   messageId: string;
   part: number;
@@ -218,7 +207,7 @@ export interface PartChange {
   providerMessageId: string | null;
 }
 
-/** Writes the states that parts have by their reports; a reported part was accepted, answer or not. */
+/** Stores the reported states of parts; a reported part counts as accepted, with or without a response. */
 export async function recordPartStates(sql: Sql, changes: PartChange[]): Promise<void> {
   await sql`
     update message_parts p
@@ -230,24 +219,20 @@ export async function recordPartStates(sql: Sql, changes: PartChange[]): Promise
      where p.message_id = c.message_id and p.part = c.part`;
 }
 
-/** A move of one message by its reports. */
 export interface MessageMove {
   messageId: string;
   from: 'queued' | 'sent';
   to: 'sent' | Outcome;
 }
 
-/** A message that was moved. */
 export interface MovedMessage {
   messageId: string;
   to: MessageMove['to'];
-  /** The webhook event of the move, where its account has a webhook. */
   event: string | null;
-  /** Since its send time, or its acceptance. */
+  /** Seconds since its send time or its acceptance. */
   afterSeconds: number;
 }
 
-/** Moves messages that are still where they are moved from, and writes the webhook event of each move. */
 export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<MovedMessage[]> {
   return await sql<MovedMessage[]>`
     with moved as (
@@ -267,15 +252,13 @@ export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<Move
       from moved s left join event e on e.id = s.event_id`;
 }
 
-/** What a workflow is to be signalled, with the webhook events it caused, oldest first. */
 export interface ReportedOutcome {
   messageId: string;
-  /** `held`: the SMSC has not taken what was left unanswered; it is to be submitted again. */
+  /** `held`: the SMSC did not accept an unanswered submit, which is to be repeated. */
   status: MessageMove['to'] | 'held';
   events: string[];
 }
 
-/** Notes outcomes that workflows have to be signalled, and that the reports are dealt with. */
 export async function noteOutcomes(
   sql: Sql,
   outcomes: ReportedOutcome[],

@@ -7,11 +7,7 @@ import { sentAt } from '../messages/statusEvents.ts';
 // v2.3.0, Limits: inbound reply match window.
 const MATCH_WITHIN = '30 days';
 
-/**
- * Keeps replies as they came, and reserves them for their workflows. What the provider hands over again is there already.
- * @param replies texts that can be stored; numbers as MSISDN in E.164 with plus, where they are numbers
- * @returns the ids of those that are new
- */
+/** Stores replies as received and reserves their workflows, ignoring duplicates; MSISDNs in E.164 with plus. @returns the new ids */
 export async function storeReplies(sql: Sql, route: string, replies: NetworkReply[]): Promise<string[]> {
   const stored = await sql<{ id: string }[]>`
     with seen as (
@@ -32,18 +28,16 @@ export async function storeReplies(sql: Sql, route: string, replies: NetworkRepl
   return stored.map(({ id }) => id);
 }
 
-/** A stored reply on its way to an account. */
 export interface ReceivedReply {
   id: string;
   state: 'received' | 'matched' | 'unmatched';
   accountId: string | null;
   sender: string;
   receiver: string | null;
-  /** As it came. */
   text: string;
 }
 
-/** Reads a reply and locks it until the transaction ends; null when there is none of this id. */
+/** Reads a reply and locks it until the transaction ends; null when there is none. */
 export async function lockReply(sql: Sql, id: string): Promise<ReceivedReply | null> {
   const [reply] = await sql<ReceivedReply[]>`
     select id, state, account_id, sender, receiver, received_text as text
@@ -52,9 +46,8 @@ export async function lockReply(sql: Sql, id: string): Promise<ReceivedReply | n
 }
 
 /**
- * The account whose keyword this is. Others than those receiving on the number it was sent to are left out, unless
- * nobody receives there: a word that happens to be somebody's keyword must not carry a reply away from the number's
- * owner.
+ * The account with this keyword; among those receiving on `receiver`, if there are any, since a word that happens to be another account's
+ * keyword must not redirect a reply from the number's owner.
  */
 export async function accountOfKeyword(
   sql: Sql,
@@ -69,15 +62,14 @@ export async function accountOfKeyword(
   return account?.id ?? null;
 }
 
-/** A message that a reply may answer. */
 interface AnsweredMessage {
   id: string;
   accountId: string;
 }
 
 /**
- * The last message that an account receiving on the reply's number wrote to the phone within the 30 days before it
- * (v2.3.0, Limits); null when there is none. Where the provider does not name the number, all accounts count.
+ * The last message to the phone within 30 days before the reply (v2.3.0, Limits), from an account receiving on its number, or from any
+ * receiving account if the provider does not name the number.
  */
 export async function lastMessageTo(sql: Sql, reply: ReceivedReply): Promise<AnsweredMessage | null> {
   const { receiver, sender } = reply;
@@ -85,8 +77,8 @@ export async function lastMessageTo(sql: Sql, reply: ReceivedReply): Promise<Ans
     select m.recipient, m.account_id from messages m
      where (m.recipient, m.account_id) > ${than} and ${isAnswerable(sql)}
      order by m.recipient, m.account_id, ${sentAt(sql)} desc, m.id desc limit 1`;
-  // One row is read for each account that has written to the phone, however much that is. Compared as pairs, and in the order of the whole
-  // index: asked for one phone, which may have a good part of all messages, PostgreSQL would rather go through all messages account by account.
+  // Reads one row per account that has written to the phone. Compared as pairs, in the order of the whole index: for a single phone, which
+  // may have a large share of all messages, PostgreSQL would rather scan all messages account by account.
   const [message] = await sql<AnsweredMessage[]>`
     with recursive writers as (
       (${next(sql`(${sender}, '')`)})
@@ -103,7 +95,6 @@ export async function lastMessageTo(sql: Sql, reply: ReceivedReply): Promise<Ans
   return message ?? null;
 }
 
-/** The account's last message to the phone within the 30 days before the reply; null when there is none. */
 export async function lastMessageOf(
   sql: Sql,
   accountId: string,
@@ -113,10 +104,7 @@ export async function lastMessageOf(
   return message?.id ?? null;
 }
 
-/**
- * The account that is told of whatever is sent to a number, as it alone receives there and has a webhook of the earlier
- * interface (v1.2.0, Events); null when there is none.
- */
+/** The account notified of everything sent to a number: the only one receiving there, with a v1.2.0 webhook (v1.2.0, Events). */
 export async function ownerOfNumber(sql: Sql, receiver: string): Promise<string | null> {
   const owners = await sql<{ id: string; hasLegacyWebhook: boolean }[]>`
     select a.id, a.legacy_webhook_url is not null as has_legacy_webhook from accounts a
@@ -125,23 +113,21 @@ export async function ownerOfNumber(sql: Sql, receiver: string): Promise<string 
   return owner?.hasLegacyWebhook === true && another === undefined ? owner.id : null;
 }
 
-/** Whose a reply is. */
 export interface ReplyMatch {
   accountId: string;
-  /** Without the keyword; null where only the number it was sent to is the account's. */
+  /** Without the keyword; null if only the receiving number belongs to the account. */
   text: string | null;
-  /** By which rule of v2.3.0; null: by none, so that only the earlier interface tells of it. */
+  /** The rule of v2.3.0 that matched; null: none, so only v1.2.0 shows the reply. */
   matchedBy: InboundRow['matchedBy'] | null;
   replyTo: string | null;
   optOut: boolean;
 }
 
-/** Whether a rule of v2.3.0 (keyword, last message) says whose a reply is: only then that interface shows it. */
+/** Whether a rule of v2.3.0 (keyword, last message) matched: only then v2.3.0 shows the reply. */
 export function isMatched(match: ReplyMatch | null): boolean {
   return match !== null && match.matchedBy !== null;
 }
 
-/** Hands a reply to its account, or with null leaves it to staff. */
 export async function settleReply(sql: Sql, id: string, match: ReplyMatch | null): Promise<void> {
   await sql`
     update inbound_messages
@@ -151,10 +137,7 @@ export async function settleReply(sql: Sql, id: string, match: ReplyMatch | null
      where id = ${id} and state = 'received'`;
 }
 
-/**
- * Writes the event of a reply of an account, once for each interface whose webhook it has; for the present one only of a
- * reply that is matched.
- */
+/** Writes the webhook events of an account's reply, one for each interface that has a webhook; for v2.3.0 only if the reply is matched. */
 export async function writeReceivedEvents(sql: Sql, id: string): Promise<void> {
   await sql`
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
@@ -170,14 +153,13 @@ export async function writeReceivedEvents(sql: Sql, id: string): Promise<void> {
     on conflict (subject_id) where subject_kind = 'inbound_v1' do nothing`;
 }
 
-/** The events of a reply, or of a message, that are not delivered yet. */
 export async function pendingEventsOf(sql: Sql, id: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from webhook_events where subject_id = ${id} and state = 'pending' order by created_at`;
   return rows.map((row) => row.id);
 }
 
-/** Sets the number on which an account receives replies (MSISDN in E.164 with plus); null: it receives none. */
+/** Sets the number on which an account receives replies (E.164 with plus); null: none. */
 export async function setInboundNumber(sql: Sql, accountId: string, msisdn: string | null): Promise<void> {
   await sql`update accounts set inbound_number = ${msisdn}, updated_at = now() where id = ${accountId}`;
 }
@@ -186,8 +168,8 @@ function receives(sql: Sql, account: Fragment): Fragment {
   return sql`${account}.inbound_number is not null and ${account}.status <> 'closed'`;
 }
 
-// As SQL, an account's last message that a reply may answer: of the 30 days before it. Its time is compared in
-// the database, where it is finer than a `Date`.
+// As SQL, the account's last answerable message within 30 days before the reply. Compared in the database, where times are finer than a
+// `Date`.
 function lastTo(sql: Sql, account: Fragment, { id, sender }: ReceivedReply): Fragment {
   const receivedAt = sql`(select received_at from inbound_messages where id = ${id})`;
   return sql`
@@ -197,13 +179,10 @@ function lastTo(sql: Sql, account: Fragment, { id, sender }: ReceivedReply): Fra
      order by ${sentAt(sql)} desc, m.id desc limit 1`;
 }
 
-/**
- * As SQL, a condition on messages `m`: some network was given it, or may have been, so that somebody may answer it. What
- * waits was given to none, for however long its route or its account does not send. (Clicks and opt-outs on the page
- * are attributed by the same rule, in the database's own functions `is_answerable` and `message_before`.)
- */
+// As SQL, whether a provider has, or may have, message `m`, so that it can be answered. A waiting message never left, however long its
+// route or account is blocked. The functions `is_answerable` and `message_before` attribute clicks and opt-outs by the same rule.
 function isAnswerable(sql: Sql): Fragment {
-  // Word for word the condition of the index `messages_answerable_of_account`.
+  // Literally the condition of the index `messages_answerable_of_account`.
   return sql`m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
     and not (m.status in ('queued', 'expired') and m.submission = 'waiting')`;
 }

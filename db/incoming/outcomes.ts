@@ -1,23 +1,20 @@
 import type { Sql } from '../connection.ts';
 import type { ReportedOutcome } from './deliveryReports.ts';
 
-/** An outcome on its way to a workflow. */
 export interface PendingOutcome extends ReportedOutcome {
   id: number;
 }
 
-// Longer than it takes to bring one to its workflow; after that it is taken again, as its worker may have died.
+// Longer than a signal takes; afterwards another worker takes the outcome, as the first may have died.
 const LEASE = '15 seconds';
 const LEASE_MAX = '5 minutes';
 
 /**
- * Takes outcomes to be brought to their workflows: those of priority messages first, the accounts in turns, of a message only the oldest, so
- * that a workflow gets them in their order. Nobody else takes them for a while, which grows with their age: those of workflows that do
- * not answer keep no others waiting.
- * @param tx a transaction: in the rest of it no table is read from end to end that has an index
+ * Leases outcomes to be signalled: by priority, accounts in rotation, and only the oldest of a message, so that its workflow gets them in
+ * order. Leases grow with age, so that unresponsive workflows do not delay others. Disables sequential scans in the transaction.
  */
 export async function takeOutcomes(tx: Sql, limit: number): Promise<PendingOutcome[]> {
-  // PostgreSQL keeps the plan of a quiet hour, when the table was empty: it would read all that waits, again and again.
+  // PostgreSQL keeps a plan made while the table was empty, which would scan everything each time.
   await tx`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`;
   return await tx<PendingOutcome[]>`
     with recursive waiting(account_id) as (
@@ -44,7 +41,6 @@ export async function takeOutcomes(tx: Sql, limit: number): Promise<PendingOutco
     returning s.id, s.message_id, s.status, s.event_ids as events`;
 }
 
-/** Forgets outcomes that their workflows know. */
 export async function forgetOutcomes(sql: Sql, ids: readonly number[]): Promise<void> {
   await sql`delete from outcome_signals where id = any(${ids as number[]})`;
 }

@@ -3,17 +3,15 @@ import { comparableInstant } from '../../domain/calendar.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
 
-// Ids bear the time of the worker that stored them, `received_at` the database's: their clocks never differ by this much.
+// Ids carry the worker's time, `received_at` the database's; the clocks never differ by this much.
 const CLOCKS_MS = 86_400_000;
 
-/** Which replies of an account a page shows; null means any. */
 export interface InboundFilter {
-  /** MSISDN in E.164 with plus. */
+  /** E.164 with plus. */
   sender: string | null;
   /** Epoch milliseconds, inclusive. */
   since: number | null;
   unread: boolean;
-  /** Only replies older than the one with this id. */
   before: string | null;
 }
 
@@ -29,10 +27,7 @@ export async function readInbound(
      where ${shownBy(sql, accountId, filter)} order by id desc limit ${limit}`;
 }
 
-/**
- * The same page, whose first `marked` replies are marked as read by the same statement and shown so. Readers at the
- * same time wait for each other: of those who ask for unread ones, each reply goes to exactly one.
- */
+/** The same page, its first `marked` replies marked as read. Concurrent readers wait, so each unread reply goes to exactly one. */
 export async function readAndMark(
   sql: Sql,
   accountId: string,
@@ -55,14 +50,12 @@ export async function readAndMark(
       from page p left join marked m on m.id = p.id order by p.id desc`;
 }
 
-/** One reply of the account; null when it has none of this id. */
 export async function readReply(sql: Sql, accountId: string, id: string): Promise<InboundRow | null> {
   const [reply] = await sql<InboundRow[]>`
     select ${columns(sql)} from inbound_messages where id = ${id} and account_id = ${accountId} and state = 'matched'`;
   return reply ?? null;
 }
 
-/** A reply that belongs to no account. */
 interface UnmatchedReply {
   id: string;
   from: string;
@@ -71,7 +64,6 @@ interface UnmatchedReply {
   receivedAt: Date;
 }
 
-/** The latest replies that belong to no account, newest first: for staff alone. */
 export async function listUnmatched(sql: Sql, limit: number): Promise<UnmatchedReply[]> {
   return [
     ...(await sql<UnmatchedReply[]>`
@@ -97,38 +89,32 @@ function columns(sql: Sql): Fragment {
   return sql`id, sender, receiver, text, reply_to, matched_by, received_at, read_at`;
 }
 
-/** What parts of one reply have in common. Phones use the same again for a later one. */
 export interface PartGroup {
   route: string;
   sender: string;
-  /** '' when the provider does not say. */
+  /** '' if the provider does not name it. */
   receiver: string;
   reference: string;
   total: number;
 }
 
-/** A part that is stored and not handed over. */
 export interface OpenPart extends Pick<ReplyPart, 'number' | 'encoding'> {
   content: Buffer;
-  /** Seconds since 1970, with all of the database's digits. */
+  /** Seconds since 1970, at the database's full precision. */
   receivedAt: string;
-  /** Whether it came longer ago than a group is waited for. */
+  /** Received longer ago than the wait for missing parts. */
   late: boolean;
 }
 
-// As long as a part that was handed over is known, so that the same one handed over again is not a new one.
+// How long joined parts are remembered, to recognize repeated deliveries.
 const REMEMBERED = '10 minutes';
 
-/** Keeps everybody else from a group until the transaction ends. */
 export async function lockParts(sql: Sql, group: PartGroup): Promise<void> {
   const key = JSON.stringify(['reply parts', ...keyOf(group)]);
   await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 }
 
-/**
- * The parts of a group that are not handed over.
- * @param waitSeconds how long a group is waited for, since its last part
- */
+/** The open parts of a group. @param waitSeconds how long missing parts are waited for, since the last part */
 export async function openParts(sql: Sql, group: PartGroup, waitSeconds: number): Promise<OpenPart[]> {
   return await sql<OpenPart[]>`
     select number, encoding, content, extract(epoch from received_at)::text as received_at,
@@ -138,10 +124,7 @@ export async function openParts(sql: Sql, group: PartGroup, waitSeconds: number)
      order by number`;
 }
 
-/**
- * Stores a part. One with the same number and content that is there, or was handed over within the last 10 minutes, is
- * the same; one that differs takes the place of one handed over.
- */
+/** Stores a part. A repeated one is ignored, for 10 minutes after the parts were joined; different content replaces a joined part. */
 export async function storePart(
   sql: Sql,
   group: PartGroup,
@@ -157,13 +140,11 @@ export async function storePart(
         or s.joined_at is not null and (s.encoding, s.content) <> (excluded.encoding, excluded.content)`;
 }
 
-/** Notes that all open parts of a group were handed over. */
 export async function closeParts(sql: Sql, group: PartGroup): Promise<void> {
   await sql`
     update reply_parts s set joined_at = clock_timestamp() where ${isOf(sql, group)} and joined_at is null`;
 }
 
-/** Groups whose last part came longer ago than they are waited for; those waiting longest first. */
 export async function lateGroups(sql: Sql, waitSeconds: number, limit: number): Promise<PartGroup[]> {
   return await sql<PartGroup[]>`
     select route, sender, receiver, reference, total
@@ -175,7 +156,6 @@ export async function lateGroups(sql: Sql, waitSeconds: number, limit: number): 
      limit ${limit}`;
 }
 
-/** Deletes what was handed over and need not be known any more. */
 export async function forgetParts(sql: Sql): Promise<void> {
   await sql`delete from reply_parts where joined_at < clock_timestamp() - ${REMEMBERED}::interval`;
 }

@@ -6,29 +6,23 @@ import { reserved } from '../money/reservations.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A random token of letters and digits, for public links: about 6 bits a character. */
+/** A random base62 token for public links: about 6 bits per character. */
 export function randomToken(length: number): string {
   return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 }
 
-/** Whether a text has the form of such a token; what has not need not be looked for. */
 export function isToken(text: string, length: number): boolean {
   return text.length === length && /^[0-9A-Za-z]+$/.test(text);
 }
 
-/** A link that a message wants: one exists per pair. */
 export interface WantedLink {
-  /** MSISDN in E.164 with plus. */
+  /** E.164 with plus. */
   recipient: string;
-  /** The target address, http or https. */
+  /** Target URL, http or https. */
   url: string;
 }
 
-/**
- * Finds those of the account's links that there are (v2.3.0, TrackedLink). The others are made with the
- * messages that carry them.
- * @returns tokens by `<recipient>\n<url>`
- */
+/** Existing links (v2.3.0, TrackedLink), tokens by `<recipient>\n<url>`; missing ones are created with the messages that carry them. */
 export async function knownLinks(
   sql: Sql,
   accountId: string,
@@ -43,19 +37,13 @@ export async function knownLinks(
   return new Map(rows.map(({ recipient, url, token }) => [`${recipient}\n${url}`, token]));
 }
 
-/** Which links of an account a page shows; null means any. */
 interface LinkFilter {
-  /** Only those this message carries. */
   messageId: string | null;
-  /** True: only those that were clicked. */
   clicked: boolean;
-  /** Only links older than the one with this token. */
   before: string | null;
 }
 
-/**
- * A page of the account's links, newest first (v2.3.0, Tracked links).
- */
+/** A page of the account's links, newest first (v2.3.0, Tracked links). */
 export async function readLinks(
   sql: Sql,
   accountId: string,
@@ -80,7 +68,6 @@ export async function readLinks(
      order by l.id desc limit ${limit}`;
 }
 
-/** The links that a message of the account carries, oldest first. */
 export async function linksOfMessage(
   sql: Sql,
   accountId: string,
@@ -95,7 +82,6 @@ export async function linksOfMessage(
      order by l.id`;
 }
 
-/** One link of the account; null when it has none of this token. */
 export async function readLink(sql: Sql, accountId: string, token: string): Promise<TrackedLinkRow | null> {
   const [link] = await sql<TrackedLinkRow[]>`
     select ${columns(sql)}
@@ -108,12 +94,9 @@ function columns(sql: Sql) {
   return sql`l.token, l.url, c.message_id, l.recipient, l.clicks, l.first_click_at, l.last_click_at, l.created_at`;
 }
 
-/**
- * As SQL, the id of the message that is shown with a link `l`: the one asked about, else the last one. No row: nobody was sent
- * the link.
- */
+/** As SQL, the message shown with a link `l`: the given one, else the latest. No row: the link was never sent. */
 function carrier(sql: Sql, messageId: string | null): Fragment {
-  // Each message is looked at by itself, from the last one on: joined with them, PostgreSQL may go through all that there are.
+  // Checks messages one by one from the latest; as a join, PostgreSQL may scan all messages.
   return sql`
     select ml.message_id
       from message_links ml
@@ -122,17 +105,15 @@ function carrier(sql: Sql, messageId: string | null): Fragment {
      order by ml.message_id desc limit 1`;
 }
 
-/** A hit on a link. */
 export interface Click {
   token: string;
   /** At most 500 characters. */
   userAgent: string | null;
-  /** Keyed hash of the shortened address. */
+  /** Keyed hash of the truncated address. */
   ipHash: Buffer | null;
   robot: boolean;
 }
 
-/** What was true of a link at the event of its first click and changes later. */
 export interface ClickSnapshot {
   clicked_at: string;
   robot: boolean;
@@ -143,17 +124,15 @@ export interface ClickSnapshot {
 }
 
 /**
- * Counts clicks (v2.3.0, Tracked links): of the link, of the message that it belongs to, and as one of the link's latest. The first one of
- * a link is an event, if its account has a webhook; a worker starts the workflow that delivers it. Nobody waits here for a link that
- * somebody else has locked.
- * @returns of each click where it leads; null: there is no such link; `locked`: it is not counted, and to be tried again
+ * Counts clicks (v2.3.0, Tracked links) and logs the latest. The first click of a link is a webhook event, whose delivery is reserved.
+ * @returns the target of each click; null: no such link; `locked`: skipped because the link is locked, to be retried
  */
 export async function countClicks(
   sql: Sql,
   clicks: readonly Click[],
 ): Promise<({ url: string } | 'locked' | null)[]> {
   const tokens = clicks.map(({ token }) => token);
-  // As arrays, so that no plan reads all links or messages, however few there were when it was made.
+  // As arrays, so that no plan scans all links or messages, however few there were when it was made.
   const rows = await sql<{ token: string; url: string; counted: boolean }[]>`
     with hits as (
       select * from unnest(${tokens}::text[], ${clicks.map(() => newId('evt'))}::text[],
@@ -207,20 +186,18 @@ export async function countClicks(
   return clicks.map(({ token }) => links.get(token) ?? null);
 }
 
-/** Where a link leads; null: there is no such link. */
 export async function readTarget(sql: Sql, token: string): Promise<string | null> {
   const [link] = await sql<{ url: string }[]>`select url from tracked_links where token = ${token}`;
   return link?.url ?? null;
 }
 
-/** One line of a link's click log. */
 export interface LoggedClick {
   clickedAt: Date;
   userAgent: string | null;
   robot: boolean;
 }
 
-/** The latest clicks of a link of the account, at most 50, newest first (v2.3.0, Limits). */
+/** The latest clicks of an account's link, at most 50, newest first (v2.3.0, Limits). */
 export async function readClickLog(sql: Sql, accountId: string, token: string): Promise<LoggedClick[]> {
   return await sql<LoggedClick[]>`
     select c.clicked_at, c.user_agent, c.robot

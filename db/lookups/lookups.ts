@@ -12,39 +12,34 @@ import { refundOf } from '../money/billing.ts';
 import { isOverdue } from '../money/statements.ts';
 import { chargedAndReserved, fundsError } from '../money/reservations.ts';
 
-// Its caller waits 8 s and a provider takes up to 3 to answer: what is asked later is billed by the provider, and nobody gets it.
+// The caller waits 8 s and a provider takes up to 3 s: a later query would be billed, but its result discarded.
 const ASKED_WITHIN_SECONDS = 4.5;
-// Long after every way a workflow can take: it was terminated, and nobody else would refund.
+// Longer than any path of the workflow: it was terminated, and nothing else would refund the look-up.
 const LOST_AFTER_SECONDS = 120;
 
-/** A result as it is shown; money in grosze net. */
 export interface LookupResult extends LookupFinding {
   msisdn: string;
   costGrosze: number;
   checkedAt: Date;
 }
 
-/** What an account's look-up of a number is measured by. */
 interface LookupTerms {
   mode: 'test' | 'live';
   pricePerHlrGrosze: number;
-  /** A postpaid account with a statement past its due time. */
   overdue: boolean;
-  /** Whether the number is among those that a test account has verified. */
+  /** The number is one that the account has verified, which test accounts need. */
   verified: boolean;
-  /** What may be spent: the balance, of a postpaid account with its credit limit; grosze net. */
+  /** Balance, plus the credit limit of a postpaid account; grosze net. */
   availableGrosze: number;
-  /** Whether the account's look-up of this number is under way, so that another one of it costs nothing. */
+  /** The account has a look-up of this number under way, which a new one would join for free. */
   underWay: boolean;
 }
 
-/** A look-up as it stands, with its result when there is one. */
 export interface LookupRow {
   now: LookupState;
   result: LookupResult | null;
 }
 
-/** Everything of the account that a look-up depends on; null when there is no such account. */
 export async function readLookupTerms(
   sql: Sql,
   accountId: string,
@@ -65,7 +60,7 @@ export async function readLookupTerms(
   return terms ?? null;
 }
 
-/** The account's own latest result for the number from the last 24 h (v2.3.0, Limits); null when there is none. */
+/** The account's latest result for the number within 24 h (v2.3.0, Limits); null when there is none. */
 export async function readKnownResult(
   sql: Sql,
   accountId: string,
@@ -78,14 +73,13 @@ export async function readKnownResult(
   return known ?? null;
 }
 
-/** What starts the workflows of look-ups. */
 export async function startableLookups(sql: Sql, ids: readonly string[]): Promise<StartableLookup[]> {
   if (ids.length === 0) return [];
   return await sql<StartableLookup[]>`
     select id, account_id, route from number_lookups where id = any(${ids as string[]}::text[])`;
 }
 
-/** The number to ask the provider about; null when this is not to be asked (any more): it has ended, or it is too late. */
+/** The number to query; null when the look-up has ended or it is too late to ask the provider. */
 export async function openLookup(sql: Sql, id: string): Promise<string | null> {
   const [row] = await sql<{ msisdn: string }[]>`
     select msisdn from number_lookups
@@ -94,7 +88,6 @@ export async function openLookup(sql: Sql, id: string): Promise<string | null> {
   return row?.msisdn ?? null;
 }
 
-/** Stores what the provider found, unless the look-up was ended before. */
 export async function finishLookup(sql: Sql, id: string, finding: LookupFinding): Promise<LookupState> {
   const { status, network, mcc, mnc, ported } = finding;
   await sql`
@@ -105,22 +98,21 @@ export async function finishLookup(sql: Sql, id: string, finding: LookupFinding)
   return await stateOf(sql, id);
 }
 
-/** Ends a charged look-up without a result and refunds it, once; leaves alone what has ended. */
+/** Fails a charged look-up and refunds it, once; a finished one is left unchanged. */
 export async function failLookup(sql: Sql, id: string, reason: LookupFailure): Promise<LookupState> {
   await refund(sql, sql`id = ${id}`, reason);
   return await stateOf(sql, id);
 }
 
-/** Ends and refunds a look-up that no workflow has taken up, so that none ever asks for it; leaves alone one that is taken up. */
+/** Fails and refunds a look-up whose workflow was not started, and prevents its start; otherwise does nothing. */
 export async function abandonLookup(sql: Database, id: string): Promise<void> {
   await transaction(sql, async (tx) => {
-    // Whoever deletes it decides: this, or the workflow's first step.
+    // Deleting the reservation decides between this and the workflow's first step.
     const settled = await tx`delete from reservations where subject_id = ${id}`;
     if (settled.count > 0) await failLookup(tx, id, 'abandoned');
   });
 }
 
-/** Ends and refunds an account's look-up of a number whose workflow is lost. */
 async function endLost(sql: Sql, accountId: string, msisdn: string): Promise<void> {
   const lost: Fragment = sql`
     account_id = ${accountId} and msisdn = ${msisdn}
@@ -128,7 +120,6 @@ async function endLost(sql: Sql, accountId: string, msisdn: string): Promise<voi
   await refund(sql, lost, 'timed_out');
 }
 
-/** Look-ups whose workflows are lost, the oldest first. */
 export async function lostLookups(sql: Sql, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from number_lookups
@@ -136,7 +127,7 @@ export async function lostLookups(sql: Sql, limit: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Fails a charged look-up and gives back what it cost, to the account and to the tool budget. @param which one at most */
+/** Fails a charged look-up and refunds account and tool budget. @param which must match at most one */
 async function refund(sql: Sql, which: Fragment, reason: LookupFailure): Promise<void> {
   await sql`
     with failed as (
@@ -147,7 +138,6 @@ async function refund(sql: Sql, which: Fragment, reason: LookupFailure): Promise
     ${refundOf(sql, sql`failed`)}`;
 }
 
-/** Where a look-up stands, with its result when there is one. */
 export async function readLookup(sql: Sql, id: string): Promise<LookupRow> {
   const [row] = await sql<(LookupState & LookupResult)[]>`
     select state, reason, msisdn, status, network, mcc, mnc, ported, cost_grosze, checked_at
@@ -161,35 +151,32 @@ async function stateOf(sql: Sql, id: string): Promise<LookupState> {
   return row ? { ...row } : { state: 'failed', reason: 'abandoned' };
 }
 
-/** As SQL, of look-ups: a result that is still given again (v2.3.0, Number lookup: 24 h). */
+/** As SQL, for look-ups: a result that is reused (v2.3.0, Number lookup: 24 h). */
 function isKnown(sql: Sql): Fragment {
   return sql`state = 'done' and checked_at > now() - interval '24 hours'`;
 }
 
-/** A look-up as it is accepted; money in grosze net. */
 interface NewLookup {
   id: string;
   accountId: string;
   /** E.164. */
   msisdn: string;
-  /** The one that it is asked by. */
   route: string;
   costGrosze: number;
-  /** What is charged to the budget of a key for tools; null where it has none. */
+  /** The charge to the key's tool budget; null when the call comes from no tool. */
   spending: Spending | null;
 }
 
-/** A look-up under way; `own` is false when another request of the account has begun it, and pays for it. */
+/** A look-up under way; `own` is false when an earlier request of the account started it, and pays. */
 export interface AcceptedLookup {
   id: string;
   own: boolean;
 }
 
 /**
- * Accepts a look-up: its row, its cost (balance, ledger, tool budget) and the reservation for its workflow, in one transaction. An account
- * has at most one under way for a number: where there is one, that one is joined, which costs nothing. The caller starts its workflow.
- * @returns null where another one has just ended: what was asked for may be known now
- * @throws InsufficientFundsError, ToolBudgetError; nothing is left behind
+ * Accepts a look-up (row, charge, workflow reservation) in one transaction, or joins the account's one under way for the number for free.
+ * @returns null when another one has just ended: its result may be known now
+ * @throws InsufficientFundsError, ToolBudgetError; nothing is stored then
  */
 export async function acceptLookup(sql: Database, lookup: NewLookup): Promise<AcceptedLookup | null> {
   await endLost(sql, lookup.accountId, lookup.msisdn);
@@ -200,7 +187,7 @@ export async function acceptLookup(sql: Database, lookup: NewLookup): Promise<Ac
   }
 }
 
-/** The budget first, then the account, as sends do: in one order, nobody waits for whom he keeps waiting. */
+/** Locks the budget before the account, as sends do, to avoid deadlocks. */
 async function acceptIn(
   tx: Sql,
   { id, accountId, msisdn, route, costGrosze, spending }: NewLookup,
@@ -214,7 +201,8 @@ async function acceptIn(
       select id from number_lookups where account_id = ${accountId} and msisdn = ${msisdn} and state = 'charged'`;
     return other ? { id: other.id, own: false } : null;
   }
-  // Another one may have found the number before this row was written. Its own snapshot is younger, and sees that: two at once cost once.
+  // A concurrent look-up may have finished before this row was inserted. This statement's newer snapshot sees its result, so that only one
+  // of two is charged.
   const needless = await tx`
     delete from number_lookups where id = ${id} and exists (
       select from number_lookups where account_id = ${accountId} and msisdn = ${msisdn} and ${isKnown(tx)})`;
@@ -230,15 +218,10 @@ async function acceptIn(
   return { id, own: true };
 }
 
-// Whoever asked has long stopped waiting.
+// The caller's timeout is long over.
 const KEPT = '1 hour';
 
-/**
- * Keeps the answer to a look-up that a provider's callback brought; a repeated one changes nothing. What nobody waits for
- * any more is removed.
- *
- * @param providerId the provider's own id of the look-up
- */
+/** Stores an answer from a provider's callback, ignoring duplicates, and deletes answers too old for any caller. */
 export async function storeLookupAnswer(
   sql: Sql,
   route: string,
@@ -252,7 +235,6 @@ export async function storeLookupAnswer(
     on conflict (route, provider_id) do nothing`;
 }
 
-/** The answer to a look-up with the provider's id; null when it has not come. */
 export async function findLookupAnswer(
   sql: Sql,
   route: string,

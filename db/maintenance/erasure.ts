@@ -4,33 +4,30 @@ import { holdAddressBooks } from '../contacts/contacts.ts';
 import { eraseAnswers } from '../messages/idempotency.ts';
 import { isOpen } from '../messages/statusEvents.ts';
 
-// A younger delivery report may still be looking for its message by the phone it names.
+// A newer delivery report may still have to be matched by phone.
 const MATCH_WITHIN = '1 day';
 
-/** Whose data, and whether of one account or (null) of all. */
+/** The person whose data is concerned; `accountId` null means in all accounts. */
 export interface Person {
-  /** MSISDN in E.164 with plus. */
+  /** E.164 with plus. */
   msisdn: string;
   accountId: string | null;
 }
 
-/** How much there is of a person, by table. */
 export type Traces = Record<string, number>;
 
-/** What an erasure leaves, by kind: messages until they have ended, replies and look-ups until it is asked for again. */
+/** What an erasure could not erase yet: messages until they end, replies and look-ups until erasure is requested again. */
 interface Left {
   messages: number;
   replies: number;
   lookups: number;
 }
 
-/** Messages to a person that are to be sent yet, by id. */
 export async function scheduledTo(sql: Sql, person: Person): Promise<{ id: string; accountId: string }[]> {
   return await sql<{ id: string; accountId: string }[]>`
     select m.id, m.account_id from messages m where ${isTo(sql, person)} and m.status = 'scheduled' order by m.id`;
 }
 
-/** Counts what is stored about a person, and changes nothing. */
 export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
   const { msisdn } = person;
   const of = ofAccount(sql, person);
@@ -47,16 +44,15 @@ export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
 }
 
 /**
- * Erases what is stored about a person, in one transaction: numbers become masked ones, texts empty, contacts and opt-out
- * links go; what is counted stays. Blacklist entries stay, because without the number nobody could keep them. Messages
- * that have not ended are noted: they are erased by `retention` once they have.
+ * Erases a person in one transaction: masks numbers, empties texts, deletes contacts and opt-out links; keeps counts, and blacklist
+ * entries, which need the number to work. Open messages are queued for `retention`, which erases them once they end.
  */
 export async function erasePerson(sql: Database, person: Person, mask: Mask): Promise<Left> {
   const { msisdn, accountId } = person;
   const masked = mask(msisdn);
   return await transaction(sql, async (tx) => {
     const of = ofAccount(tx, person);
-    // Who adds contacts takes the counters of the account in another order than who removes them.
+    // Adding and removing contacts lock the account's counters in different orders.
     const books = await tx<{ id: string }[]>`
       select distinct account_id as id from contacts where msisdn = ${msisdn} and ${of}`;
     await holdAddressBooks(
@@ -68,7 +64,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
        where ${isTo(tx, person)} order by m.id for update`;
     const ids = messages.map(({ id }) => id);
     const open = messages.filter((message) => message.open).map(({ id }) => id);
-    // What has just ended is noted too: somebody may have a last word on it, with the number.
+    // Just-ended messages are queued too: a late report or webhook response may contain the number.
     const noted = messages.filter((message) => message.open || message.heardOf).map(({ id }) => id);
     await tx`insert into erasures_postponed (message_id) select unnest(${noted}::text[]) on conflict do nothing`;
 
@@ -79,7 +75,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
         update delivery_reports set phone = null, details = null
          where phone = ${msisdn} and (applied_at is not null or received_at < now() - ${MATCH_WITHIN}::interval)`;
     }
-    // Each kind by itself, which has an index: with `or` between them all events were read.
+    // Separate subqueries, each with an index; with `or`, all events would be scanned.
     await tx`
       update webhook_attempts set answer = null where answer is not null and event_id = any(array(
         select id from webhook_events where subject_id = any(${ids})
@@ -111,13 +107,13 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
       await tx`delete from concat_references where recipient = ${msisdn}`;
     }
     await eraseMessages(tx, ids, mask);
-    // What a request was answered is no part of what a network may still report on.
+    // The stored idempotent responses of open messages; no later report depends on them.
     await eraseAnswers(tx, open, mask);
     return { messages: open.length, ...(await undecided(tx, person)) };
   });
 }
 
-/** What of a person nothing is erased of yet: nobody knows whose a reply is, or what a look-up came to. */
+/** Replies and look-ups of a person that are still undecided, and therefore not erased. */
 export async function undecided(sql: Sql, person: Person): Promise<Omit<Left, 'messages'>> {
   const of = ofAccount(sql, person);
   const [left] = await sql<Omit<Left, 'messages'>[]>`
@@ -128,10 +124,7 @@ export async function undecided(sql: Sql, person: Person): Promise<Omit<Left, 'm
   return left!;
 }
 
-/**
- * Has PostgreSQL look again at what was erased: its statistics keep values that are frequent in a column. Where the role
- * does not own the tables that is left to the next autovacuum.
- */
+/** Refreshes statistics, which hold frequent values; left to autovacuum if the role does not own the tables. */
 export async function forgetStatistics(sql: Sql): Promise<void> {
   await sql`
     analyze messages, inbound_messages, number_lookups, contacts, tracked_links, opt_out_links, verified_numbers,
@@ -139,13 +132,12 @@ export async function forgetStatistics(sql: Sql): Promise<void> {
             simulator_submits, simulator_replies`;
 }
 
-// As SQL, of messages `m`.
 function isTo(sql: Sql, { msisdn, accountId }: Person): Fragment {
   return sql`m.recipient = ${msisdn} and (${accountId}::text is null or m.account_id = ${accountId})`;
 }
 
-// The indexes begin with the account: of all accounts each is looked at, which on every release of PostgreSQL is quicker than to
-// read the table. Replies alone may be of none.
+// The indexes begin with the account: for all accounts, probing each is faster than a table scan on every PostgreSQL release. Only replies
+// can have no account.
 function ofAccount(sql: Sql, { accountId }: Person): Fragment {
   if (accountId !== null) return sql`account_id = ${accountId}`;
   return sql`(account_id = any(array(select id from accounts)) or account_id is null)`;

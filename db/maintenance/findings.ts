@@ -2,26 +2,20 @@ import type postgres from 'postgres';
 import { type AuditDetails, writeAudit } from '../accounts/audit.ts';
 import type { Fragment, Sql } from '../connection.ts';
 
-/** Who repairs, in the audit log. */
 const ACTOR = 'reconciliation';
 
-/**
- * What can be found: a workflow that was lost, one that ended before its message; a webhook event that was left; a ledger that differs
- * from its balance; a sender domain whose DNS records are gone; an e-mail of the service itself that could not be sent.
- */
+// Kinds of findings: a lost workflow, or one that completed before its message; an undelivered webhook event; a ledger that differs from
+// its balance; a sender domain whose DNS records are gone; an unsendable e-mail of the service.
 type FindingKind =
   'workflow_lost' | 'workflow_ended' | 'events_left' | 'ledger_differs' | 'domain_lost' | 'own_email_left';
 
-/** Something found; `details` are plain data without anything personal. */
 export interface Finding {
   kind: FindingKind;
-  /** The id of what it is about. */
   subject: string;
   accountId: string | null;
   details: AuditDetails;
 }
 
-/** A finding as it is kept. */
 export interface FindingRow {
   id: number;
   kind: FindingKind;
@@ -34,10 +28,7 @@ export interface FindingRow {
   lastSeenAt: Date;
 }
 
-/**
- * Notes something that a person has to look at; found again, it is the same finding.
- * @returns true when it was not open before
- */
+/** Opens a finding for staff, or updates the existing one. @returns true when it was not open before */
 export async function reportFinding(sql: Sql, finding: Finding): Promise<boolean> {
   const { kind, subject, accountId, details } = finding;
   const [noted] = await sql<{ known: boolean }[]>`
@@ -52,10 +43,10 @@ export async function reportFinding(sql: Sql, finding: Finding): Promise<boolean
   return noted?.known === false;
 }
 
-// What is lost again and again fails by itself: a person has to look at it.
+// A workflow lost repeatedly fails deterministically; staff have to look at it.
 const REPAIRS_MAX = 3;
 
-/** Notes that something is repaired, with its audit record; call it before the repair. From the fourth time on it is open. */
+/** Records a repair with its audit record; call it before the repair. From the fourth repair on, the finding is open. */
 export async function recordRepair(sql: Sql, action: string, finding: Finding): Promise<void> {
   const { kind, subject, accountId, details } = finding;
   await sql`
@@ -67,7 +58,7 @@ export async function recordRepair(sql: Sql, action: string, finding: Finding): 
   await writeAudit(sql, { actor: ACTOR, action, account: accountId, subject, details });
 }
 
-/** Closes findings about a thing that are open or were dismissed: it is as it should be now. */
+/** Closes open or dismissed findings whose cause is gone. */
 export async function closeFindings(
   sql: Sql,
   kinds: readonly FindingKind[],
@@ -78,7 +69,6 @@ export async function closeFindings(
      where (state = 'open' or dismissed_at is not null) and kind = any(${kinds as FindingKind[]}) and subject = any(${subjects as string[]})`;
 }
 
-/** Closes findings about webhook events that were delivered since, or given up. */
 export async function closeDeliveredEvents(sql: Sql): Promise<void> {
   await sql`
     update findings f set state = 'gone', last_seen_at = now()
@@ -86,7 +76,6 @@ export async function closeDeliveredEvents(sql: Sql): Promise<void> {
        and not exists (select from webhook_events e where e.id = f.subject and e.state = 'pending')`;
 }
 
-/** Subjects of open findings of some kinds, those first that were not seen for longest. */
 export async function openSubjects(
   sql: Sql,
   kinds: readonly FindingKind[],
@@ -99,22 +88,20 @@ export async function openSubjects(
 }
 
 /**
- * Whether the workflow of a message or an e-mail was found to have completed before it, and nobody has decided since what became of it: also
- * where staff only dismissed the finding. Temporal forgets such a workflow; what it did, it may have done all the same.
+ * Whether the workflow of a message or an e-mail completed before it and its outcome is undecided, dismissed findings included. Temporal
+ * deletes completed workflows, so a new one could repeat what the old one did.
  */
 export async function hasEndedBefore(sql: Sql, subject: string): Promise<boolean> {
   const [row] = await sql<{ ended: boolean }[]>`select ${hasEnded(sql, sql`${subject}`)} as ended`;
   return row?.ended === true;
 }
 
-/** As SQL, the same of a subject. */
 export function hasEnded(sql: Sql, subject: Fragment): Fragment {
   return sql`
     exists (select from findings
              where kind = 'workflow_ended' and subject = ${subject} and (state = 'open' or dismissed_at is not null))`;
 }
 
-/** Findings, the latest first; of one account, or of all when `account` is null; any state when `state` is null. */
 export async function listFindings(
   sql: Sql,
   { account, state }: { account: string | null; state: FindingRow['state'] | null },
@@ -128,10 +115,7 @@ export async function listFindings(
   ];
 }
 
-/**
- * Staff have dealt with a finding: it is gone, and repairs are counted anew.
- * @returns it, or undefined when there is none with this number
- */
+/** Closes a finding on behalf of staff, and resets its repair count. @returns the finding; undefined when there is none with this id */
 export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow | undefined> {
   const [row] = await sql<FindingRow[]>`
     update findings set state = 'gone', repairs = 0, dismissed_at = now(), last_seen_at = now() where id = ${id}
@@ -139,7 +123,6 @@ export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow |
   return row;
 }
 
-/** How many findings of each kind are open. */
 export async function countOpenFindings(sql: Sql): Promise<{ kind: FindingKind; open: number }[]> {
   return [
     ...(await sql<{ kind: FindingKind; open: number }[]>`

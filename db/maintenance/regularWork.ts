@@ -1,19 +1,15 @@
 import type { Sql } from '../connection.ts';
 
-/** A step of the regular work: an activity that the workflow of a schedule runs. */
 export interface RegularActivity {
   activity: string;
   schedule: string;
-  /** Between two runs, in seconds. */
   intervalSeconds: number;
 }
 
-/** A step and how long ago it last succeeded; before its first success: how long it has been expected. */
 interface RegularWorkState extends RegularActivity {
   secondsSinceSuccess: number;
 }
 
-/** Says which steps are expected to succeed, and how often; those of an earlier release that are gone are forgotten. */
 export async function expectRegularWork(sql: Sql, expected: readonly RegularActivity[]): Promise<void> {
   const activities = expected.map(({ activity }) => activity);
   await sql`
@@ -27,12 +23,10 @@ export async function expectRegularWork(sql: Sql, expected: readonly RegularActi
        set schedule = excluded.schedule, interval_seconds = excluded.interval_seconds`;
 }
 
-/** Notes that a step has succeeded just now. */
 export async function noteSuccess(sql: Sql, activity: string): Promise<void> {
   await sql`update regular_work set succeeded_at = now() where activity = ${activity}`;
 }
 
-/** All steps of the regular work. */
 export async function readRegularWork(sql: Sql): Promise<RegularWorkState[]> {
   return await sql<RegularWorkState[]>`
     select activity, schedule, interval_seconds,
@@ -40,14 +34,12 @@ export async function readRegularWork(sql: Sql): Promise<RegularWorkState[]> {
       from regular_work`;
 }
 
-/** Where some regular work has come to; '' before its first run. */
 export async function readPosition(sql: Sql, name: string): Promise<string> {
   const [row] = await sql<{ position: string }[]>`
     select position from maintenance_positions where name = ${name}`;
   return row?.position ?? '';
 }
 
-/** Keeps where some regular work has come to. */
 export async function savePosition(sql: Sql, name: string, position: string): Promise<void> {
   await sql`
     insert into maintenance_positions (name, position) values (${name}, ${position})

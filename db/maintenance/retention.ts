@@ -2,27 +2,21 @@ import { type Database, type Fragment, type Sql, transaction } from '../connecti
 import { eraseAnswers } from '../messages/idempotency.ts';
 import { isOpen } from '../messages/statusEvents.ts';
 
-/** For how long after the end of a message a network may still report, and a receiver be under way with its answer. */
+/** How long after a message's end delivery reports or webhook responses may still arrive. */
 export const LATE_WORD = '3 days';
 
-/** Begins the provider's reference of an erased reply, instead of what may be a hash of its number and text. */
+/** Prefix of an erased reply's provider reference, which may have been a hash of number and text. */
 export const ERASED_REFERENCE = 'erased:';
 
-/** What turns a number into one that is nobody's: `+48*****200`. */
+/** Masks a number: `+48*****200`. */
 export type Mask = (msisdn: string) => string;
 
-/** Where a walk through rows has come to, and what it did there. */
 export interface Step {
-  /** Where the next step begins; null at the end. */
   next: string | null;
   done: number;
 }
 
-/**
- * Takes text and number out of the next messages by id that have ended. What has not ended is noted, and done by
- * `eraseMessages` when it has. Status, price, times, country and whatever else reports count stay.
- * @param before messages made before this id
- */
+/** Erases text and number of the next ended messages by id, and queues open ones for `erasePostponed`. Keeps all that reports count. */
 export async function eraseMessagesAfter(
   sql: Database,
   { after, before, limit }: { after: string; before: string; limit: number },
@@ -42,7 +36,6 @@ export async function eraseMessagesAfter(
   });
 }
 
-/** Takes text and number out of messages that have ended; returns how many. */
 export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask): Promise<number> {
   if (ids.length === 0) return 0;
   const rows = await sql<{ id: string; recipient: string }[]>`
@@ -62,11 +55,7 @@ export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask
   return rows.length;
 }
 
-/**
- * Erases those of the noted messages that have ended, with what networks and receivers of webhooks have said of them. They
- * stay noted for some days more, so that what comes late goes too.
- * @returns how many were erased now
- */
+/** Erases queued messages that have ended, with third-party data about them; they stay queued for days, for late data. Returns how many. */
 export async function erasePostponed(sql: Database, ids: readonly string[], mask: Mask): Promise<number> {
   return await transaction(sql, async (tx) => {
     const done = await eraseMessages(tx, ids, mask);
@@ -83,7 +72,7 @@ export async function erasePostponed(sql: Database, ids: readonly string[], mask
   });
 }
 
-/** Takes out what others have said of messages that have ended: networks, receivers of webhooks, the simulated network. */
+/** Erases data about ended messages from third parties: providers, webhook receivers, the simulated network. */
 export async function eraseHearsay(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
@@ -98,8 +87,8 @@ export async function eraseHearsay(sql: Sql, ids: readonly string[]): Promise<vo
        where p.message_id = any(${ids as string[]}))`;
 }
 
-// As SQL, the ids of reports that met parts of these messages: by the id, by the one read in the route's other way, or by our reference.
-// Each has an index of its own; as an array, so that no plan joins all reports instead.
+// As SQL, ids of reports that matched parts of these messages: by id, by alternative id, or by our reference. One indexed subquery each,
+// and as an array, so that no plan joins all reports.
 function reportsOf(sql: Sql, ids: readonly string[]): Fragment {
   return sql`array(
     select d.id from message_parts p join delivery_reports d
@@ -112,14 +101,13 @@ function reportsOf(sql: Sql, ids: readonly string[]): Fragment {
     select d.id from delivery_reports d where d.message_id = any(${ids as string[]}) and d.applied_at is not null)`;
 }
 
-/** A page of the messages that were due while they were open, by id. */
 export async function postponedAfter(sql: Sql, after: string, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select message_id as id from erasures_postponed where message_id > ${after} order by message_id limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 
-/** Takes text and number out of the next replies by id. Whose they were, and what they meant, stays. */
+/** Erases text and number of the next replies by id; account and opt-out stay. */
 export async function eraseRepliesAfter(
   sql: Database,
   { after, before, limit }: { after: string; before: string; limit: number },
@@ -141,7 +129,7 @@ export async function eraseRepliesAfter(
   });
 }
 
-/** Takes out of clicks before a moment, at most so many, what describes the visitor's device and address; they still count. Returns how many. */
+/** Erases user agents and address hashes of clicks before a time, up to `limit`; the clicks still count. Returns how many. */
 export async function eraseClicksBefore(sql: Sql, before: Date, limit: number): Promise<number> {
   const erased = await sql`
     update link_clicks set user_agent = null, ip_hash = null where ctid = any(array(
@@ -151,7 +139,7 @@ export async function eraseClicksBefore(sql: Sql, before: Date, limit: number): 
   return erased.count;
 }
 
-/** Takes the number out of the next look-ups by id that have ended. */
+/** Masks the numbers of the next ended look-ups by id. */
 export async function eraseLookupsAfter(
   sql: Database,
   { after, before, limit }: { after: string; before: string; limit: number },

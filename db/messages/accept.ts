@@ -14,68 +14,54 @@ import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { chargedAndReserved, fundsError } from '../money/reservations.ts';
 import { claimed, claimKeys, type KeyClaim, KeyTakenError, keyTakenOnLockTimeout } from './idempotency.ts';
 
-/** A message as it is accepted. */
 export interface NewMessage extends MessageRow {
   status: AcceptedStatus;
   accountId: string;
   requestId: string;
-  /** One of several recipients of its request. */
   batched: boolean;
-  /** ISO 3166-1 alpha-2; null where the number belongs to none. */
+  /** ISO 3166-1 alpha-2; null if the number belongs to no country. */
   country: string | null;
-  /** How its content was cut when it was counted. */
+  /** How the text was split into parts for pricing. */
   cut: string;
-  /** The tracked links in its text. */
   links: NewLink[];
-  /** The token of the opt-out link in its text where that link is still to be made. */
+  /** Token of the opt-out link in its text, if that link is to be created. */
   optOutToken: string | null;
-  /** Test credits it takes: 1 on a test account, else 0. */
+  /** Test credits charged: 1 on a test account, else 0. */
   testCredits: number;
-  /** When the wait for a delivery report ends. */
   giveUpAt: Date;
   route: string;
-  /** The one that it is sent through. */
   interface: Interface;
-  /** The caller's identifier, of the earlier interface; at most 255 characters. */
+  /** The caller's identifier (v1.2.0); at most 255 characters. */
   idx: string | null;
 }
 
-/** A tracked link that the text of a message carries. */
 export interface NewLink {
   url: string;
   token: string;
-  /** Not among those that there were: to be made. */
   isNew: boolean;
 }
 
-/** Messages that are accepted together, or not at all: of one account and one request. */
+/** Messages of one account and request, accepted all or none. */
 export interface Accepting {
   messages: readonly NewMessage[];
-  /** The idempotency keys that the request takes: one, or one of each message. */
   claims: readonly KeyClaim[];
-  /** What the account may have of messages that cost nothing. */
   limits: Pick<Quotas, 'unpaid_messages' | 'unpaid_bytes'>;
-  /** What is charged to the budget of a key for tools; null where it has none. */
+  /** The charge to the key's tool budget; null when the call comes from no tool. */
   spending: Spending | null;
-  /** The `traceparent` of the request, where that is traced. */
   trace?: string | null;
 }
 
-/**
- * Somebody else has made one of the new links in the meantime, or taken back one that there was. Nothing is written:
- * texts and links are to be made anew.
- */
+/** A new link was created concurrently, or an existing one deleted. Nothing is stored; the caller has to render the texts again. */
 export class LinksChangedError extends Error {
   override readonly name = 'LinksChangedError';
 }
 
-// What travels in one statement at most: as one parameter, 10,000 long texts would hold up whoever shares the process.
+// Per statement: 10,000 long texts as one parameter would block the process while they are serialized.
 const WRITTEN_AT_ONCE = { messages: 1_000, characters: 1_000_000 };
 
 /**
- * Accepts messages: their idempotency keys, their cost (balance and ledger, reserved for their workflows) and the messages with their
- * links, in one transaction. Committed, they are accepted; anything else leaves nothing behind.
- * @throws KeyTakenError, InsufficientFundsError, QuotaReachedError, ToolBudgetError, LinksChangedError
+ * Accepts messages in one transaction: idempotency keys, charges, workflow reservations, messages and links.
+ * @throws KeyTakenError, InsufficientFundsError, QuotaReachedError, ToolBudgetError, LinksChangedError; nothing is stored then
  */
 export async function acceptMessages(sql: Database, accepting: Accepting): Promise<void> {
   const { messages, claims, spending, trace = null } = accepting;
@@ -107,7 +93,7 @@ async function acceptAtOnce(
   if (written.count === 0) throw new KeyTakenError(claim!.key);
 }
 
-/** Whatever needs several statements. Keys first, then the account: in one order, nobody waits for whom he keeps waiting. */
+/** For requests that need several statements. Locks keys before the account, as everywhere, to avoid deadlocks. */
 async function acceptIn(
   tx: Sql,
   { messages, claims, limits, spending, trace = null }: Accepting,
@@ -128,7 +114,7 @@ async function acceptIn(
     select from reserved limit 1`;
 }
 
-/** Counted with the account locked, so that of many requests at once none gets past. */
+/** Locks the account, so that concurrent requests cannot exceed the quota. */
 async function refuseUnpaidBeyond(
   tx: Sql,
   accountId: string,
@@ -161,7 +147,7 @@ function chunksOf(messages: readonly NewMessage[]): (readonly NewMessage[])[] {
   );
 }
 
-/** As SQL, the CTE `written` (and those of links): rows travel as one JSON parameter, so that it is one prepared statement whatever their number. */
+/** As SQL, the CTE `written` (and those of links). Rows are one JSON parameter, so that one prepared statement serves any number. */
 export function insertion(sql: Sql, messages: readonly NewMessage[], condition: Fragment): Fragment {
   const rows = JSON.stringify(messages.map(({ links: _, ...message }) => byColumnName(message)));
   return sql`
@@ -177,9 +163,8 @@ export function insertion(sql: Sql, messages: readonly NewMessage[], condition: 
     )${messages.some(({ links }) => links.length > 0) ? linksOf(sql, messages, condition) : sql``}`;
 }
 
-// A pair that somebody else has made a link of meanwhile is left alone. Its message then names a link that is not there,
-// which its foreign key refuses together with all the rest. In one order everywhere, the account before its links: those who want
-// the same wait for each other instead of deadlocking.
+// If another request created a link for the pair meanwhile, the insert is skipped, and the foreign key of `message_links` then fails the
+// whole statement. Lock order everywhere: the account before its links, links sorted; this avoids deadlocks.
 function linksOf(sql: Sql, messages: readonly NewMessage[], condition: Fragment): Fragment {
   const carrying = messages
     .filter(({ links }) => links.length > 0)
@@ -202,7 +187,7 @@ function linksOf(sql: Sql, messages: readonly NewMessage[], condition: Fragment)
     )`;
 }
 
-// A token drawn twice is refused as well.
+// Includes a collision of random tokens.
 const CHANGED_LINKS = ['message_links_token_fkey', 'tracked_links_token_key'];
 
 function translated(error: unknown): unknown {

@@ -10,37 +10,27 @@ import { chargedAndReserved } from '../money/reservations.ts';
 import { type Accepting, acceptMessages, insertion } from './accept.ts';
 import { claimedTogether, KeyTakenError } from './idempotency.ts';
 
-/** What an account's sends are measured by; money in grosze net. */
 export interface SendTerms extends DomesticPrices {
-  /** The database's clock, epoch milliseconds: one clock decides for all API processes. */
+  /** The database's clock, epoch milliseconds, shared by all API processes. */
   now: number;
   mode: 'test' | 'live';
   countryRates: CountryRates;
-  /** What may be spent: the balance, of a postpaid account with its credit limit. */
+  /** Balance, plus the credit limit of a postpaid account. */
   availableGrosze: number;
   testCredits: number;
   sendWindow: string | null;
-  /** The sender asked for, else the account's default; null when that one is not active or there is none. */
+  /** The requested sender, else the account's default; null if inactive or missing. */
   sender: string | null;
-  /** A postpaid account with a statement past its due time: sends are suspended. */
   overdue: boolean;
-  /** What staff have set of the account's quotas. */
   quotas: Partial<Quotas>;
-  /** Tracked links that the account has. */
   links: number;
-  /** Of the recipients handed over: those a test account has not verified. */
+  /** Given recipients that a test account has not verified. */
   unverified: string[];
-  /** Of the recipients handed over: those on the account's blacklist. */
   blacklisted: string[];
-  /** Of these: those whose owners opted out. */
   optedOut: string[];
 }
 
-/**
- * Everything of the account that a send depends on, in one statement.
- * @param sender the sender asked for; null means the account's default
- * @param recipients MSISDNs in E.164 with plus, to be checked against verified numbers and blacklist
- */
+/** Reads what acceptance of a send depends on. @param sender null: the account's default @param recipients E.164 with plus */
 export async function readSendTerms(
   sql: Sql,
   accountId: string,
@@ -72,15 +62,15 @@ export async function readSendTerms(
   return terms ?? null;
 }
 
-// What one statement takes at most: all of them wait for it.
+// Requests per statement; all of them wait for it.
 const MOST = 50;
-// Others wait for it: what is locked for longer is waited for by those whom it concerns.
+// Lock timeout of a shared statement; a request that meets a longer lock waits for it alone.
 const LOCK_MS = 100;
 const LONG = 10_000;
 
 /**
- * Accepts messages as {@link acceptMessages} does, one for each API process. Requests of one message that come while a statement is under
- * way share the next one, each for itself: one that cannot be accepted concerns nobody else.
+ * As {@link acceptMessages}, one instance per API process. Single-message requests that arrive while a statement runs share the next one; a
+ * failing request does not affect the others.
  */
 export function sharedAcceptance(sql: Database): (accepting: Accepting) => Promise<void> {
   const alone = (accepting: Accepting): Promise<void> => settledLater(acceptAlone(sql, accepting));
@@ -92,20 +82,19 @@ export function sharedAcceptance(sql: Database): (accepting: Accepting) => Promi
   };
 }
 
-/** An account's one after the other: they would wait for its row, each with a connection. */
+/** Serialized per account: concurrent calls would wait for its row, each holding a connection. */
 function acceptAlone(sql: Database, accepting: Accepting): Promise<void> {
   const { accountId } = accepting.messages[0]!;
   return serially(`money of ${accountId}`, () => acceptMessages(sql, accepting));
 }
 
-/** Links and opt-out links are made in an order that others do not keep, and a long text would keep them waiting. */
+/** Links are locked in an order that a shared statement cannot keep, and a long text would delay the others. */
 function isShared({ messages, claims, spending, trace = null }: Accepting): boolean {
   const [{ links, optOutToken, text, status }] = messages as [Accepting['messages'][number]];
   const isPlain = links.length === 0 && optOutToken === null && status !== 'rejected' && text.length <= LONG;
   return messages.length === 1 && claims.length <= 1 && spending === null && trace === null && isPlain;
 }
 
-/** @returns what comes of each */
 async function acceptEach(
   sql: Database,
   some: readonly Accepting[],
@@ -114,7 +103,7 @@ async function acceptEach(
   const firsts = firstOfEachKey(some);
   if (firsts.size === 1) {
     const all = some.map(alone);
-    // The others gather meanwhile, unless it waits for what its account has locked.
+    // The next batch gathers meanwhile, unless this one waits for a lock on its account.
     await waitFor(Promise.allSettled(all), LOCK_MS, () => undefined);
     return all;
   }
@@ -127,13 +116,13 @@ async function acceptEach(
       return settledLater(Promise.reject(new KeyTakenError(claims[0]!.key)));
     });
   } catch (error) {
-    // Of one of them, nobody knows which: none is accepted, and each is for itself.
+    // The failing request is unknown: none is accepted, and each is retried alone.
     if (isFromServer(error)) return some.map(alone);
     throw error;
   }
 }
 
-/** Two with one key cannot be in one statement. */
+/** A statement cannot claim the same key twice. */
 function firstOfEachKey(some: readonly Accepting[]): Set<Accepting> {
   const keys = new Set<string>();
   return new Set(
@@ -147,7 +136,6 @@ function firstOfEachKey(some: readonly Accepting[]): Set<Accepting> {
   );
 }
 
-/** @returns the ids of the requests that are accepted; the key of any other is taken */
 async function acceptTogether(sql: Database, some: readonly Accepting[]): Promise<Set<string>> {
   const messages = some.map((one) => one.messages[0]!);
   const keyless = some.flatMap(({ messages: [message], claims }) =>
@@ -166,7 +154,7 @@ async function acceptTogether(sql: Database, some: readonly Accepting[]): Promis
   return new Set(written.map(({ requestId }) => requestId));
 }
 
-/** Whoever waits for it looks at it when there is time. */
+/** Prevents an unhandled rejection before the caller awaits the promise. */
 function settledLater<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

@@ -4,23 +4,19 @@ import { eventOf, pendingEvents, secondsSinceDue } from './statusEvents.ts';
 import type { PartsOf } from './parts.ts';
 import { lockMessage } from './submissions.ts';
 
-/** What storing the SMSC's answer came to. */
 interface StoredAnswer {
-  /** The message's status now. */
   status: string;
-  /** The events not delivered yet, oldest first; `message.sent` when the status became `sent` and the account has a webhook. */
+  /** Pending webhook events, oldest first; includes `message.sent` when the status became `sent` and the account has a webhook. */
   events: string[];
-  /** True when a delivery report for this part came before its answer was stored, and waits to be applied. */
+  /** A delivery report for the parts arrived before the response was stored, and is due now. */
   reported: boolean;
-  /** Since its send time (or its acceptance), where the message became `sent` by this; else null. */
+  /** Seconds from its send time (or acceptance) until it became `sent` by this response; else null. */
   sentAfterSeconds: number | null;
 }
 
 /**
- * Stores that the SMSC took parts. With the last one the message becomes `sent`, and its event is written.
- * A message already given up as unanswered has a workflow that waits for a signal: it is written as well. Held parts count
- * too: staff have put them back, but the SMSC has them after all.
- * @param providerMessageId the SMSC's id of what was submitted
+ * Stores that the SMSC accepted parts, also held ones; with the last part the message becomes `sent`. If it was already given up as
+ * unanswered, its workflow is signalled too.
  */
 export async function acceptParts(
   sql: Sql,
@@ -72,14 +68,11 @@ export async function acceptParts(
   return stored;
 }
 
-/** A status together with when it came about. */
 type ConcludedSubmission = StatusChange & Pick<StoredAnswer, 'sentAfterSeconds'>;
 
 /**
- * Concludes the submission of a message whose parts were not all answered in time, from what is known of them by now: late
- * answers and reports may have come in between. It is `sent` when the SMSC has all of them, and shows as unanswered when
- * some are.
- * @returns what it is now: `queued` when something of it is still to be submitted
+ * Concludes a submission with unanswered parts: `sent` if the SMSC has all parts by now, else marked as unanswered if it may have some.
+ * @returns its status; `queued` when parts are still to be submitted
  */
 export async function concludeSubmission(sql: Database, messageId: string): Promise<ConcludedSubmission> {
   return await transaction(sql, async (tx) => {

@@ -6,18 +6,17 @@ import { eventOf, isUntouched, pendingEvents } from './statusEvents.ts';
 import { ofClaim, type PartsOf, refundUnsubmittedParts } from './parts.ts';
 import { lockMessage } from './submissions.ts';
 
-/** A final status set outside delivery reports, with the events not delivered yet, oldest first: its own is the last. */
+/** A final status set without a delivery report, and the pending webhook events, oldest first; its own is the last. */
 export interface StatusChange {
   status: string;
   events: string[];
 }
 
 /**
- * The SMSC refused parts for good: the message has failed and its cost is given back, once. The workflow of a message
- * already given up as unanswered is signalled to its workflow. One that has expired stays so, and is refunded where the SMSC
- * took nothing of it.
- * @param claimedAt of the claim that was answered: what was put back or claimed since is another submit, of which nothing was said
- * @returns what the message is now: `queued` where another submit of it is to be answered
+ * Fails and refunds, once, a message whose parts the SMSC rejected for good; signals its workflow if it was given up as unanswered. An
+ * expired one stays so, and is refunded if the SMSC accepted no part.
+ * @param claimedAt the claim that was answered: parts held or claimed since belong to another submit
+ * @returns its status; `queued` when another submit is still to be answered
  */
 export async function failSubmission(
   sql: Database,
@@ -62,10 +61,7 @@ async function failLocked(
   return row;
 }
 
-/**
- * Staff give up a message whose submit was left unanswered: it has failed and its cost is given back, once.
- * Anything else stays as it is. @returns what the message is now
- */
+/** Fails and refunds, once, a message with an unanswered submit, for staff; leaves others unchanged. @returns its status */
 export async function giveUpUnanswered(sql: Database, messageId: string): Promise<StatusChange> {
   return await onceLocked(sql, messageId, (tx) => giveUpLocked(tx, messageId));
 }
@@ -81,10 +77,8 @@ async function giveUpLocked(sql: Sql, messageId: string): Promise<StatusChange> 
 }
 
 /**
- * Delivery attempts have passed their end: `queued` or `sent` becomes `expired`, and `scheduled` too, which waited for its
- * account that long; anything else stays. A message of which
- * the provider was never given anything is refunded, once; one whose submit is open shows as unanswered.
- * @returns what the message is now; null when there is no such accepted message
+ * Expires a message at its deadline, also a scheduled one whose account was blocked. Refunds it, once, if nothing was submitted; otherwise
+ * an open submit is marked as unanswered. @returns its status; null when there is no such accepted message
  */
 export async function expireMessage(sql: Database, messageId: string): Promise<StatusChange | null> {
   return await onceLocked(sql, messageId, (tx) => expireLocked(tx, messageId));
@@ -109,9 +103,8 @@ async function expireLocked(sql: Sql, messageId: string): Promise<StatusChange |
 }
 
 /**
- * Rejects a message whose recipient opted out after it was accepted (v2.3.0, States: rejected, cost 0): its cost is given
- * back, once. Nothing changes when the provider was given some of it, or the number is not on the blacklist any more.
- * @returns what the message is now
+ * Rejects a message whose recipient opted out after acceptance (v2.3.0, States: rejected, cost 0), and refunds it, once. Does nothing if a
+ * part was submitted or the number is no longer blacklisted. @returns its status
  */
 export async function rejectBlacklisted(sql: Database, messageId: string): Promise<StatusChange> {
   return await onceLocked(sql, messageId, (tx) => rejectLocked(tx, messageId));
@@ -134,7 +127,7 @@ async function rejectLocked(sql: Sql, messageId: string): Promise<StatusChange> 
   return row;
 }
 
-/** Ends a message once nobody else has it locked: a statement that waits for its row would answer of what was there before. */
+/** Locks the message in a separate statement: one that waited for the row would return data from its old snapshot. */
 async function onceLocked<T>(sql: Database, messageId: string, end: (tx: Sql) => Promise<T>): Promise<T> {
   return await transaction(sql, async (tx) => {
     await lockMessage(tx, messageId);
@@ -142,7 +135,6 @@ async function onceLocked<T>(sql: Database, messageId: string, end: (tx: Sql) =>
   });
 }
 
-/** As SQL, without its statement's `with`: a queued message becomes `failed`. */
 function failedOf(sql: Sql, messageId: string, reason: ErrorCode, only: Fragment = sql``): Fragment {
   return sql`
     update messages set status = 'failed', submission = 'answered', error_code = ${reason}, updated_at = now()

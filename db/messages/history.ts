@@ -4,13 +4,11 @@ import type { Fragment, Sql } from '../connection.ts';
 import type { HistoryClass, LoggedRow, PageRange } from '../../domain/earlier.ts';
 import type { AttemptFacts, InternalFacts, MessageFacts, PartFacts } from '../../domain/timeline.ts';
 
-/** Which messages of an account a page shows; null means any. */
 interface HistoryFilter {
   status: MessageStatus | null;
   reference: string | null;
-  /** MSISDN in E.164 with plus. */
+  /** E.164 with plus. */
   recipient: string | null;
-  /** Only messages older than the one with this id. */
   before: string | null;
 }
 
@@ -32,7 +30,6 @@ export async function readHistory(
      order by id desc limit ${limit}`;
 }
 
-/** One message of the account; null when it has none of this id, or it was never accepted. */
 export async function readMessage(sql: Sql, accountId: string, id: string): Promise<MessageRow | null> {
   const [message] = await sql<MessageRow[]>`
     select ${columns(sql)} from messages
@@ -49,9 +46,8 @@ function columns(sql: Sql) {
 const PREVIEW_CHARACTERS = 160;
 
 /**
- * Messages of an account in the history of the earlier interface, newest first (v1.2.0, GET /v1/messages): those that were taken
- * up for sending, whichever interface they came by. Each class is one stretch of the index, and the stretches are merged: of
- * each, no more is read than is shown, and one.
+ * A page of the v1.2.0 history, newest first (v1.2.0, GET /v1/messages): messages accepted for sending through any interface. Merges one
+ * index range per class, reading at most `limit` rows of each.
  */
 export async function readEarlierHistory(
   sql: Sql,
@@ -81,19 +77,15 @@ function earlierColumns(sql: Sql): Fragment {
              updated_at`;
 }
 
-// Of a message, as the index has it, and `historyClassOf`.
+// The same expression as in the index, equivalent to `historyClassOf`.
 function classOf(sql: Sql): Fragment {
   return sql`history_class(status, error_code, submission)`;
 }
 
-// More than these are a loop of somebody's, not a message's way.
+// Per kind; more come from a loop, not from normal processing.
 const MANY = 200;
 
-/**
- * All that the database knows of an accepted message's way.
- * @param accountId whose it has to be; null: anybody's
- * @returns null when there is no such message
- */
+/** Everything stored about an accepted message; null when there is none. @param accountId restricts it to an account; null: any */
 export async function readFacts(
   sql: Sql,
   id: string,
@@ -129,7 +121,7 @@ export async function readFacts(
       select r.requested_at as at, r.event_id, r.requested_by as by
         from webhook_events e join webhook_resends r on r.event_id = e.id
        where e.subject_id = ${id} order by r.requested_at limit ${MANY}`,
-    // By its sender, which an index knows.
+    // By sender, for the index.
     sql<MessageFacts['replies']>`
       select received_at as at, id, opt_out from inbound_messages
        where account_id = ${account} and sender = ${recipient} and reply_to = ${id} order by id limit ${MANY}`,
@@ -146,11 +138,11 @@ export async function readFacts(
   };
 }
 
-/** What staff see beyond that: the reports to the message's parts, as they came, and what was done to it by hand. */
+/** Internal facts for staff: the raw reports of the message's parts, and manual actions. */
 export async function readInternalFacts(sql: Sql, { message, parts }: MessageFacts): Promise<InternalFacts> {
   const taken = parts.filter(({ providerMessageId }) => providerMessageId !== null);
   const from = parts.reduce<Date>((first, part) => earlier(first, part.submittedAt), new Date());
-  // Reports behind the last one of a part were too late to matter, and are not searched for far.
+  // Reports long after the last reported part no longer matter, which bounds the search.
   const reported = parts.every(({ reportedAt }) => reportedAt !== null);
   const to = reported ? parts.reduce((last, part) => later(last, part.reportedAt!), from) : new Date();
   const [reports, acts] = await Promise.all([
@@ -175,7 +167,6 @@ export async function readInternalFacts(sql: Sql, { message, parts }: MessageFac
   return { reports, acts };
 }
 
-/** What is shown of a message at the head of its timeline. */
 interface MessageHead {
   recipient: string;
   sender: string | null;
@@ -186,11 +177,9 @@ interface MessageHead {
   expiresAt: Date | null;
   giveUpAt: Date;
   submission: string;
-  /** Since when it waits for its account to be active again. */
   pausedSince: Date | null;
 }
 
-/** The head of an accepted message. */
 export async function readHead(sql: Sql, id: string): Promise<MessageHead> {
   const [head] = await sql<MessageHead[]>`
     select recipient, sender, text, cost_grosze, priority, reference, expires_at, give_up_at, submission,

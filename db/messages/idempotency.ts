@@ -1,17 +1,13 @@
 import { type Fragment, isLockTimeoutOn, type Sql } from '../connection.ts';
 
-/** The answer that an idempotency key keeps: a Message or a BatchResult (v2.3.0), or a list response (v1.2.0). */
+/** A stored idempotent response: Message or BatchResult (v2.3.0), or a list response (v1.2.0). */
 interface KeptAnswer {
   accountId: string;
   key: string;
   body: unknown;
 }
 
-/**
- * Takes number and text of messages out of the answers that idempotency keys keep. The records stay: a request that comes
- * again within its 24 hours must not be sent again, and is answered with the masked message.
- * @param ids of messages; what is said of others of their requests stays
- */
+/** Masks messages in stored idempotent responses. The records stay: a request repeated within 24 hours must not send again. */
 export async function eraseAnswers(
   sql: Sql,
   ids: readonly string[],
@@ -31,7 +27,6 @@ export async function eraseAnswers(
      where k.account_id = e.account_id and k.key = e.key`;
 }
 
-/** The same, with whatever in it is one of the messages masked. */
 function maskedIn(value: unknown, erased: ReadonlySet<unknown>, mask: (msisdn: string) => string): unknown {
   if (Array.isArray(value)) return value.map((one) => maskedIn(one, erased, mask));
   if (typeof value !== 'object' || value === null) return value;
@@ -48,24 +43,19 @@ function maskedIn(value: unknown, erased: ReadonlySet<unknown>, mask: (msisdn: s
   };
 }
 
-/** The claim of an idempotency key: what it stands for once its request is accepted. */
 export interface KeyClaim {
   key: string;
   /** Keyed hash of method, path and body. */
   fingerprint: Buffer;
-  /** The answer of the acceptance. */
   acceptedBody: unknown;
 }
 
-/** What is known of an idempotency key within its 24 h. */
 interface KeyRecord {
-  /** Keyed hash of method, path and body of the request that holds the key. */
   fingerprint: Buffer;
-  /** The answer that was given. */
   body: Record<string, unknown>;
 }
 
-/** An idempotency key belongs to another request, which is accepted, or takes long to be. */
+/** Another request holds the idempotency key: accepted, or still in progress. */
 export class KeyTakenError extends Error {
   override readonly name = 'KeyTakenError';
   readonly key: string;
@@ -76,7 +66,7 @@ export class KeyTakenError extends Error {
   }
 }
 
-/** The record of an account's key; null when it is free: never used, more than 24 h ago, or by what was refused. */
+/** The record of an account's key; null when the key is free: never used, expired after 24 h, or its request was rejected. */
 export async function readKeyRecord(sql: Sql, accountId: string, key: string): Promise<KeyRecord | null> {
   const [record] = await sql<KeyRecord[]>`
     select fingerprint, accepted_body as body
@@ -84,10 +74,7 @@ export async function readKeyRecord(sql: Sql, accountId: string, key: string): P
   return record ?? null;
 }
 
-/**
- * As SQL, the CTE `claimed`: claims a key unless another request has it; a key older than 24 h is free again (v2.3.0, Limits). Waits
- * for another request with the key that is under way.
- */
+/** As SQL, the CTE `claimed`: claims a key unless another request of the last 24 h has it (v2.3.0, Limits). Waits for a concurrent one. */
 export function claimed(sql: Sql, accountId: string, requestId: string, claim: KeyClaim): Fragment {
   return sql`
     claimed as (
@@ -107,7 +94,7 @@ function takesFreeKey(sql: Sql): Fragment {
       returning request_id`;
 }
 
-/** As {@link claimed}, of several requests. @param claims under the names of their columns, the fingerprint in hexadecimal */
+/** As {@link claimed}, for several requests. @param claims keyed by column name, the fingerprint in hexadecimal */
 export function claimedTogether(sql: Sql, claims: readonly object[]): Fragment {
   return sql`
     claimed as (
@@ -128,7 +115,7 @@ export async function claimKeys(
   requestId: string,
   claims: readonly KeyClaim[],
 ): Promise<void> {
-  // In one order everywhere: those who want the same wait for each other instead of deadlocking.
+  // Sorted, to avoid deadlocks.
   for (const claim of claims.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
     const taken = await tx`with ${claimed(tx, accountId, requestId, claim)} select from claimed`.catch(
       keyTakenOnLockTimeout(claim.key),
@@ -137,7 +124,7 @@ export async function claimKeys(
   }
 }
 
-/** For a statement that claims a key: another request with it that takes long has it. */
+/** Error handler of a statement that claims a key: a lock timeout on it means that another request holds it. */
 export function keyTakenOnLockTimeout(key: string): (error: unknown) => never {
   return (error) => {
     throw isLockTimeoutOn(error, 'idempotency_keys') ? new KeyTakenError(key) : error;

@@ -4,26 +4,22 @@ import type { Fragment, Sql } from '../connection.ts';
 import { isOpen } from './statusEvents.ts';
 import { startable, startableColumns, type StartableRow } from './submissions.ts';
 
-/** How something open stands whose workflow should be running. */
 export interface OpenState {
   status: string;
   submission: string;
-  /** Its workflow is still to be started. */
   reserved: boolean;
-  /** Its workflow was found to have completed before it, and nobody has decided what became of it. */
+  /** Its workflow completed before it, and its outcome is undecided. */
   endedBefore: boolean;
 }
 
-/** A message whose workflow should be running. */
 export type OpenMessage = StartableMessage & OpenState;
 
-// What was accepted just now may be on its way to its workflow.
+// A message accepted just now may not have reached its workflow yet.
 const SETTLED = '5 minutes';
 
 /**
- * A page of the open messages of all accounts, by account and id. It reads nothing but open ones, account by account, so
- * it is quick however long the history is.
- * @param after `account/message` of the last one of the page before, or ''
+ * A page of all accounts' open messages, by account and id; the cost does not grow with the history.
+ * @param after `account/message` of the last row of the previous page, or ''
  */
 export async function openMessagesAfter(sql: Sql, after: string, limit: number): Promise<OpenMessage[]> {
   const [account = '', id = ''] = after.split('/');
@@ -40,19 +36,16 @@ export async function openMessagesAfter(sql: Sql, after: string, limit: number):
   return rows.map((row) => startable(row));
 }
 
-/** A message, where it is open. */
 export async function readOpenMessage(sql: Sql, id: string): Promise<OpenMessage | null> {
   const [row] = await sql<StartableRow<OpenMessage>[]>`
     select ${columns(sql)} from messages m where m.id = ${id} and ${isOpen(sql)}`;
   return row ? startable(row) : null;
 }
 
-// As SQL, of messages `m`.
 function columns(sql: Sql): Fragment {
   return sql`${startableColumns(sql)}, ${openState(sql)}`;
 }
 
-/** As SQL, of messages or e-mails `m`: an {@link OpenState}. */
 export function openState(sql: Sql): Fragment {
   return sql`
     m.status, m.submission, exists (select from reservations r where r.subject_id = m.id) as reserved,

@@ -1,25 +1,22 @@
 import type { Fragment, Sql } from '../connection.ts';
 import { refundOf } from '../money/billing.ts';
 
-/** Some parts of a message that leave together: one, or all of them where the provider takes messages whole. */
+/** Parts of a message that are submitted together: one, or all if the provider takes whole messages. */
 export interface PartsOf {
   messageId: string;
   parts: readonly number[];
 }
 
 /**
- * Where parts stand: `claimed` means this call marked them as under way and the caller is the one to submit them; `at` is the
- * instant of that, as PostgreSQL writes it, which no other claim of theirs has. `unanswered`: an earlier attempt marked them
- * and never stored an answer; `closed`: the message is no longer queued on this route, or its account may not send and no
- * network was given anything of it.
+ * `claimed`: the caller must submit the parts; `at` identifies the claim. `unanswered`: an earlier attempt stored no response. `closed`: no
+ * longer queued on this route, or the account may not send and nothing was submitted yet.
  */
 export type PartClaim =
   { state: 'claimed'; at: string } | { state: 'accepted' | 'refused' | 'unanswered' | 'closed' };
 
 /**
- * Marks parts as under way before they leave, all or none, so that a crash from here on is known to leave their fate
- * open. Parts found under way belong to an attempt that ended without an answer: they become `unanswered`.
- * @param provider the route
+ * Marks parts as under way before their submit, all or none. Parts already under way belong to an attempt without a stored response, such
+ * as after a crash, and become `unanswered`: they are never submitted twice.
  */
 export async function claimParts(
   sql: Sql,
@@ -58,13 +55,11 @@ export async function claimParts(
 }
 
 /**
- * Puts parts back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
- * waits as before its first try, unless staff had some of it submitted again, which it may have of the submit before; one
- * of which other parts were left unanswered shows that; one whose time is over, and of which nothing was taken, is refunded.
- * Its row has to be locked (`lockMessage`): what others did to its parts until then is not seen else.
- * @param claimedAt of the claim that was answered: what was claimed since is another submit
- * @param code what the SMSC said
- * @returns false when they are not under way by that claim any more
+ * Holds parts that the SMSC certainly did not accept, to be submitted again. If it has nothing of the message, that waits as before its
+ * first attempt, or is refunded if expired; not after a resubmit by staff, as the SMSC may have the earlier submit. The caller must lock
+ * the message (`lockMessage`) before, in order to see concurrent changes of its parts.
+ * @param claimedAt the claim that was answered; parts claimed since belong to another submit
+ * @returns false when the parts are no longer under way by that claim
  */
 export async function holdParts(
   sql: Sql,
@@ -85,7 +80,7 @@ export async function holdParts(
   return found?.held === true;
 }
 
-/** Notes that a submit got no answer in time, or an unclear one, and shows it on the message. */
+/** Marks parts whose submit got no response in time, or an unclear one, and shows that on the message. */
 export async function leavePartsUnanswered(sql: Sql, of: PartsOf, code: string | null): Promise<void> {
   const set: Fragment = sql`state = 'unanswered', answer_code = ${code}`;
   await sql`
@@ -96,18 +91,13 @@ export async function leavePartsUnanswered(sql: Sql, of: PartsOf, code: string |
             or exists (select from message_parts p where p.message_id = m.id and p.state = 'unanswered'))`;
 }
 
-/** A change of parts `p`, as SQL. */
 export interface PartsChange {
   set: Fragment;
   where: Fragment;
-  /** Where only some messages count. */
   ofMessage?: Fragment;
 }
 
-/**
- * As SQL, the first tables of a statement's `with`: `open`, the message, locked until the transaction ends; and `changed`,
- * those of the given parts that were changed, as they are now (message_id, part, state).
- */
+/** As SQL, CTEs: `open`, the message, locked; and `changed`, the parts that were changed (message_id, part, new state). */
 export function changedParts(
   sql: Sql,
   { messageId, parts }: PartsOf,
@@ -125,8 +115,8 @@ export function changedParts(
 }
 
 /**
- * As SQL, what a message shows (`shows`) once its parts `changed` are held, by the others of it: unanswered where any of them is; under
- * way while any is, or may be, with the SMSC, or staff have any part submitted again; else it waits as before its first try.
+ * As SQL, the submission state (`shows`) of a message whose parts `changed` are held: `unanswered` if another part is; `submitting` if the
+ * SMSC may have another, or staff ordered a resubmit; else `waiting`.
  */
 export function othersOfHeld(sql: Sql, { messageId }: PartsOf): Fragment {
   return sql`
@@ -137,21 +127,18 @@ export function othersOfHeld(sql: Sql, { messageId }: PartsOf): Fragment {
               from message_parts where message_id = ${messageId}) parts`;
 }
 
-/** As SQL, of parts `p`: that claim of theirs is the last one. */
 export function ofClaim(sql: Sql, claimedAt: string): Fragment {
   return sql`p.submitted_at = ${claimedAt}::text::timestamptz`;
 }
 
-// As SQL, a set of part numbers.
 function partsAs(sql: Sql, parts: readonly number[]): Fragment {
   return sql`unnest(${parts as number[]}::smallint[]) as part`;
 }
 
 /**
- * As SQL, tables of a statement's `with`: a message whose time was over while it was submitted, and of which the SMSC certainly has not
- * taken anything by now, counts as never submitted and is refunded, once. Not one of which staff had a part submitted again: the SMSC may
- * have that of the earlier submit. The message has to be locked (`lockMessage`).
- * @param changed a table of the statement with the `part`s that it has just found not to be taken, and no others
+ * As SQL, CTEs: refunds, once, a message that expired during its submit and of which the SMSC certainly accepted nothing. Not after a
+ * resubmit by staff: the SMSC may have the earlier submit. The caller must lock the message (`lockMessage`).
+ * @param changed a table with exactly the `part`s just found not accepted
  */
 export function refundUnsubmittedParts(sql: Sql, { messageId }: PartsOf, changed: Fragment): Fragment {
   return sql`

@@ -2,16 +2,12 @@ import type { Sql } from '../connection.ts';
 import { hasEnded } from '../maintenance/findings.ts';
 import { COUNTED_MAX } from './stuck.ts';
 
-/** Whose scheduled messages are meant: all of an account, or those of one of its requests. */
 interface ScheduledOf {
   accountId: string;
   requestId: string | null;
 }
 
-/**
- * Scheduled messages, by id, and how many there are in all (at most {@link COUNTED_MAX}); without those whose workflow was found to have
- * completed before them, which are settled, not cancelled.
- */
+/** Scheduled messages by id, and their total (at most {@link COUNTED_MAX}), without those whose workflow has ended: these are settled. */
 export async function readScheduled(
   sql: Sql,
   { accountId, requestId }: ScheduledOf,
@@ -27,17 +23,14 @@ export async function readScheduled(
   return { count: rows[0]?.count ?? 0, ids: rows.map(({ id }) => id) };
 }
 
-// Whoever has taken one signals it within this time, or somebody else does.
+// Lease: the worker signals within it, or another one takes over.
 const TAKEN_SECONDS = 90;
-// Of one account, that were signalled to go on and have not come to their submit yet: more would only wait elsewhere.
+// Per account, resumed messages that have not reached their submit: more would only queue elsewhere.
 const UNDER_WAY_EACH = 500;
-// Signalled longer ago, they evidently wait for their route.
+// Messages resumed longer ago evidently wait for their route.
 const UNDER_WAY_FOR = '1 minute';
 
-/**
- * Notes that a message waits for its account, which is suspended.
- * @returns false where it is not, or the message is no longer one that nothing of was given to a network
- */
+/** Marks a message as waiting for its suspended account. @returns false when the account is not suspended, or parts were submitted */
 export async function pauseMessage(sql: Sql, messageId: string): Promise<boolean> {
   const paused = await sql`
     insert into paused_messages (message_id, account_id)
@@ -48,22 +41,17 @@ export async function pauseMessage(sql: Sql, messageId: string): Promise<boolean
   return paused.count > 0;
 }
 
-/** The messages wait no more. */
 export async function forgetPaused(sql: Sql, messageIds: readonly string[]): Promise<void> {
   await sql`delete from paused_messages where message_id = any(${messageIds as string[]})`;
 }
 
-/** A message whose workflow has to be signalled that its account is not suspended any more. */
 export interface PausedMessage {
   id: string;
-  /** `cancelled` where its account was closed. */
+  /** `cancelled` when its account was closed. */
   status: string;
 }
 
-/**
- * Takes paused messages of accounts that are not suspended, to signal their workflows: of each account some. Nobody else
- * takes them for a while.
- */
+/** Leases paused messages of accounts that are no longer suspended, to signal their workflows; shared out among the accounts. */
 export async function takePaused(sql: Sql, limit: number): Promise<PausedMessage[]> {
   return await sql<PausedMessage[]>`
     with recursive waiting as (
@@ -93,23 +81,19 @@ export async function takePaused(sql: Sql, limit: number): Promise<PausedMessage
     returning m.id, m.status`;
 }
 
-/** Notes that workflows know that they may go on. Their messages stay until they have come to their submit. */
+/** Marks paused messages as signalled. Their rows stay until the messages reach their submit. */
 export async function notePausedResumed(sql: Sql, messageIds: readonly string[]): Promise<void> {
   await sql`
     update paused_messages set resumed_at = now(), taken_until = null
      where message_id = any(${messageIds as string[]}) and resumed_at is null`;
 }
 
-/** Gives messages back whose workflows could not be signalled: they are to be signalled once more. */
 export async function resumePausedAgain(sql: Sql, messageIds: readonly string[]): Promise<void> {
   await sql`
     update paused_messages set resumed_at = null, taken_until = null where message_id = any(${messageIds as string[]})`;
 }
 
-/**
- * The same with those that have not come to their submit an hour after they were signalled: a Temporal that was restored has forgotten it.
- * One that waits for its route takes no notice.
- */
+/** Signals messages again that did not reach their submit within an hour: a restored Temporal lost the signal. Duplicates are harmless. */
 export async function resumeLost(sql: Sql): Promise<void> {
   await sql`
     update paused_messages set resumed_at = null, taken_until = null where resumed_at < now() - interval '1 hour'`;

@@ -3,12 +3,7 @@ import { refundOf } from '../money/billing.ts';
 import { reserved } from '../money/reservations.ts';
 import { eventOf, sentAt } from './statusEvents.ts';
 
-/**
- * Ends a message that did not go out and has no workflow any more: a scheduled one is cancelled, a queued one has failed. Its cost is given
- * back, once, and its webhook notified.
- * @param messageId of one that is scheduled or queued
- * @returns what it is now
- */
+/** Ends a scheduled (`cancelled`) or queued (`failed`) message that was not sent and has no workflow, refunds it, once, and notifies. */
 export async function settleUnsent(sql: Sql, messageId: string): Promise<'cancelled' | 'failed'> {
   const [row] = await sql<{ status: 'cancelled' | 'failed' }[]>`
     with ended as (
@@ -27,10 +22,8 @@ export async function settleUnsent(sql: Sql, messageId: string): Promise<'cancel
 }
 
 /**
- * A message went out of which this database does not know it: it is sent, and its webhook notified. Parts without an answer are
- * unanswered, so that a report which names the message, or its phone, ends it. Call it in a transaction.
- * @param messageId of one that is scheduled or queued
- * @returns what it is now; null where its send time has not come
+ * Marks a scheduled or queued message as `sent` that left without a record here, and notifies. Its open parts become unanswered, so that a
+ * report can match them. Call it in a transaction. @returns null when its send time has not come
  */
 export async function settleSent(sql: Sql, messageId: string): Promise<'sent' | null> {
   await sql`

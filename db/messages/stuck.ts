@@ -3,7 +3,6 @@ import { idFloor } from '../ids.ts';
 import { readResendable } from '../webhooks/exhausted.ts';
 import { sentAt } from './statusEvents.ts';
 
-/** What does not move on, as the database knows it. */
 export const STUCK_KINDS = [
   'overdue',
   'queued',
@@ -20,26 +19,21 @@ export type StuckKind = (typeof STUCK_KINDS)[number];
 export interface StuckFilter {
   accountId: string | null;
   route: string | null;
-  /** Minutes after which something of this kind counts as stuck. */
+  /** Minimum age in minutes. */
   minutes: number;
 }
 
-/** One thing that does not move on: a message, or for `webhook` and `resend` an event. */
 export interface StuckThing {
   id: string;
   accountId: string;
-  /** Null of an event. */
   route: string | null;
   since: Date;
 }
 
-/** How many there are of one kind; counted no further than this, as nobody acts on more at a time. */
+/** Limit of the counts: staff never act on more at a time. */
 export const COUNTED_MAX = 10_000;
 
-/**
- * The things of one kind, the longest stuck first, and how many there are in all (at most {@link COUNTED_MAX}). Of webhook events the
- * newest first: their receivers were down last, and what they missed long ago is of the least use.
- */
+/** Stuck items, the longest stuck first, and their total (at most {@link COUNTED_MAX}); webhook events newest first, as the most useful. */
 export async function readStuck(
   sql: Sql,
   kind: StuckKind,
@@ -57,7 +51,6 @@ export async function readStuck(
   };
 }
 
-// They have no route.
 async function readStuckEvents(
   sql: Sql,
   { route, ...filter }: StuckFilter,
@@ -68,7 +61,6 @@ async function readStuckEvents(
   return { count, things: events.map((event) => ({ ...event, route: null })) };
 }
 
-/** The status of each of these messages that there is. */
 export async function statusesOf(sql: Sql, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql<{ id: string; status: string }[]>`
     select id, status from messages where id = any(${ids as string[]})`;
@@ -82,7 +74,7 @@ function stuckOf(sql: Sql, kind: Exclude<StuckKind, 'webhook'>, { accountId, rou
   const sendTime = sentAt(sql);
   const notPaused = sql`not exists (select from paused_messages p where p.message_id = m.id)`;
   switch (kind) {
-    // Account by account, as the index of the history has them: no other knows the status.
+    // Account by account: only the index of the history has the status.
     case 'overdue':
       return sql`
         select m.id, m.account_id, m.route, m.send_at as since

@@ -4,26 +4,20 @@ import { activeEntry } from '../incoming/blacklist.ts';
 import { pendingEvents } from './statusEvents.ts';
 import type { StartableMessage } from '../../domain/statuses.ts';
 
-/** Whether an account may send. */
 type AccountStatus = 'active' | 'suspended' | 'closed';
 
-/** A message whose send time has come. */
 interface ReleasedMessage {
   accountId: string;
   accountStatus: AccountStatus;
-  /** It is still scheduled, as its account may not send. */
+  /** Still scheduled, because its account may not send. */
   kept: boolean;
   channel: Channel;
   recipient: string;
   priority: boolean;
-  /** The route it was meant for when it was accepted. */
   route: string;
 }
 
-/**
- * The send time has come: `scheduled` becomes `queued`, unless its account may not send. Null when there is no such
- * accepted message.
- */
+/** Moves a message to `queued` at its send time, unless its account may not send; null when there is no such accepted message. */
 export async function releaseScheduled(sql: Sql, messageId: string): Promise<ReleasedMessage | null> {
   const [message] = await sql<ReleasedMessage[]>`
     with released as (
@@ -39,12 +33,11 @@ export async function releaseScheduled(sql: Sql, messageId: string): Promise<Rel
   return message ?? null;
 }
 
-/** Locks a message until the transaction ends; what is known of its parts then stays so. */
+/** Locks a message, and with it the states of its parts, until the transaction ends. */
 export async function lockMessage(sql: Sql, messageId: string): Promise<void> {
   await sql`select from messages where id = ${messageId} for update`;
 }
 
-/** What a submission needs of its message. */
 export interface SubmittableMessage {
   id: string;
   accountId: string;
@@ -55,29 +48,25 @@ export interface SubmittableMessage {
   recipient: string;
   sender: string | null;
   text: string;
-  /** What the channel has beside the text. */
+  /** Content of the channel beside the text. */
   content: object | null;
   parts: number;
-  /** How it was cut when it was accepted; null where nobody has said. */
+  /** How its text was split into parts at acceptance; null if unknown. */
   cut: string | null;
   priority: boolean;
-  /** The route it is to take now. */
   route: string;
-  /** Joins the parts of a long message: 0 to 65,535, another one for the next long message to this recipient. */
+  /** Reference of a multipart message, 0 to 65,535; consecutive per recipient. */
   concatReference: number;
   giveUpAt: Date;
   accountStatus: AccountStatus;
-  /** It has waited for its account to be active again. */
   paused: boolean;
-  /** Its recipient is on the account's blacklist by now. */
   blacklisted: boolean;
-  /** Staff have put unanswered parts back, and no SMSC is known to have any other. */
+  /** Staff ordered a resubmit of unanswered parts, and no other part is known to be with an SMSC. */
   resubmitted: boolean;
-  /** Webhook events that an attempt whose result was lost has left, oldest first. */
+  /** Pending webhook events left by an attempt whose result was lost, oldest first. */
   events: string[];
 }
 
-/** Reads a message for its submission. Null when there is no such accepted message. */
 export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
   const [message] = await sql<(SubmittableMessage & { concatReference: number | null })[]>`
     select m.id, m.account_id, a.status as account_status, m.request_id, m.status,
@@ -98,10 +87,8 @@ export async function openSubmission(sql: Sql, messageId: string): Promise<Submi
   return { ...message, concatReference };
 }
 
-/**
- * Takes the next number for a long message to its recipient. Phones join parts by it, so the long messages that a phone
- * gets count on, and each message keeps its own for all tries.
- */
+// Assigns the next concatenation reference of the recipient. Phones join parts by it, so consecutive messages need different ones, and a
+// message keeps its own for all attempts.
 async function takeConcatReference(sql: Sql, messageId: string): Promise<number> {
   const [taken] = await sql<{ reference: number }[]>`
     with open as (
@@ -120,11 +107,7 @@ async function takeConcatReference(sql: Sql, messageId: string): Promise<number>
   return kept?.reference ?? 0;
 }
 
-/**
- * Gives a message to another route, as long as no SMSC has, or may have, any of it, or staff have all of it submitted again
- * nevertheless. The move is kept for its timeline.
- * @returns false when it stays where it is
- */
+/** Moves a message to another route unless an SMSC may have a part that staff did not order to resubmit. Returns whether it moved. */
 export async function moveToRoute(sql: Sql, messageId: string, from: string, to: string): Promise<boolean> {
   const moved = await sql`
     with moved as (
@@ -138,13 +121,11 @@ export async function moveToRoute(sql: Sql, messageId: string, from: string, to:
   return moved.count > 0;
 }
 
-/** What is read for a {@link StartableMessage}, or for more than that. */
 export type StartableRow<M extends StartableMessage = StartableMessage> = Omit<M, 'sendAt' | 'giveUpAt'> & {
   sendAt: Date | null;
   giveUpAt: Date;
 };
 
-/** What starts the workflow of a message of the account; null when it has none of this id. */
 export async function readStartable(
   sql: Sql,
   accountId: string,
@@ -156,7 +137,6 @@ export async function readStartable(
   return row ? startable(row) : null;
 }
 
-/** What starts the workflows of messages. */
 export async function startableMessages(sql: Sql, ids: readonly string[]): Promise<StartableMessage[]> {
   if (ids.length === 0) return [];
   const rows = await sql<StartableRow[]>`
@@ -164,12 +144,11 @@ export async function startableMessages(sql: Sql, ids: readonly string[]): Promi
   return rows.map((row) => startable(row));
 }
 
-/** As SQL, of messages `m`, what {@link startable} takes. */
 export function startableColumns(sql: Sql): Fragment {
   return sql`m.id, m.channel, m.account_id, m.request_id, m.batched, m.route, m.send_at, m.give_up_at, m.priority`;
 }
 
-/** The row with its times as they are handed to workflows. */
+/** Converts the times of a row to epoch milliseconds, as workflows get them. */
 export function startable<R extends StartableRow>(
   row: R,
 ): Omit<R, 'sendAt' | 'giveUpAt'> & Pick<StartableMessage, 'sendAt' | 'giveUpAt'> {

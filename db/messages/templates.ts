@@ -9,13 +9,12 @@ export interface TemplateRow extends TemplateContent {
   updatedAt: Date;
 }
 
-/** The account's templates by name in the order of the Polish alphabet (v2.3.0, Templates), then by age. */
+/** The account's templates by name, in Polish alphabetical order (v2.3.0, Templates), then by age. */
 export async function listTemplates(sql: Sql, accountId: string): Promise<TemplateRow[]> {
   return await sql<TemplateRow[]>`
     select ${columns(sql)} from templates where account_id = ${accountId} order by name collate "pl-x-icu", id`;
 }
 
-/** One template of the account; null when it has none of this id. */
 export async function readTemplate(sql: Sql, accountId: string, id: string): Promise<TemplateRow | null> {
   const [template] = await sql<TemplateRow[]>`
     select ${columns(sql)} from templates where id = ${id} and account_id = ${accountId}`;
@@ -39,12 +38,7 @@ export async function insertTemplate(
   });
 }
 
-/**
- * Changes a template as it stands then: of two changes at once the second sees what the first has done.
- * @param change what becomes of the stored content; what it throws is thrown, and nothing is changed
- * @returns null when the account has no template of this id
- * @throws QuotaReachedError
- */
+/** Changes a template under a lock. @throws QuotaReachedError, or what `change` throws; nothing is changed then */
 export async function changeTemplate(
   sql: Database,
   accountId: string,
@@ -64,13 +58,13 @@ export async function changeTemplate(
   });
 }
 
-/** Removes a template; messages sent with it stay as they are. @returns false when the account has none of this id */
+/** Deletes a template; messages sent with it stay. @returns false when the account has none with this id */
 export async function deleteTemplate(sql: Sql, accountId: string, id: string): Promise<boolean> {
   const removed = await sql`delete from templates where id = ${id} and account_id = ${accountId}`;
   return removed.count > 0;
 }
 
-// Writers of one account's templates take turns; the account's own row stays free for charges.
+// Serializes writers by a named lock, so that the account's row stays free for charges.
 async function changeTemplates<T>(
   sql: Database,
   accountId: string,
@@ -79,7 +73,7 @@ async function changeTemplates<T>(
   return await withNamedLock(sql, `templates of ${accountId}`, work);
 }
 
-/** How many templates an account has, and how many octets their bodies; there are never so many that counting them takes long. */
+/** Number of an account's templates and octets of their bodies; few enough to be counted on demand. */
 export async function templateUsage(
   sql: Sql,
   accountId: string,

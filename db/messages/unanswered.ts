@@ -8,23 +8,19 @@ import {
   refundUnsubmittedParts,
 } from './parts.ts';
 
-/** A message of which nobody knows whether the SMSC took it. */
 interface UnansweredMessage {
   id: string;
   accountId: string;
-  /** The route of the part that is longest without an answer. */
+  /** The route of the part unanswered for longest. */
   route: string;
   since: Date;
-  /** MSISDN in E.164 with plus. */
+  /** E.164 with plus. */
   recipient: string;
   parts: number;
-  /** Numbers of the parts without an answer. */
   unanswered: number[];
-  /** What the SMSC said to them, where it said something unknown. */
   codes: string[];
 }
 
-/** The unanswered messages, the oldest submit first; of one route, or of all when `route` is null. */
 export async function listUnanswered(
   sql: Sql,
   route: string | null,
@@ -49,7 +45,6 @@ export async function listUnanswered(
   ];
 }
 
-/** Where a message's submit stands; undefined when no accepted message has this id. */
 export async function readSubmission(
   sql: Sql,
   id: string,
@@ -61,11 +56,9 @@ export async function readSubmission(
 }
 
 /**
- * Staff have the unanswered parts of a message submitted again, knowing that the SMSC may have them. What is said late
- * of the earlier submit is then no longer taken as the answer to the next one, unless the SMSC took it. The message shows as
- * under way, not as waiting: a phone may have it.
- * @returns false when the message has nothing to be submitted again, or is no longer queued; true also for what was put
- *   back before, by a call whose result was lost
+ * Orders a resubmit of unanswered parts for staff, who accept that the SMSC may have them. Late responses to the earlier submit then count
+ * only if they are an acceptance. The message shows as `submitting`, not `waiting`: a phone may have it.
+ * @returns false when nothing can be resubmitted; true also when an earlier call, whose result was lost, ordered it
  */
 export async function reopenUnanswered(sql: Sql, messageId: string): Promise<boolean> {
   const [found] = await sql<{ reopened: boolean }[]>`
@@ -85,10 +78,7 @@ export async function reopenUnanswered(sql: Sql, messageId: string): Promise<boo
   return found?.reopened === true;
 }
 
-/**
- * What staff had submitted again may not leave any more, its recipient has opted out, say: its parts count as unanswered
- * once more, since the SMSC may have them of the earlier submit.
- */
+/** Cancels a resubmit, such as after an opt-out: parts become unanswered again, as the SMSC may have the earlier submit. */
 export async function withdrawResubmit(sql: Sql, messageId: string): Promise<void> {
   await sql`
     with open as (
@@ -103,14 +93,13 @@ export async function withdrawResubmit(sql: Sql, messageId: string): Promise<voi
      where m.id = ${messageId} and exists (select from back)`;
 }
 
-/** The submit that an answer is to: the one of that claim, or the last one before the answer came, so many milliseconds ago. */
+/** The submit that a response belongs to: by its claim, or the last one before the response, which arrived `agoMs` milliseconds ago. */
 type Answered = { claimedAt: string } | { agoMs: number };
 
 /**
- * The SMSC said late that it has not taken parts which count as unanswered, or are about to: they may be submitted again,
- * and the message's workflow has to be signalled so. A message whose time is over is refunded where nothing of it was taken.
- * Parts that staff had submitted again stay as they are: of them nobody knows which submit is meant. So do those that were submitted again since the answer came. The message's row has to be
- * locked (`lockMessage`): what others did to its parts until then is not seen else.
+ * Handles a late rejection of unanswered parts: holds them for another submit and signals the workflow, or refunds an expired message.
+ * Parts resubmitted by staff or claimed since the response stay as they are: it may belong to another submit. The caller must lock the
+ * message (`lockMessage`) before, in order to see concurrent changes of its parts.
  */
 export async function holdUnanswered(
   sql: Sql,

@@ -1,10 +1,7 @@
 import { eventOf } from '../messages/statusEvents.ts';
 import type { Fragment, Sql } from '../connection.ts';
 
-/**
- * Cancels a message that is still scheduled and gives back what it cost, once.
- * @returns the message's status afterwards: `cancelled`, or whatever it is when it was too late
- */
+/** Cancels a scheduled message and refunds it, once. @returns its status afterwards: `cancelled`, or another one when it was too late */
 export async function cancelScheduled(sql: Sql, messageId: string): Promise<string> {
   const [row] = await sql<{ status: string }[]>`
     with cancelled as (
@@ -20,9 +17,8 @@ export async function cancelScheduled(sql: Sql, messageId: string): Promise<stri
 }
 
 /**
- * As SQL: refunds what subjects of the ledger (messages, look-ups, e-mails) were charged, in money or test credits, once each. The
- * only statement that refunds, but for the trigger `emails_left_out`, which refunds a part.
- * @param subjects rows with `id`
+ * As SQL: refunds the charges of subjects (rows with `id`), in money or test credits, once each. Only the trigger `emails_left_out` refunds
+ * without it, in part.
  */
 export function refundOf(sql: Sql, subjects: Fragment) {
   return sql`

@@ -1,39 +1,36 @@
 import { type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 
-/** What is charged for, and followed by a workflow whose id is its own. */
 type Chargeable = 'message' | 'email' | 'lookup';
 
-/** Something whose workflow is to be started. */
 export interface Reserved {
   id: string;
   kind: Chargeable | Uncharged;
-  /** '' of a reply, whose account its workflow finds. */
+  /** '' for a reply, whose account its workflow determines. */
   accountId: string;
-  /** The `traceparent` of its request; null where that is not traced. */
+  /** The `traceparent` of its request; null when it is not traced. */
   trace: string | null;
 }
 
-/** What costs nothing: a reply, a webhook event that no workflow of its subject delivers, a further delivery of one. */
+/** Free work: a reply, a webhook event without a workflow of its subject, a resend. */
 type Uncharged = 'reply' | 'event' | 'resend';
 
-/** The account cannot pay: nothing is written. */
+/** The account cannot pay; nothing is stored. */
 export class InsufficientFundsError extends Error {
   override readonly name = 'InsufficientFundsError';
 }
 
-/** Of an error of {@link chargedAndReserved}: InsufficientFundsError where that is what it says, else the error itself. */
+/** Translates an error of {@link chargedAndReserved} to InsufficientFundsError; returns any other one unchanged. */
 export function fundsError(error: unknown): unknown {
   return hasSqlState(error, SQLSTATE.insufficientFunds) ? new InsufficientFundsError() : error;
 }
 
-/** The lease of one that was taken: after this long its worker is gone, or Temporal was. */
+/** Lease of a taken reservation; after it, another worker takes over. */
 export const LEASE_MS = 10_000;
 
 /**
- * As SQL: charges what was just written, and reserves that for its workflows; rejected and suppressed ones cost nothing and have none.
- * @param written rows with id, account_id, status, cost_grosze, test_credits and priority, all of one account
- * @param trace the `traceparent` of the request; null where that is not traced
- * @param isTaken its workflow is started by whoever writes this, unless that takes longer than {@link LEASE_MS}
+ * As SQL, CTEs: charges the rows just written and reserves their workflows, except rejected and suppressed ones.
+ * @param written id, account_id, status, cost_grosze, test_credits, priority; all of one account
+ * @param isTaken the caller starts the workflows itself; workers do after {@link LEASE_MS}
  */
 export function chargedAndReserved(
   sql: Sql,
@@ -54,17 +51,14 @@ export function chargedAndReserved(
     )`;
 }
 
-/** As SQL: reserves something that costs nothing for its workflow. @param rows with id and account_id */
+/** As SQL: reserves the workflows of free work. @param rows with id and account_id */
 export function reserved(sql: Sql, kind: Uncharged, rows: Fragment): Fragment {
   return sql`
     insert into reservations (subject_id, kind, account_id, priority)
     select id, ${kind}, account_id, false from (${rows}) r`;
 }
 
-/**
- * Takes what was accepted and whose workflows are to be started, for ten seconds: those with priority first, the accounts in
- * turns, of each the oldest first. Several workers take different ones.
- */
+/** Leases reservations, to start their workflows: by priority, accounts in rotation, oldest first; skips rows locked by other workers. */
 export async function takeReserved(sql: Sql, limit: number): Promise<Reserved[]> {
   return await sql<Reserved[]>`
     with recursive waiting(account_id) as (
@@ -89,15 +83,13 @@ export async function takeReserved(sql: Sql, limit: number): Promise<Reserved[]>
     select id, kind, account_id, trace from taken order by priority desc, id`;
 }
 
-/** What waits to be started. */
 export interface Backlog {
   total: number;
   ofAccounts: ReadonlyMap<string, number>;
-  /** How long the oldest has waited; 0 where nothing waits. */
+  /** Age of the oldest, in seconds; 0 without any. */
   oldestSeconds: number;
 }
 
-/** Reads what waits to be started: a handful of rows, unless the workers or Temporal are away. */
 export async function readBacklog(sql: Sql): Promise<Backlog> {
   const accounts = await sql<{ accountId: string; waiting: number; oldestSeconds: number }[]>`
     select account_id, count(*)::int as waiting, extract(epoch from now() - min(reserved_at))::float8 as oldest_seconds
@@ -109,14 +101,13 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
   };
 }
 
-/** Of these those whose reservations nobody has settled. */
 export async function stillReserved(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`
     select subject_id as id from reservations where subject_id = any(${ids as string[]})`;
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Settles what was reserved: its workflow has it now. Running it again changes nothing. */
+/** Deletes a reservation once its workflow has started; idempotent. */
 export async function settleReservation(sql: Sql, id: string): Promise<void> {
   await sql`delete from reservations where subject_id = ${id}`;
 }

@@ -6,18 +6,18 @@ export interface StatementRow {
   accountId: string;
   /** `YYYY-MM`, a calendar month in Poland. */
   month: string;
-  /** Grosze net owed for that month: charges less refunds, of messages and look-ups. */
+  /** Grosze net owed for the month: charges less refunds. */
   amountGrosze: number;
   issuedAt: Date;
   dueAt: Date;
   paidAt: Date | null;
 }
 
-// What is charged bears the time at which its transaction began: one from before midnight may show up so much later, in a month whose sum
-// was taken. The rest is for a server that ends transactions late, or whose clock was set.
+// A charge has the start time of its transaction, so one from before midnight may be committed this much later. The four minutes allow for
+// transactions ended late and clock changes.
 const SETTLED_AFTER_MS = LONGEST_TRANSACTION_MS + 4 * 60_000;
 
-/** The latest calendar month that was over in Poland some minutes ago, `YYYY-MM`: the last one a statement can be for. */
+/** The latest calendar month in Poland, `YYYY-MM`, whose charges are complete and that can have a statement. */
 export async function lastSettledMonth(sql: Sql): Promise<string> {
   const [row] = await sql<{ month: string }[]>`
     select to_char(date_trunc('month', (now() - ${settling(sql)}) at time zone 'Europe/Warsaw') - interval '1 month', 'YYYY-MM')
@@ -26,7 +26,7 @@ export async function lastSettledMonth(sql: Sql): Promise<string> {
   return row.month;
 }
 
-/** From when on a Polish calendar month (`YYYY-MM`) can have a statement: nothing more is charged for it then. */
+/** When a calendar month in Poland (`YYYY-MM`) is complete and can have a statement. */
 export async function settledAt(sql: Sql, month: string): Promise<Date> {
   const [row] = await sql<{ at: Date }[]>`
     select (to_date(${month}, 'YYYY-MM') + interval '1 month') at time zone 'Europe/Warsaw' + ${settling(sql)} as at`;
@@ -38,18 +38,15 @@ function settling(sql: Sql): Fragment {
   return sql`make_interval(secs => ${SETTLED_AFTER_MS / 1000})`;
 }
 
-/** What a month comes to, and what of the account it depends on. */
 interface MonthlySum {
-  /** Grosze net. */
   amount: number;
-  /** Since when the account was postpaid when it was summed, to be compared; null: always, or prepaid. */
+  /** The account's `postpaid_since` when summed; null: always postpaid, or prepaid. */
   postpaidSince: string | null;
 }
 
 /**
- * What a Polish calendar month (`YYYY-MM`) comes to: charges less refunds; negative when more came back. What was
- * charged before the account was postpaid is paid for: neither it nor its refund counts. Once the month is settled nothing but
- * `postpaidSince` changes it any more, so it needs no lock.
+ * Sums a calendar month in Poland (`YYYY-MM`): charges less refunds, without those from before the account was postpaid; can be negative.
+ * In a complete month only `postpaidSince` can still change it, so no lock is needed.
  */
 export async function monthlySum(sql: Sql, account: string, month: string): Promise<MonthlySum> {
   const [row] = await sql<MonthlySum[]>`
@@ -66,14 +63,13 @@ export async function monthlySum(sql: Sql, account: string, month: string): Prom
   return row;
 }
 
-// As SQL, of an entry `e`: when it was charged itself, or what it gives back was. Only that is looked up.
+// As SQL, for an entry `e`: the time of the charge, or of the one it refunds. Only refunds need a look-up.
 function chargedAt(sql: Sql): Fragment {
   return sql`
     case when e.kind = 'charge' then e.created_at
          else coalesce((select c.created_at from ledger_entries c where c.subject_id = e.subject_id and c.kind = 'charge'), e.created_at) end`;
 }
 
-/** Whether a sum still holds: whether the account is postpaid since the same time. */
 export async function isCurrent(sql: Sql, account: string, { postpaidSince }: MonthlySum): Promise<boolean> {
   const rows = await sql`
     select from accounts where id = ${account} and postpaid_since::text is not distinct from ${postpaidSince}::text`;
@@ -81,9 +77,8 @@ export async function isCurrent(sql: Sql, account: string, { postpaidSince }: Mo
 }
 
 /**
- * Writes a statement. One that asks for nothing counts as paid at once, so that it never stops sends.
- * @param dueAt null means 14 days after issue (v2.3.0, Limits, Prices)
- * @returns undefined when the account has one for this month already
+ * Inserts a statement; undefined if the month has one. An amount that is not positive counts as paid, so that it never suspends sends.
+ * @param dueAt null: 14 days after issue (v2.3.0, Limits, Prices)
  */
 export async function insertStatement(
   sql: Sql,
@@ -99,7 +94,6 @@ export async function insertStatement(
   return row;
 }
 
-/** Finds a statement and locks it until the transaction ends. */
 export async function lockStatement(sql: Sql, id: string): Promise<StatementRow | undefined> {
   const [row] = await sql<StatementRow[]>`select ${columns(sql)} from statements where id = ${id} for update`;
   return row;
@@ -112,10 +106,8 @@ export async function markStatementPaid(sql: Sql, id: string): Promise<Statement
   return row;
 }
 
-/** A statement, and what it was last e-mailed with. */
 type ListedStatement = StatementRow & StatementEmail;
 
-/** The statements of an account, the latest month first; only those not paid if asked so. */
 export async function listStatements(
   sql: Sql,
   account: string,
@@ -135,10 +127,7 @@ function columns(sql: Sql) {
     statements.id, account_id, to_char(statements.month, 'YYYY-MM') as month, amount_grosze, issued_at, due_at, paid_at`;
 }
 
-/**
- * As SQL: whether a postpaid account has a statement past its due time, which suspends all that costs.
- * @param account a row of `accounts`
- */
+/** As SQL: whether a postpaid account has an overdue statement, which suspends everything that costs. @param account a row of `accounts` */
 export function isOverdue(sql: Sql, account: Fragment): Fragment {
   return sql`${account}.billing_mode = 'postpaid' and exists (
     select from statements s where s.account_id = ${account}.id and s.paid_at is null and s.due_at < now())`;

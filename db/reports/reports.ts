@@ -4,17 +4,15 @@ import { sentAt } from '../messages/statusEvents.ts';
 import { GROSZE_AN_ADDRESS } from '../../domain/email/address.ts';
 import { EMAIL_STATUSES, type EmailStatus } from '../../domain/email/statuses.ts';
 
-/** How the messages of a report are divided. */
 type Grouping =
-  /** By when they were accepted: a group ends where the next begins. Epoch milliseconds, ascending. */
+  /** By time of acceptance: start of each group in epoch milliseconds, ascending; a group ends where the next starts. */
   | { by: 'time'; startsAt: readonly number[] }
-  /** By a field: the `limit` values with the most messages. */
+  /** By a field: the `limit` most frequent values. */
   | { by: ReportField; limit: number };
 
-/** What a report is asked for. */
 interface ReportQuery {
   accountId: string;
-  /** Epoch milliseconds: the period's begin, and its end, which is outside. */
+  /** Epoch milliseconds; `until` is exclusive. */
   from: number;
   until: number;
   grouping: Grouping;
@@ -23,7 +21,6 @@ interface ReportQuery {
   testMode: boolean;
 }
 
-/** As SQL, a condition on messages `m`: the report is about them. */
 function shown(sql: Sql, { accountId, from, until, filter }: ReportQuery): Fragment {
   const { sender, country, reference, status, type } = filter;
   return sql`m.account_id = ${accountId}
@@ -35,10 +32,7 @@ function shown(sql: Sql, { accountId, from, until, filter }: ReportQuery): Fragm
     ${type === null ? sql`` : sql`and m.channel = ${type}`}`;
 }
 
-/**
- * As SQL: `messages m` joined to what came of them, `e`. Both are read in the same order; the period is given twice so that
- * no more than its rows are.
- */
+/** As SQL: joins `messages m` to their effects `e`. Both are read in the same index order; the period is repeated to bound both scans. */
 function joinEffects(sql: Sql, { accountId, from, until }: ReportQuery): Fragment {
   return sql`
     left join message_effects e
@@ -48,16 +42,13 @@ function joinEffects(sql: Sql, { accountId, from, until }: ReportQuery): Fragmen
 
 /** As SQL: tenths of a second from send time to delivery, rounded; null when not delivered. */
 function delay(sql: Sql): Fragment {
-  // `greatest` passes over null, so it cannot stand outside.
+  // `greatest` ignores nulls, so it needs the `case`.
   return sql`
     case when m.delivered_at is not null
          then (greatest(date_part('epoch', m.delivered_at - ${sentAt(sql)}), 0) * 10)::int end`;
 }
 
-/**
- * As SQL: what a message was charged, grosze net. One that is rejected at its submit costs 0 since then, and was charged
- * what came back.
- */
+/** As SQL: what a message was charged, grosze net. A message rejected at its submit has cost 0, but was charged what was refunded. */
 function paid(sql: Sql, query: ReportQuery): Fragment {
   const cost = query.testMode
     ? sql`m.cost_grosze::int`
@@ -65,14 +56,13 @@ function paid(sql: Sql, query: ReportQuery): Fragment {
   return sql`greatest(${cost}, ${refunded(sql, query)})`;
 }
 
-/** As SQL: what of it came back, by the ledger. A test message moves test credits only: all of its cost, or nothing. */
+/** As SQL: what was refunded. A test message refunds test credits only: its whole cost, or nothing. */
 function refunded(sql: Sql, { testMode }: ReportQuery): Fragment {
   return testMode
     ? sql`case when m.test_credits = 0 then e.refunded_grosze when e.refunded_grosze is not null then m.cost_grosze::int end`
     : sql`e.refunded_grosze`;
 }
 
-/** As SQL: how many messages there are of each status. */
 function countsByStatus(sql: Sql): Fragment {
   const count = (status: Fragment) =>
     sql`coalesce(sum(messages) filter (where status = ${status}), 0)::bigint`;
@@ -83,18 +73,14 @@ function countsByStatus(sql: Sql): Fragment {
     ${count(sql`'cancelled'`)} as cancelled`;
 }
 
-/**
- * How a report divides its messages, as pieces of SQL around the common table expression `counted`, whose column
- * `divisor` they define. Afterwards there are `cells`, the same with the number of the group as `key`, and `listed`:
- * `key` and `value` of each listed group of a field. No value is written as '', which none of the fields can be.
- */
+// SQL fragments around the CTE `counted`, for whose column `divisor` they define the grouping. The result has the CTEs `cells`, with the
+// group's number as `key`, and `listed`, with `key` and `value` of each listed group of a field. Null is written as '', which no field
+// value can be.
 interface Division {
-  /** Common table expressions that come first; each ends with a comma. */
+  /** CTEs that come first; each ends with a comma. */
   before: Fragment;
-  /** Joined to `messages m`. */
   join: Fragment;
   divisor: Fragment;
-  /** Common table expressions that read `counted`. */
   after: Fragment;
 }
 
@@ -111,7 +97,7 @@ function byTime(sql: Sql, startsAt: readonly number[]): Division {
   return {
     before: sql``,
     join: sql``,
-    // In a subquery the list is read once, not for each message.
+    // As a subquery, the list is evaluated once, not per message.
     divisor: sql`width_bucket(m.created_at, (select ${begins}::text[]::timestamptz[]))`,
     after: sql`
       listed as (select null::bigint as key, null::text as value where false),
@@ -119,7 +105,7 @@ function byTime(sql: Sql, startsAt: readonly number[]): Division {
   };
 }
 
-/** Of few values, each is counted, and then the most frequent ones are found: the messages are read once. */
+/** For few distinct values: counts all, then ranks them, reading the messages once. */
 function byFewValues(sql: Sql, field: Fragment, limit: number): Division {
   return {
     before: sql``,
@@ -133,7 +119,7 @@ function byFewValues(sql: Sql, field: Fragment, limit: number): Division {
   };
 }
 
-/** There may be as many values as messages. The most frequent ones are found first; all others are counted as one. */
+/** For a field that may have as many values as messages: finds the most frequent ones first, and counts all others as one. */
 function byManyValues(
   sql: Sql,
   query: ReportQuery,
@@ -150,7 +136,7 @@ function byManyValues(
   };
 }
 
-// Cut off before they are numbered: the first of many are found without sorting them all.
+// Limited before numbering, so that not all values have to be sorted.
 function ranked(sql: Sql, counts: Fragment, limit: number): Fragment {
   return sql`
     select row_number() over (order by messages desc, value collate "C") as key, value
@@ -170,22 +156,17 @@ function fieldOf(sql: Sql, field: ReportField): Fragment {
   }
 }
 
-/** The sums of one group, of all messages outside the listed groups, or of all messages. */
+/** Sums of a group, of all messages outside the listed groups, or of all messages. */
 export interface ReportGroup extends ReportSums {
   total: boolean;
-  /**
-   * The group's number from 1, by time its place among the begins, else its rank; 0: the messages of no listed group;
-   * null: the totals.
-   */
+  /** Number of the group from 1: its position by time, or its rank; 0: messages of no listed group; null: totals. */
   key: number | null;
-  /** Of a group by a field, its value; null where the messages have none. */
   value: string | null;
 }
 
-// For the length of one report. Cells are counted in a hash table, however many the planner expects: some 400,000 fit into
-// memory, more go through temporary files. A plan that suits a day does not suit a year, so each is made anew; compiling
-// one takes longer than most of them run. The index of the reports is read in order, which its page costs have to say.
-// One process: a report leaves the other cores to the sends.
+// Settings during a report. Cells go into a hash table of up to some 400,000 before spilling to disk. Custom plans, because a plan for a
+// day does not suit a year; no JIT, which takes longer than most reports. The index is read in order, hence the low page cost. One process,
+// to leave the other cores to sends.
 const SETTINGS = {
   work_mem: '32MB',
   hash_mem_multiplier: '8',
@@ -195,15 +176,12 @@ const SETTINGS = {
   plan_cache_mode: 'force_custom_plan',
 };
 
-// Stands for the null of the totals where keys are compared; no group has this number.
+// Replaces the null key of the totals in comparisons; no group has this number.
 const TOTALS = -1;
 
 /**
- * Adds up the account's messages that were accepted in a period, with all that came of them since. One
- * snapshot, read only. The totals are always there, groups without messages never.
- *
- * @param timeoutMs after so long the database gives up, so that no report outlives its request
- * @throws SQLSTATE 57014 when it took too long
+ * Sums the messages accepted in a period, with their results so far, in one snapshot. Totals are always present, empty groups never.
+ * @param timeoutMs statement timeout, so that no report outlives its request @throws SQLSTATE 57014 on a timeout
  */
 export async function readReport(
   sql: Database,
@@ -219,15 +197,14 @@ export async function readReport(
         from unnest(${Object.keys(settings)}::text[], ${Object.values(settings)}::text[]) as s(name, value)`;
     const lookups = await addUpLookups(tx, query);
     const emails = await addUpEmails(tx, query);
-    // A nested loop over messages that the planner takes for few would go on for hours when they are a million.
+    // If the planner underestimates the messages, a nested loop over a million of them would take hours.
     await tx`set local enable_nestloop = off`;
     return { groups: await addUp(tx, query), lookups, emails };
   });
 }
 
-// Messages are first put together in cells of the same group, status and delivery time. All else, percentiles
-// included, is counted from the cells: they are fewer, and nothing has to be sorted message by message.
-// Several cells may share a group and a delivery time: which of them comes first changes no percentile.
+// Messages are first aggregated into cells by group, status and delivery time. Everything else, percentiles included, is computed from the
+// cells, which are far fewer. The order of cells with equal group and time does not affect percentiles.
 async function addUp(sql: Sql, query: ReportQuery): Promise<ReportGroup[]> {
   const { before, join, divisor, after } = divideMessages(sql, query);
   return await sql<ReportGroup[]>`
@@ -268,7 +245,7 @@ async function addUp(sql: Sql, query: ReportQuery): Promise<ReportGroup[]> {
      order by s.key`;
 }
 
-/** Look-ups charged in the period; one that was refunded later is none. */
+/** Look-ups charged in the period and not refunded. */
 async function addUpLookups(sql: Sql, { accountId, from, until }: ReportQuery): Promise<LookupSums> {
   const [sums] = await sql<LookupSums[]>`
     select count(*) filter (where r.id is null)::int as count,
@@ -287,10 +264,8 @@ interface EmailsOfStatus {
   refundedGrosze: number;
 }
 
-/**
- * E-mails accepted in the period, with what came back of them since. A test e-mail moves test credits, at the price of one address each;
- * a live account paid nothing for it.
- */
+// E-mails accepted in the period, with their refunds. A test e-mail costs test credits, valued at the price of one address each; a live
+// account pays no money for it.
 async function addUpEmails(sql: Sql, { accountId, from, until, testMode }: ReportQuery): Promise<EmailSums> {
   const creditGrosze = testMode ? GROSZE_AN_ADDRESS : 0;
   const rows = await sql<EmailsOfStatus[]>`

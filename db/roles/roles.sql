@@ -1,6 +1,5 @@
--- The roles that the service's processes connect as. Run by a superuser in the service's database, which it hands to its
--- new owner; may be run again at any time. What each role may do with a table, `npm run migrate` grants (db/rights.ts).
--- Passwords are set apart from this.
+-- The database roles of the service's processes. Run by a superuser in the service's database, whose owner it changes; idempotent. Table
+-- rights are granted by `npm run migrate` (db/rights.ts), passwords are set separately.
 
 do $$
 declare
@@ -11,7 +10,7 @@ begin
       execute format('create role %I login', wanted);
     end if;
     execute format('alter role %I nosuperuser nocreatedb nocreaterole noreplication nobypassrls', wanted);
-    -- Errors name numbers and texts of customers. Whoever made the statement gets them, and logs them without those.
+    -- Server logs would contain numbers and texts of customers. The client gets the error, and logs it without them.
     execute format('alter role %I set log_min_messages = log', wanted);
     execute format('alter role %I set log_min_error_statement = panic', wanted);
     execute format('alter role %I set log_statement = none', wanted);
@@ -23,5 +22,5 @@ begin
   execute format('grant connect on database %I to goniec_api, goniec_worker, goniec_admin', current_database());
 end $$;
 
--- It may see and end what these do.
+-- Lets the owner see and terminate their sessions.
 grant goniec_api, goniec_worker, goniec_admin to goniec_owner;

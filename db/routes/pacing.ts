@@ -2,17 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Sql } from '../connection.ts';
 import { gatherAnswers } from '../../concurrency/gather.ts';
 
-/** Instants by the database's clock, epoch milliseconds. */
 interface TakenSlots {
   now: number;
-  /** When the first of the places taken is. */
   first: number;
 }
 
-/**
- * Takes the next places in a route's row of parts, for whichever process asks: places are `spacingMs` apart, and none is
- * given out for a time that has passed.
- */
+// Reserves the next slots of a route's rate limit, across all processes: slots are `spacingMs` apart and never in the past. Times are the
+// database's, epoch milliseconds.
 async function takeSlots(sql: Sql, route: string, parts: number, spacingMs: number): Promise<TakenSlots> {
   const taken = parts * spacingMs;
   const [row] = await sql<{ now: number; next: number }[]>`
@@ -26,7 +22,7 @@ async function takeSlots(sql: Sql, route: string, parts: number, spacingMs: numb
   return { now: row.now, first: row.next - taken };
 }
 
-/** Nothing may leave on the route for a while, in any process: the SMSC asked for it. */
+/** Blocks submits on the route for `ms`, in all processes, because the SMSC throttled it. */
 export async function pauseRoute(sql: Sql, route: string, ms: number): Promise<void> {
   await sql`
     insert into route_states as s (route, next_slot_at)
@@ -34,41 +30,33 @@ export async function pauseRoute(sql: Sql, route: string, ms: number): Promise<v
     on conflict (route) do update set next_slot_at = greatest(s.next_slot_at, excluded.next_slot_at)`;
 }
 
-/** Keeps one route's rate, together with every other process that submits on it. */
+/** Enforces a route's rate limit across all processes that submit on it. */
 export interface Pacer {
-  /**
-   * Waits for the turn of so many parts, which have to leave at once then.
-   * @param signal breaks the wait off, while nothing is prepared
-   * @returns whether they are to leave
-   */
+  /** Waits for slots of parts submitted together. @param signal cancels it while nothing is prepared @returns whether to submit */
   turn(parts: number, steps: Steps, signal: AbortSignal): Promise<boolean>;
-  /** Whether a turn would come at once, as far as this process knows. */
   free(): boolean;
-  /** Holds everything back for a while: the SMSC asked for it. Other processes only where the route has a rate. */
+  /** Pauses submits because the SMSC throttled; in other processes only if the route has a rate limit. */
   pause(ms: number): Promise<void>;
-  /** Breaks all waits off. */
   stop(): void;
 }
 
-/** What goes with a turn. */
 interface Steps {
-  /** Done right before it; resolves to false when the parts must not leave. */
+  /** Runs right before the slot; resolves to false when the parts must not be submitted. */
   prepare(): Promise<boolean>;
-  /** Takes that back when the turn was missed; another one is waited for. */
+  /** Reverts `prepare` when the slot was missed; another one is awaited then. */
   undo(): Promise<void>;
 }
 
-// A place is good for this long; whoever comes later takes another, so that a process that stood still does not make up
-// for it in one burst.
+// A slot expires after this and another is reserved, so that a stalled process does not submit a burst.
 const TOLERANCE_MS = 60;
-// From its turn to the SMSC, more or less.
+// Approximate latency from the slot to the SMSC.
 const ON_THE_WAY_MS = 15;
-// By both the places are further apart: no second ever holds more than the rate.
+// Includes both, so that no second ever exceeds the rate limit.
 const SECOND_MS = 1000 + TOLERANCE_MS + ON_THE_WAY_MS;
-// A statement's time on a busy machine: what was prepared long before would be left open by a crash in between.
+// Duration of a statement under load; parts prepared long before would be left open by a crash.
 const PREPARE_AHEAD_MS = 200;
 
-/** @param ratePerSecond parts per second allowed by the provider; null: as many as the SMSC takes */
+/** @param ratePerSecond parts per second allowed by the provider; null: unlimited */
 export function createPacer(sql: Database, route: string, ratePerSecond: number | null): Pacer {
   const stopping = new AbortController();
   let pausedUntil = 0;
@@ -103,7 +91,7 @@ export function createPacer(sql: Database, route: string, ratePerSecond: number 
   };
 }
 
-/** Takes places for everybody who asks while a statement is under way with the next one; answers in local time. */
+/** Reserves slots in batches: requests that arrive during a statement share the next one. Returns local times. */
 function places(sql: Database, route: string, spacingMs: number): (parts: number) => Promise<number> {
   const localTime = clockOf();
   return gatherAnswers(async (wanted: number[]) => {
@@ -121,10 +109,8 @@ function places(sql: Database, route: string, spacingMs: number): (parts: number
 
 const CLOCK_TRUSTED_MS = 60_000;
 
-/**
- * Reads the database's clock off its answers: the quickest one of the last minute shows best how far it is from ours. By
- * each single answer, places would move with every delay on the way.
- */
+// Estimates the offset to the database's clock from the fastest response of the last minute; a single response would shift slots by its
+// latency.
 function clockOf(): (theirNow: number, asked: number) => (theirs: number) => number {
   let best = { delay: Infinity, offset: 0, at: -Infinity };
   return (theirNow, asked) => {

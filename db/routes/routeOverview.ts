@@ -1,54 +1,47 @@
 import type { Fragment, Sql } from '../connection.ts';
 import type { RouteState, SeenRoute } from './routes.ts';
 
-/** A worker that was not heard of for so long counts as gone. */
+/** A worker without a report for this long counts as gone. */
 const GONE_AFTER_S = 10;
 
-/** What one worker process says of one route. */
 export interface RouteWorker extends Omit<SeenRoute, 'route' | 'working'> {
   worker: string;
   seenAt: Date;
 }
 
-/** A route as its workers and its provider show it. */
 export interface WatchedRoute {
   name: string;
   kind: string;
   state: RouteState;
   ratePerSecond: number | null;
   working: boolean;
-  /** When messages last got through, as far as is known. */
   workingAt: Date | null;
   reportedAt: Date | null;
   repliedAt: Date | null;
-  /** When it was first seen to take parts or e-mails, as far as is known. */
   submittingSince: Date | null;
-  /** Running ones only. */
   workers: RouteWorker[];
 }
 
-/** What waits for a route; of messages and of e-mails each number is {@link COUNTED_MAX} at most. */
+/** Counts of messages and e-mails, each limited to {@link COUNTED_MAX}. */
 interface RouteQueue {
-  /** Messages and e-mails that wait for their submit, or are being submitted. */
+  /** Messages and e-mails waiting for their submit, or being submitted. */
   queue: number;
-  /** Messages and e-mails whose submit got no answer, and about which nothing is known since. */
+  /** Messages and e-mails with an unanswered submit and no later information. */
   unanswered: number;
 }
 
-/** A route as staff watch it. */
 export interface RouteOverview extends WatchedRoute, RouteQueue {}
 
-/** So many are counted: of a queue that is longer it matters little how long it is, and every process counts at every scrape. */
+/** Limits the cost: every process counts at every scrape, and exact counts of longer queues do not matter. */
 const COUNTED_MAX = 500_000;
 
-/** All routes as they are seen now, by name; of one only when a name is given. */
 export async function readOverview(sql: Sql, name: string | null = null): Promise<RouteOverview[]> {
   const routes = await readWatched(sql, name);
   const queues = await readQueues(sql, name);
   return routes.map((route) => ({ ...route, ...(queues.get(route.name) ?? { queue: 0, unanswered: 0 }) }));
 }
 
-/** The same but for what waits for them, which takes longer the more there is. */
+/** The same without queues, whose cost grows with their length. */
 export async function readWatched(sql: Sql, name: string | null = null): Promise<WatchedRoute[]> {
   const routes = await sql<Omit<WatchedRoute, 'workers'>[]>`
     select r.name, r.kind, r.state, r.rate_per_second,
@@ -70,15 +63,15 @@ export async function readWatched(sql: Sql, name: string | null = null): Promise
   }));
 }
 
-/** What waits for each route, or for one, by its name. @param most how many are counted, of messages and of e-mails */
+/** Queue lengths by route name. @param most limit of each count, of messages and of e-mails */
 export async function readQueues(
   sql: Sql,
   name: string | null = null,
   most = COUNTED_MAX,
 ): Promise<Map<string, RouteQueue>> {
-  // A table read from end to end would be so for each route.
+  // A sequential scan would be repeated for each route.
   await sql`select set_config('enable_seqscan', 'off', true)`;
-  // In the collation of the column, else its index is not used.
+  // In the column's collation, or else its index is not used.
   const route: Record<'messages' | 'emails', Fragment> = {
     messages: sql`r.name collate "default"`,
     emails: sql`r.name`,
@@ -87,7 +80,7 @@ export async function readQueues(
     (select count(*) from (
        select from ${sql(table)} where status = 'queued' and route = ${route[table]} and submission ${submissions} limit ${most}) w)`;
   const waiting: Fragment = sql`in ('waiting', 'submitting', 'answered')`;
-  // Not "=", with which PostgreSQL may turn to the index of all that were ever left so.
+  // Not "=", for which PostgreSQL may choose the index of all unanswered messages.
   const unanswered: Fragment = sql`between 'unanswered' and 'unanswered'`;
   const found = await sql<(RouteQueue & { name: string })[]>`
     select r.name, ${count('messages', waiting)} + ${count('emails', waiting)} as queue,

@@ -7,52 +7,41 @@ import { storable } from '../../domain/incoming.ts';
 
 export type RouteState = StoredRouteOption['state'];
 
-/** A way to a provider as it is stored. */
 export interface Route {
-  /** Also the name of its provider: `messages.provider` and the others hold it. */
   name: string;
-  /** Of its provider. */
   kind: string;
-  /** `draining` gets no new messages and sends those it has; `disabled` sends nothing. */
+  /** `draining` gets no new messages but sends those it has; `disabled` sends nothing. */
   state: RouteState;
-  /** Nothing secret; the kind's schema reads it. */
   settings: unknown;
-  /** Encrypted; see {@link routeCredentials}. */
   credentials: Buffer | null;
-  /** Parts per second that the provider allows; null: no limit of theirs. */
+  /** Parts per second that the provider allows; null: unlimited. */
   ratePerSecond: number | null;
-  /** Without a session for so many seconds it counts as broken. */
+  /** Seconds without a session until it counts as broken. */
   brokenAfterS: number;
-  /** Raised by every change, so that running sessions notice. */
+  /** Incremented by every change, so that running sessions notice. */
   revision: number;
 }
 
-/** What of a route can be changed; `state` is set apart from it. */
 type RoutePatch = Partial<Pick<Route, 'settings' | 'credentials' | 'ratePerSecond' | 'brokenAfterS'>>;
 
-/** A rule with the number it is removed by. */
 export interface StoredRule extends RouteRule {
   id: number;
 }
 
-/** All routes, by name. */
 export async function readRoutes(sql: Sql): Promise<Route[]> {
   return [...(await sql<Route[]>`select ${routeColumns(sql)} from routes order by name`)];
 }
 
-/** One route; undefined when there is none of this name. */
 export async function readRoute(sql: Sql, name: string): Promise<Route | undefined> {
   const [route] = await sql<Route[]>`select ${routeColumns(sql)} from routes where name = ${name}`;
   return route;
 }
 
-/** The same, locked against other staff until the transaction ends. */
 export async function lockRoute(sql: Sql, name: string): Promise<Route | undefined> {
   const [route] = await sql<Route[]>`select ${routeColumns(sql)} from routes where name = ${name} for update`;
   return route;
 }
 
-/** What all routes are used for, by route, the oldest rule first. */
 export async function readRouteRules(sql: Sql): Promise<StoredRule[]> {
   return [
     ...(await sql<StoredRule[]>`
@@ -61,7 +50,7 @@ export async function readRouteRules(sql: Sql): Promise<StoredRule[]> {
   ];
 }
 
-/** All that choosing a route needs, seen at one moment. */
+/** Everything that choosing a route depends on, in one snapshot. */
 export async function readRouting(sql: Sql): Promise<StoredRouting> {
   const [row] = await sql<StoredRouting[]>`
     select coalesce((
@@ -76,23 +65,19 @@ export async function readRouting(sql: Sql): Promise<StoredRouting> {
   return row ?? { routes: [], rules: [] };
 }
 
-/** Encrypts a route's credentials for {@link Route.credentials}. */
 export function sealCredentials(secretsKey: Buffer, name: string, credentials: unknown): Buffer {
   return encrypt(secretsKey, routeSecretOwner(name), JSON.stringify(credentials));
 }
 
-/**
- * A route's credentials, for its kind's schema; null when it has none.
- * @throws DecryptionError when they were stored with another secrets key or for another route, or are damaged
- */
+/** Decrypts a route's credentials, for the schema of its kind. @throws DecryptionError for another key or route, or damaged bytes */
 export function routeCredentials(secretsKey: Buffer, route: Pick<Route, 'name' | 'credentials'>): unknown {
   if (route.credentials === null) return null;
   return JSON.parse(decrypt(secretsKey, routeSecretOwner(route.name), route.credentials));
 }
 
-/** Makes a route, without any rule. @returns false when there is one of this name */
+/** Adds a route without rules. @returns false when the name is in use */
 export async function addRoute(sql: Sql, route: Omit<Route, 'revision'>): Promise<boolean> {
-  // With its state, so that there is where to note a report that comes before a worker has reported its first session.
+  // Also inserts its state, so that a report can be recorded before a worker's first session.
   const added = await sql`
     with added as (
       insert into routes (name, kind, state, settings, credentials, rate_per_second, broken_after_s)
@@ -107,7 +92,6 @@ export async function addRoute(sql: Sql, route: Omit<Route, 'revision'>): Promis
   return added.length > 0;
 }
 
-/** Changes what is given and nothing else; running workers open the route anew with it. */
 export async function changeRoute(sql: Sql, name: string, patch: RoutePatch): Promise<void> {
   const { settings, credentials, ratePerSecond, brokenAfterS } = patch;
   const columns = {
@@ -126,10 +110,7 @@ export async function setRouteState(sql: Sql, name: string, state: RouteState): 
     update routes set state = ${state}, revision = revision + 1, updated_at = now() where name = ${name}`;
 }
 
-/**
- * Adds a rule, or gives the one with the same conditions another weight.
- * @returns its number
- */
+/** Adds a rule, or updates the weight of the one with the same conditions. @returns its id */
 export async function addRule(sql: Sql, rule: RouteRule): Promise<number> {
   const [row] = await sql<{ id: number }[]>`
     insert into route_rules (route, prefix, account_id, type, priority, weight)
@@ -140,7 +121,6 @@ export async function addRule(sql: Sql, rule: RouteRule): Promise<number> {
   return row.id;
 }
 
-/** Removes a rule. @returns it, or undefined when there is none of this number */
 export async function removeRule(sql: Sql, id: number): Promise<StoredRule | undefined> {
   const [rule] = await sql<StoredRule[]>`
     delete from route_rules where id = ${id}
@@ -148,13 +128,9 @@ export async function removeRule(sql: Sql, id: number): Promise<StoredRule | und
   return rule;
 }
 
-/**
- * Whether anything was ever given to a route, or came by it: its name then stands in records that have to stay
- * readable.
- * @param tx a transaction: in the rest of it no table is read from end to end that has an index
- */
+/** Whether records that must stay readable contain a route's name. @param tx a transaction; disables its sequential scans */
 export async function wasUsed(tx: Sql, name: string): Promise<boolean> {
-  // Where the statistics know no such route, PostgreSQL may think little of an index that says so at once.
+  // For a route unknown to the statistics, PostgreSQL may prefer a sequential scan.
   await tx`select set_config('enable_seqscan', 'off', true)`;
   const [row] = await tx<{ used: boolean }[]>`
     select exists (select from messages where route = ${name})
@@ -167,7 +143,6 @@ export async function wasUsed(tx: Sql, name: string): Promise<boolean> {
   return row?.used === true;
 }
 
-/** Removes a route that was never used, with its rules and what was seen of it. */
 export async function removeRoute(sql: Sql, name: string): Promise<void> {
   await sql`delete from route_rules where route = ${name}`;
   await sql`delete from sender_domain_routes where route = ${name}`;
@@ -176,7 +151,6 @@ export async function removeRoute(sql: Sql, name: string): Promise<void> {
   await sql`delete from routes where name = ${name}`;
 }
 
-/** Whom a route's credentials are encrypted for. */
 export const routeSecretOwner = (name: string): string => `route:${name}`;
 
 function routeColumns(sql: Sql) {
@@ -184,13 +158,10 @@ function routeColumns(sql: Sql) {
              broken_after_s, revision`;
 }
 
-// What staff change, and what breaks, is known everywhere this long after.
+// Changes by staff and outages take effect everywhere within this time.
 const FRESH_MS = 1_000;
 
-/**
- * All routes and rules, read anew at most once a second; whoever asks at the same time shares one reading.
- * @param complete adds what the provider kinds say of themselves
- */
+/** Routes and rules, read at most once a second and shared by concurrent callers. @param complete adds what provider kinds define */
 export function cachedRouting(
   sql: Sql,
   complete: (stored: StoredRouting) => Routing,
@@ -198,43 +169,34 @@ export function cachedRouting(
   return sharedReading(FRESH_MS, () => readRouting(sql).then(complete));
 }
 
-/** What one worker sees of one of its routes. */
 export interface SeenRoute {
   route: string;
-  /** Messages get through, as far as this worker can see. */
   working: boolean;
-  /** Open now, and how many there should be. */
   sessions: number;
   sessionsWanted: number;
-  /** Submits that may be open at once. */
   window: number;
   inFlight: number;
-  /** Submits answered so since the worker's start. */
+  /** Submits by result, since the worker started. */
   submitted: number;
   throttled: number;
   refused: number;
   unanswered: number;
-  /** Not taken: to come later, or for a reason that lies in the route. */
+  /** Deferred, or not accepted because of the route. */
   held: number;
-  /** Connections and binds that failed or were lost since then. */
+  /** Failed or lost connections and binds. */
   failures: number;
-  /** Third-party text. */
   lastError: string | null;
   lastErrorAt: Date | null;
 }
 
-// A worker that has not been heard of for so long is gone.
 const GONE_AFTER = '1 minute';
 
-/**
- * Writes what a worker sees of its routes: one on which messages get through counts as working at this moment, and as submitting since
- * the first such moment after a submit was taken.
- */
+/** Stores a worker's view of its routes: a working one counts as working now, and once it has accepted submits as submitting. */
 export async function reportRoutes(sql: Sql, worker: string, seen: readonly SeenRoute[]): Promise<void> {
   const rows = seen.map((route) =>
     byColumnName({
       ...route,
-      // Words of whoever answered at the other end.
+      // Third-party text.
       lastError: route.lastError === null ? null : storable(route.lastError),
       lastErrorAt: route.lastErrorAt?.toISOString() ?? null,
     }),
@@ -266,12 +228,10 @@ export async function reportRoutes(sql: Sql, worker: string, seen: readonly Seen
            failures = excluded.failures, last_error = excluded.last_error, last_error_at = excluded.last_error_at`;
 }
 
-/** As SQL, a statement: a route's provider has reported something just now. */
 export function reportNoted(sql: Sql, route: string): Fragment {
   return sql`update route_states set reported_at = now() where route = ${route}`;
 }
 
-/** A worker that ends takes what it saw with it. */
 export async function forgetWorker(sql: Sql, worker: string): Promise<void> {
   await sql`delete from route_workers where worker = ${worker}`;
 }

@@ -4,9 +4,7 @@ import type { DeliveryReport, SubmitPart } from '../../domain/submission.ts';
 import { type Database, type Sql, transaction } from '../connection.ts';
 import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 
-/**
- * Keeps the memory of a simulated route's SMSC in PostgreSQL, so that it survives a restart and several workers share it.
- */
+/** Stores the state of a simulated SMSC, so that it survives restarts and is shared by workers. */
 export function simulatorStore(sql: Database, route: string) {
   return {
     async take(
@@ -75,7 +73,7 @@ export function simulatorStore(sql: Database, route: string) {
 const optionsOf = ({ content }: SubmitPart): string | null =>
   content === null ? null : JSON.stringify(content);
 
-/** A phone sends an SMS in the simulated network: `to` is the number it goes to, null when the SMSC does not say. */
+/** Simulates a reply by SMS; `to` is the number it is sent to, null when the SMSC does not say. */
 export async function addSimulatedReply(
   sql: Sql,
   reply: { from: string; to: string | null; text: string },
@@ -85,7 +83,6 @@ export async function addSimulatedReply(
     values (${reply.from}, ${reply.to}, ${reply.text})`;
 }
 
-/** One of its events, as the database has it. */
 interface DueRow {
   id: number;
   providerEmailId: string;
@@ -96,7 +93,7 @@ interface DueRow {
   dueAt: Date;
 }
 
-/** Keeps the memory of a simulated e-mail provider in PostgreSQL, so that it survives a restart and several workers share it. */
+/** Stores the state of a simulated e-mail provider, so that it survives restarts and is shared by workers. */
 export function simulatorMail(sql: Database, route: string) {
   return {
     async takeEmail(

@@ -3,29 +3,23 @@ import { idFloor } from '../ids.ts';
 import { RESENDS_MAX } from './webhookDeliveries.ts';
 import { isNotified } from './webhooks.ts';
 
-// An event's id is made before its attempts end, by a clock that differs by less from the database's.
+// An event's id precedes the end of its attempts, and clocks differ by less than this.
 const ID_MARGIN_MS = 60_000;
 
-/** Which events that nobody took are looked for. */
 interface ResendableFilter {
-  /** Null: anybody's. */
   accountId: string | null;
-  /** For how many minutes they have been exhausted. */
   minutes: number;
 }
 
-/** An event that nobody took and that can be delivered again. */
 interface ResendableEvent {
   id: string;
   accountId: string;
-  /** When its last attempt failed. */
   since: Date;
 }
 
 /**
- * The events that no attempt delivered and that can be delivered again, newest first, and how many there are. Left out are those that are
- * on their way again, those that were it as often as they may be, and those whose account has no webhook for them any more.
- * @param countedMax no further than this they are counted
+ * Undelivered events, newest first, and their number up to `countedMax`; without those that have a pending resend, the maximum of resends,
+ * or no webhook any more.
  */
 export async function readResendable(
   sql: Sql,
@@ -42,9 +36,8 @@ export async function readResendable(
 }
 
 /**
- * What stands behind `from`: accounts `a` with such events `x`, of every account so many. So however many there are, of accounts that have a
- * webhook and of others, few are read.
- * @param ofEach which of an account, and how many at most; those that are only counted in no order, which would have all of them read
+ * As SQL for `from`: accounts `a` with their events `x`, limited per account, so that few rows are read.
+ * @param ofEach order and limit per account; without an order for counting, since that would read all of them
  */
 function resendable(sql: Sql, { accountId, minutes }: ResendableFilter, ofEach: Fragment): Fragment {
   const exhaustedBefore = idFloor('evt', Date.now() - minutes * 60_000 + ID_MARGIN_MS);
@@ -59,7 +52,7 @@ function resendable(sql: Sql, { accountId, minutes }: ResendableFilter, ofEach: 
        and ${accountId === null ? sql`true` : sql`a.id = ${accountId}`}`;
 }
 
-// A single value, which is looked up for one row after the other: a join might read all of them.
+// A scalar subquery, evaluated row by row; a join might read all resends.
 function isResendable(sql: Sql): Fragment {
   return sql`
     ${isNotified(sql)}

@@ -1,32 +1,24 @@
 import { idFloor } from '../ids.ts';
 import type { Fragment, Sql } from '../connection.ts';
 
-// Every attempt at an event has long been made by then, where its workflow is well.
+// By then a healthy workflow has made all attempts at an event.
 const LATE_MS = 10 * 60_000;
 
-/** What webhook events that are late are about. */
 export interface Unnotified {
-  /** Id of the oldest of the events. */
   event: string;
   accountId: string;
-  /** Whose workflow delivers them, if not the event's own. */
   workflowId: string;
-  /** That workflow is still to be started, or to hear of them. */
+  /** The workflow is still to be started or signalled. */
   awaited: boolean;
 }
 
-/** A stretch of webhook events. */
 interface EventPage {
-  /** Id of the last one; null: there are no more that are old enough. */
+  /** Id of the last event; null: no more events that are old enough. */
   last: string | null;
-  /** Those that are pending, by what they are about. */
   left: Unnotified[];
 }
 
-/**
- * Looks for pending ones among the next webhook events by id, which are in the order of their making: no index knows the
- * pending ones, as it would make every delivery dearer.
- */
+/** Scans the next webhook events by id for pending ones: an index of these would slow down every delivery. */
 export async function unnotifiedAfter(sql: Sql, after: string, limit: number): Promise<EventPage> {
   const [page] = await sql<{ last: string | null }[]>`
     select max(id) as last from (
@@ -45,7 +37,7 @@ export async function unnotifiedAfter(sql: Sql, after: string, limit: number): P
   return { last, left };
 }
 
-/** As SQL, a condition on pending events `e`: they should have been delivered minutes ago. */
+/** As SQL, for pending events `e`: they should have been delivered minutes ago. */
 export function isLate(sql: Sql): Fragment {
   return sql`e.id < ${idFloor('evt', Date.now() - LATE_MS)}`;
 }

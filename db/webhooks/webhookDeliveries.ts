@@ -8,32 +8,28 @@ import { deliveryId, endDelivery, isNotified, lastAttempt } from './webhooks.ts'
 export const DELIVERY_STATES = ['pending', 'delivered', 'exhausted'] as const;
 type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-// The clocks of processes differ by less: an event's id is made before its time is taken.
+// Clocks differ by less than this; an event's id is made before its time.
 const ID_MARGIN_MS = 60_000;
 
-/** Which events a page shows; null means any. */
 interface DeliveryFilter {
   accountId: string | null;
   state: DeliveryState | null;
   type: string | null;
   messageId: string | null;
-  /** Epoch milliseconds; that very moment is taken in. */
+  /** Epoch milliseconds, inclusive. */
   since: number | null;
-  /** Only events older than the one with this id. */
   before: string | null;
   /** Only this event and later ones; all unless given. */
   from?: string | null;
 }
 
-/** One webhook event with what came of it. */
 export interface DeliveryRow {
   id: string;
   accountId: string;
   type: string;
   messageId: string | null;
-  /** Of an event of an e-mail. */
   emailId: string | null;
-  /** `pending` also while it is delivered again. */
+  /** `pending` also during a resend. */
   state: DeliveryState;
   resends: number;
   createdAt: Date;
@@ -49,13 +45,10 @@ interface DeliveryAttempt {
   durationMs: number;
 }
 
-// Events stay, and what a filter does not find is looked for among all: a few milliseconds of the database.
+// Limits the scan for a filter without an index to a few milliseconds.
 const LOOKED_AT = 10_000;
 
-/**
- * How far back one page looks for the events of an account that a filter lets through.
- * @returns the last event that is looked at; null: all of them, or all since the given instant
- */
+/** Limits how far back a page scans for a filter. @returns the last event scanned; null: all, or all since the given instant */
 export async function readLastLookedAt(
   sql: Sql,
   { accountId, state, type, messageId, since, before }: DeliveryFilter,
@@ -70,7 +63,6 @@ export async function readLastLookedAt(
   return last?.id ?? null;
 }
 
-/** A page of events, newest first. */
 export async function readDeliveries(
   sql: Sql,
   filter: DeliveryFilter,
@@ -91,7 +83,7 @@ export async function readDeliveries(
          state === null
            ? sql``
            : state === 'exhausted'
-             ? // Found by the index of these few, not by their state among all.
+             ? // Uses the index of exhausted events.
                sql`and not ${resending} and e.exhausted_at is not null`
              : state === 'delivered'
                ? sql`and e.state = 'delivered' and not ${resending}`
@@ -114,44 +106,34 @@ export async function readDeliveries(
   }));
 }
 
-// Below the ids of all events that happened at an instant or later.
 function idBefore(instant: number): string {
   return idFloor('evt', instant - ID_MARGIN_MS);
 }
 
-/** One event; null when there is none of this id, or it is another account's. */
 export async function readDelivery(
   sql: Sql,
   accountId: string | null,
   id: string,
 ): Promise<DeliveryRow | null> {
   const any = { accountId, state: null, type: null, messageId: null, since: null, before: null };
-  // `~` is behind every character of an id: the first event at or before this one is itself, or it is not there.
+  // `~` sorts after every character of an id, so the first event at or before this one is itself, if it exists.
   const [found] = await readDeliveries(sql, { ...any, before: `${id}~` }, 1);
   return found?.id === id ? found : null;
 }
 
-/** How often one event is delivered again on request, in all. */
 export const RESENDS_MAX = 10;
-/** How many events of one account are on their way again at the same time: a receiver that hangs holds a worker's place for each. */
+/** Maximum of concurrent resends per account: each may occupy a worker while a receiver hangs. */
 export const RESENDS_AT_ONCE = 20;
 
-/** A further delivery of an event, to be carried out by its `resend` workflow. */
 export interface Resend {
   eventId: string;
   accountId: string;
-  /** From 1. */
   round: number;
 }
 
-/** Why an event is not delivered again. */
 type ResendRefusal = 'unknown' | 'no_webhook' | 'pending' | 'under_way' | 'too_often' | 'too_many';
 
-/**
- * Writes down that an event is to be delivered again, and reserves that for its workflow. One that is pending for minutes was left by its workflow: nobody
- * took it, and this is its way from now on.
- * @param accountId whose the event has to be; null: anybody's
- */
+/** Requests a resend of an event, also of one that its workflow abandoned minutes ago. @param accountId its owner; null: any */
 export async function requestResend(
   sql: Database,
   eventId: string,
@@ -160,7 +142,7 @@ export async function requestResend(
 ): Promise<Resend | ResendRefusal> {
   const account = await accountOf(sql, eventId, accountId);
   if (account === null) return 'unknown';
-  // One after the other for an account, so that the numbers below hold.
+  // Serialized per account, so that the limits below hold.
   return await withNamedLock(sql, `webhook resends of ${account}`, async (tx) => {
     const [event] = await tx<{ accountId: string; state: string; late: boolean; notified: boolean }[]>`
       select e.account_id, e.state, ${isLate(tx)} as late, ${isNotified(tx)} as notified

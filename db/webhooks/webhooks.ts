@@ -7,7 +7,7 @@ import type { ClickSnapshot } from '../links/links.ts';
 import { type Database, type Fragment, type Sql, withNamedLock } from '../connection.ts';
 import { type Requester, writeApiChange } from '../accounts/audit.ts';
 
-/** What was true of a message at its event and has changed since; written by `statusSnapshot`. */
+/** Snapshot of a message at its event, as the fields change later; written by `statusSnapshot`. */
 export interface StatusSnapshot {
   status: MessageRow['status'];
   error_code: string | null;
@@ -15,52 +15,38 @@ export interface StatusSnapshot {
   updated_at: string;
 }
 
-/** Which event of a provider is notified. */
 export interface EmailEventSnapshot {
   route: string;
   event_id: string;
-  /** Whom of the e-mail's addresses it concerns, by their places: what the provider named is not kept for ever. Absent: its `to`. */
+  /** Positions of the recipients concerned; the provider's payload, which names them, is deleted in time. Absent: its `to`. */
   positions?: readonly number[];
 }
 
-/** A webhook event with what its delivery needs. */
 export interface WebhookEvent {
   id: string;
   accountId: string;
-  /**
-   * What it is about: a message, a reply, an e-mail or a sender domain by its id, a link by its token; a reply for each interface by a
-   * kind of its own.
-   */
+  /** Its subject: a link by its token, others by id. A reply has one kind per interface. */
   subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1' | 'email' | 'domain';
   subjectId: string;
   type: string;
-  /**
-   * A `StatusSnapshot` of a message, a `ClickSnapshot` of a link, an `EmailEventSnapshot` of an e-mail, a `DomainSnapshot` of a sender
-   * domain.
-   */
+  /** A `StatusSnapshot`, `ClickSnapshot`, `EmailEventSnapshot` or `DomainSnapshot`, by the subject. */
   snapshot: object;
-  /** Which delivery of it this is: 0 the first one, else a further one that somebody asked for. */
+  /** 0: the first delivery; else the number of the resend. */
   round: number;
-  /** Of this delivery. */
   state: 'pending' | 'delivered' | 'exhausted';
   createdAt: Date;
-  /** How many attempts this delivery has had. */
   attempts: number;
-  /** How many the deliveries before it had. */
   attemptsBefore: number;
-  /** The event of the message that goes before this one, while it is pending. */
+  /** The message's pending event that has to be delivered before this one. */
   after: string | null;
   url: string | null;
   /** Encrypted. */
   secret: Buffer | null;
-  /** The secret before it, encrypted, for a day after the change. */
+  /** The former secret, encrypted, for 24 hours after the change. */
   secretBefore: Buffer | null;
 }
 
-/**
- * Reads an event, its account's present address and secret, and how often it was tried.
- * @param delivery its id, with the round of a further delivery: `evt_…-1`
- */
+/** Reads an event, its current URL and secret, and its attempts. @param delivery its id; for a resend with the round: `evt_…-1` */
 export async function loadEvent(sql: Sql, delivery: string): Promise<WebhookEvent | null> {
   const { eventId, round } = deliveryOf(delivery);
   const [event] = await sql<WebhookEvent[]>`
@@ -84,7 +70,7 @@ export async function loadEvent(sql: Sql, delivery: string): Promise<WebhookEven
   return event ?? null;
 }
 
-/** The pending events of what an event is about, the oldest first; what was reserved for it is settled. */
+/** The pending events with the same subject, oldest first; deletes the event's reservation. */
 export async function takePendingEvents(sql: Sql, eventId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     with settled as (
@@ -97,34 +83,26 @@ export async function takePendingEvents(sql: Sql, eventId: string): Promise<stri
 
 const FURTHER = /^(.+)-([1-9][0-9]?)$/;
 
-/** An event's id and the round of a delivery, by the id of the delivery. */
 function deliveryOf(delivery: string): { eventId: string; round: number } {
   const [, eventId = delivery, round = '0'] = FURTHER.exec(delivery) ?? [];
   return { eventId, round: Number(round) };
 }
 
-/** The id of an event's further delivery, by its round: what {@link loadEvent} takes, and the id of its workflow. */
 export const deliveryId = (eventId: string, round: number): string => `${eventId}-${round}`;
 
-/**
- * As SQL: the number of an event's last attempt that is logged, 0 without one. Never their count: clean-up takes the older of them, and
- * numbers have to go on behind the last.
- */
+/** As SQL: the last attempt's number, 0 without one. Not a count: clean-up deletes older attempts, and numbers must continue. */
 export function lastAttempt(sql: Sql, eventId: Fragment): Fragment {
   return sql`(select coalesce(max(t.attempt), 0)::int from webhook_attempts t where t.event_id = ${eventId})`;
 }
 
-/** As SQL, of an event `e` and its account `a`: where it goes. */
 function receiverUrl(sql: Sql): Fragment {
   return sql`case when ${isEarlier(sql)} then a.legacy_webhook_url else a.webhook_url end`;
 }
 
-/** As SQL, of the same: the encrypted secret that signs it. */
 function receiverSecret(sql: Sql): Fragment {
   return sql`case when ${isEarlier(sql)} then a.legacy_webhook_secret else a.webhook_secret end`;
 }
 
-/** As SQL, of the same: somebody is to be notified of it. */
 export function isNotified(sql: Sql): Fragment {
   return sql`(${receiverUrl(sql)} is not null and ${receiverSecret(sql)} is not null)`;
 }
@@ -133,7 +111,7 @@ function isEarlier(sql: Sql): Fragment {
   return sql`e.type = any(${[...EARLIER_EVENT_TYPES]})`;
 }
 
-/** What of the message that a change of status was of is still as it was then. */
+/** The fields of a reported message that do not change after the event. */
 export async function eventReported(sql: Sql, messageId: string): Promise<Reported> {
   const [message] = await sql<Reported[]>`
     select id, recipient, idx, sent_key, submission from messages where id = ${messageId}`;
@@ -143,10 +121,7 @@ export async function eventReported(sql: Sql, messageId: string): Promise<Report
 
 type Reported = Omit<ReportedRow, 'status' | 'errorCode' | 'updatedAt'>;
 
-/**
- * The reply that an event of the earlier interface speaks of, with the number on which its account receives. One that no
- * keyword or message matched has its text as it came.
- */
+/** The reply of a v1.2.0 event, with the account's receiving number. An unmatched reply has its original text. */
 export async function eventIncoming(
   sql: Sql,
   inboundId: string,
@@ -158,7 +133,6 @@ export async function eventIncoming(
   return reply;
 }
 
-/** The message that an event speaks of, as it is now. */
 export async function eventMessage(sql: Sql, messageId: string): Promise<MessageRow> {
   const [message] = await sql<MessageRow[]>`
     select id, channel, status, recipient, sender, text, content, parts, cost_grosze, priority, reference, send_at, expires_at,
@@ -168,7 +142,6 @@ export async function eventMessage(sql: Sql, messageId: string): Promise<Message
   return message;
 }
 
-/** The link that an event speaks of, as it was at its first click. */
 export async function eventLink(sql: Sql, token: string, snapshot: ClickSnapshot): Promise<TrackedLinkRow> {
   const [link] = await sql<Pick<TrackedLinkRow, 'token' | 'url' | 'recipient' | 'createdAt'>[]>`
     select token, url, recipient, created_at from tracked_links where token = ${token}`;
@@ -182,7 +155,6 @@ export async function eventLink(sql: Sql, token: string, snapshot: ClickSnapshot
   };
 }
 
-/** The reply that an event speaks of, as it was at the event: nobody had read it yet. */
 export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRow & { optOut: boolean }> {
   const [reply] = await sql<(InboundRow & { optOut: boolean })[]>`
     select id, sender, receiver, text, reply_to, matched_by, received_at, null as read_at, opt_out
@@ -191,7 +163,6 @@ export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRo
   return reply;
 }
 
-/** One delivery attempt as it went. */
 interface WebhookAttempt {
   url: string;
   durationMs: number;
@@ -202,7 +173,7 @@ interface WebhookAttempt {
 
 type Delivered = Pick<WebhookEvent, 'id' | 'round' | 'attempts' | 'attemptsBefore'>;
 
-/** Logs the next attempt of a delivery and what it made of the event; one that was taken counts whatever the event had come to meanwhile. */
+/** Logs the next attempt of a delivery and updates the event's state; a successful attempt counts whatever the state is meanwhile. */
 export async function logAttempt(
   sql: Sql,
   { id, round, attempts, attemptsBefore }: Delivered,
@@ -217,7 +188,6 @@ export async function logAttempt(
     ) ${moved(sql, { id, round }, state)}`;
 }
 
-/** Ends a delivery of which no further attempt is made. */
 export async function endDelivery(
   sql: Sql,
   delivery: Pick<WebhookEvent, 'id' | 'round'>,
@@ -226,7 +196,7 @@ export async function endDelivery(
   await sql`with ended as (select) ${moved(sql, delivery, state)}`;
 }
 
-// As SQL, behind a first `with`: a further delivery changes the event's own state only where it delivers what nobody had taken.
+// As SQL, after a first `with`: a resend changes the event's state only from `exhausted` to `delivered`.
 function moved(
   sql: Sql,
   { id, round }: Pick<WebhookEvent, 'id' | 'round'>,
@@ -246,15 +216,12 @@ function moved(
      where id in (select event_id from finished) and ${state} = 'delivered' and state = 'exhausted'`;
 }
 
-/** For this long after a change, calls are signed with the secret before as well. */
+/** How long after a change webhooks are also signed with the former secret. */
 const SECRET_GRACE = '24 hours';
 
 /**
- * Sets the webhook's address. The stored secret (encrypted) is handed to `choose`, which answers the one to store:
- * the same, or a new one. Concurrent calls for one account wait for each other, so all see one secret. The secret before a
- * new one is kept for {@link SECRET_GRACE}, or until the next change: there are never three.
- *
- * @param url null turns webhooks off; the secret stays
+ * Sets the webhook's URL; null turns it off and keeps the secret. `choose` gets the stored secret (encrypted) and returns the one to store.
+ * Serialized per account, so that all callers see one secret. The former one is kept for {@link SECRET_GRACE} or until the next change.
  * @returns the secret now stored
  */
 export async function setWebhook(
@@ -290,18 +257,12 @@ export async function setWebhook(
   });
 }
 
-/** What staff have changed of an account's webhook of the earlier interface. */
 interface LegacyChange {
-  /** Encrypted; now stored. */
   secret: Buffer;
-  /** By field, for the audit log. */
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
-/**
- * Sets the address of the webhook of the earlier interface, as {@link setWebhook} does; its secret before is forgotten. The
- * account has to be held.
- */
+/** Sets the webhook's URL for v1.2.0, as {@link setWebhook} does, without keeping the former secret. The caller must lock the account. */
 export async function setLegacyWebhook(
   tx: Sql,
   accountId: string,
@@ -324,7 +285,7 @@ export async function setLegacyWebhook(
   };
 }
 
-/** Ends the secret before the present one at once; false when there was none in force. */
+/** Revokes the former secret. @returns false when none was in force */
 export async function endSecretBefore(sql: Sql, accountId: string): Promise<boolean> {
   const [account] = await sql<{ inForce: boolean }[]>`
     update accounts set webhook_secret_before = null
@@ -335,19 +296,19 @@ export async function endSecretBefore(sql: Sql, accountId: string): Promise<bool
   return account?.inForce ?? false;
 }
 
-// Which secret it was says no log.
+// The log does not identify secrets.
 function secretChange(stored: Buffer | null, secret: Buffer) {
   const isNew = stored === null || !secret.equals(stored);
   return isNew ? { secret: { from: stored === null ? null : 'former', to: 'new' } } : {};
 }
 
-/** Where webhooks go, without what may be a secret. That it changed is seen all the same. */
+/** Hides the path, which may contain a secret, but shows that it changed. */
 function addressChange(from: string | null, to: string | null): { from: string | null; to: string | null } {
   const shown = { from: withoutPath(from), to: withoutPath(to) };
   return from !== to && shown.from === shown.to ? { ...shown, to: `${shown.to} (other path)` } : shown;
 }
 
-/** Forgets secrets whose time is over. */
+/** Deletes former secrets after {@link SECRET_GRACE}. */
 export async function forgetOldSecrets(sql: Sql): Promise<void> {
   await sql`
     update accounts set webhook_secret_before = null

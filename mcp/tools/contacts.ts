@@ -34,7 +34,7 @@ export const contactTools = [
     destroys: true,
     repeatable: true,
     thirdParty: true,
-    // The endpoint takes one contact too, and answers that in another shape.
+    // The endpoint also accepts a single contact, with another response.
     ask({ contacts }) {
       if (!Array.isArray(contacts)) {
         throw new Refused({ reason: 'field_type', field: 'contacts', expected: 'array' }, 'contacts');

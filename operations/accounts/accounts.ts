@@ -26,12 +26,12 @@ export async function findAccount(sql: Sql, id: string): Promise<AccountDetails>
   return (await readAccountDetails(sql, id)) ?? missing(id);
 }
 
-/** Reads an account and holds it until the transaction ends. @throws StaffRefused account_missing */
+/** Reads and locks an account until the transaction ends. @throws StaffRefused account_missing */
 export async function holdAccount(sql: Sql, id: string): Promise<AccountDetails> {
   return (await lockAccount(sql, id)) ?? missing(id);
 }
 
-/** As {@link holdAccount}. @throws StaffRefused also where it is closed for good */
+/** Like {@link holdAccount}. @throws StaffRefused also for a closed account */
 export async function holdOpenAccount(sql: Sql, id: string): Promise<AccountDetails> {
   const account = await holdAccount(sql, id);
   if (account.status === 'closed') throw new StaffRefused({ reason: 'account_not_open', account: id });
@@ -42,16 +42,13 @@ function missing(account: string): never {
   throw new StaffRefused({ reason: 'account_missing', account });
 }
 
-/** @throws Refused for an account that is suspended or closed (v2.3.0, Account status) */
+/** @throws Refused for a suspended or closed account (v2.3.0, Account status) */
 export function refuseInactive(status: AccountRow['status']): void {
   if (status === 'suspended') throw new Refused({ reason: 'account_suspended' });
   if (status === 'closed') throw new Refused({ reason: 'account_closed' });
 }
 
-/**
- * Settings with a contact address as e-mails have it; those without one, or with none any more, as they are.
- * @throws Refused address_malformed
- */
+/** Normalizes the contact address in a patch, if any. @throws Refused address_malformed */
 function withContactEmail<Settings extends AccountPatch>(settings: Settings): Settings {
   if (typeof settings.contactEmail !== 'string') return settings;
   const contactEmail = emailAddress(settings.contactEmail);
@@ -60,18 +57,18 @@ function withContactEmail<Settings extends AccountPatch>(settings: Settings): Se
   return { ...settings, contactEmail };
 }
 
-/** A setting as the audit log has it, which cannot be erased: of a contact address only where it belongs. */
+/** A setting for the audit log, which is never erased: a contact address is masked. */
 function loggable(setting: string, value: unknown): unknown {
   return setting === 'contactEmail' && typeof value === 'string' ? maskAddress(value) : value;
 }
 
-// Any number in Poland: what is asked for is the route of most messages.
+// Any Polish number: it selects the route of most messages.
 const SOMEBODY = '+48500000000';
 
 /**
- * What is left at the provider by whose route the account's messages go (v1.2.0, Balance response: an account that was not migrated).
- * Of a route that others send by as well it is not the account's money, nor the name its own.
- * @throws Refused `account_not_migrated` where no route of the account's alone has a balance; `unavailable` where the provider does not say
+ * The balance at the provider of the account's own route (v1.2.0, Balance response: an account that was not migrated). On a shared route
+ * neither balance nor provider account belongs to this account.
+ * @throws Refused `account_not_migrated` if no route of its own has a balance; `unavailable` if the provider does not answer
  */
 export async function upstreamBalance({
   services,
@@ -94,7 +91,6 @@ export async function upstreamBalance({
 /** Free messages of a new test account (v2.3.0, Authentication, 8). */
 const FIRST_TEST_CREDITS = 25;
 
-/** What a new account may be given; everything else has the schema's defaults. */
 interface NewAccount {
   id: string;
   settings: AccountPatch & { name: string; mode: 'test' | 'live' };
@@ -102,10 +98,7 @@ interface NewAccount {
   balance: number;
 }
 
-/**
- * Writes an account with its opening entry: the balance given and, in test mode, 25 test credits. An account that
- * starts with nothing has no opening entry.
- */
+/** Inserts an account, with an opening ledger entry for its balance and, in test mode, 25 test credits, unless both are zero. */
 export async function openAccount(sql: Sql, { id, settings, balance }: NewAccount): Promise<void> {
   await insertAccount(sql, id, settings);
   const testCredits = settings.mode === 'test' ? FIRST_TEST_CREDITS : 0;
@@ -115,13 +108,12 @@ export async function openAccount(sql: Sql, { id, settings, balance }: NewAccoun
 }
 
 interface NewAccountInput {
-  /** A test account unless it says otherwise. */
+  /** A test account by default. */
   settings: AccountPatch & { name: string };
-  /** Grosze net. */
   balance: number;
 }
 
-/** Makes an account. @throws Refused for a contact address that is none */
+/** Creates an account. @throws Refused for an invalid contact address */
 export const createAccount = recorded(
   'accounts create',
   async (sql, { settings: given, balance }: NewAccountInput) => {
@@ -137,20 +129,18 @@ export const createAccount = recorded(
 
 interface AccountChanges {
   account: string;
-  /** What is absent stays. Foreign prices as anybody writes them, such as `{"+49": 25}`. */
+  /** Absent fields stay. Foreign prices are unvalidated, e.g. `{"+49": 25}`. */
   changes: Omit<AccountPatch, 'countryRates'> & { countryRates?: unknown };
 }
 
-/** An account after a change of its settings. */
 interface ChangedAccount {
   account: AccountDetails;
-  /** The status, where it is another one now. */
   status: AccountDetails['status'] | null;
 }
 
 /**
- * Changes settings of an account; suspends it, closes it for good, or makes it active again. Messages of a suspended account
- * that no network was given wait; of a closed one they are cancelled and refunded.
+ * Changes an account's settings; suspends, closes (permanently) or reactivates it. Unsubmitted messages of a suspended account wait, those
+ * of a closed one are cancelled and refunded.
  * @throws StaffRefused, Refused
  */
 export const changeAccount = recorded(

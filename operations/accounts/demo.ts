@@ -10,7 +10,7 @@ const FACT = 'demo_account';
 const SENDER = 'DEMO';
 const BALANCE_GROSZE = 50_00;
 
-/** The demo account; `apiKey` is there only when this call made it, as nobody can show a key twice. */
+/** `apiKey` only if this call created the account: it is not stored. */
 export interface DemoAccount {
   created: boolean;
   accountId: string;
@@ -18,10 +18,8 @@ export interface DemoAccount {
 }
 
 /**
- * Makes the account that a first start offers for trying the service out: live, prepaid, 50 PLN, sender DEMO, one live
- * key with all scopes. Later calls find it again, whatever staff have made of it since. Of two first starts at
- * once exactly one makes it.
- * @param actor who starts the service, as the audit log names them
+ * Creates the demo account on the first start: live, prepaid, 50 PLN, sender DEMO, a live key with all scopes. Later and concurrent calls
+ * find it, whatever staff have changed.
  */
 export async function ensureDemoAccount(sql: Database, actor: string): Promise<DemoAccount> {
   return sql.begin(async (transaction) => {

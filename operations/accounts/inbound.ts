@@ -13,15 +13,10 @@ import { guardOf } from '../../domain/keywords.ts';
 
 interface EnableInput {
   account: string;
-  /** The receiving number, E.164. */
   msisdn: string;
 }
 
-/**
- * Lets an account receive replies on a number; several accounts may share one.
- * @returns the account's keyword
- * @throws StaffRefused
- */
+/** Lets an account receive replies on a number, which accounts may share. @returns the account's keyword @throws StaffRefused */
 export const enableInbound = recorded('inbound enable', async (sql, { account, msisdn }: EnableInput) => {
   const before = await holdOpenAccount(sql, account);
   await setInboundNumber(sql, account, msisdn);
@@ -33,7 +28,7 @@ export const enableInbound = recorded('inbound enable', async (sql, { account, m
   };
 });
 
-/** Ends the receiving of replies; the keyword stays the account's. @throws StaffRefused */
+/** Stops receiving replies; the account keeps its keyword. @throws StaffRefused */
 export const disableInbound = recorded('inbound disable', async (sql, { account }: { account: string }) => {
   const { inboundNumber: number } = await holdAccount(sql, account);
   if (number === null) throw new StaffRefused({ reason: 'inbound_disabled', account });
@@ -43,14 +38,10 @@ export const disableInbound = recorded('inbound disable', async (sql, { account 
 
 interface Input {
   account: string;
-  /** In capitals. */
   word: string;
 }
 
-/**
- * Lets an account claim an everyday word as its keyword: replies of others' recipients that begin with it are its own then.
- * @throws StaffRefused also for words that unsubscribe, and those that need no consent
- */
+/** Lets an account claim an everyday word as its keyword. @throws StaffRefused also for opt-out words and words that need no approval */
 export const allowKeyword = recorded('inbound allow-keyword', async (sql, { account, word }: Input) => {
   await holdOpenAccount(sql, account);
   const guard = guardOf(word);
@@ -60,10 +51,7 @@ export const allowKeyword = recorded('inbound allow-keyword', async (sql, { acco
   return { data: undefined, account, subject: word, details: { was_allowed: !isNew } };
 });
 
-/**
- * Withdraws the consent to an everyday word, and takes the keyword itself away from an account that has it; it rests then.
- * @throws StaffRefused where the account has neither
- */
+/** Revokes the approval of an everyday word and frees the keyword, after 30 days. @throws StaffRefused if the account has neither */
 export const revokeKeyword = recorded('inbound revoke-keyword', async (sql, { account, word }: Input) => {
   await holdAccount(sql, account);
   const revoked = await withdrawConsent(sql, account, word);
@@ -73,10 +61,7 @@ export const revokeKeyword = recorded('inbound revoke-keyword', async (sql, { ac
   return { data: { takenAway }, account, subject: word, details };
 });
 
-/**
- * Ends the rest of a keyword that was given up less than 30 days ago: any account may claim it.
- * @throws StaffRefused keyword_not_resting
- */
+/** Makes a keyword given up less than 30 days ago available to any account. @throws StaffRefused keyword_not_resting */
 export const releaseKeyword = recorded('inbound release-keyword', async (sql, { word }: { word: string }) => {
   const former = await endRest(sql, word);
   if (former === null) throw new StaffRefused({ reason: 'keyword_not_resting', word });

@@ -22,17 +22,16 @@ import { recorded } from '../staff.ts';
 import { holdOpenAccount } from './accounts.ts';
 import { DEFAULT_TOKEN_RATE } from '../../domain/money.ts';
 
-/** Every scope, in the usual order. */
 export const ALL_SCOPES: readonly Scope[] = ['send', 'read', 'manage'];
 
-/** A key just made; `key` is not kept anywhere. */
+/** A new key; `key` is not stored. */
 interface IssuedKey {
   id: string;
   key: string;
   hint: string;
 }
 
-/** Makes a key and stores its hash. Whether the account may have it is the caller's question. */
+/** Creates a key and stores its hash. The caller checks whether the account may have it. */
 export async function issueKey(
   sql: Sql,
   account: string,
@@ -47,13 +46,10 @@ export async function issueKey(
 
 interface CreateInput {
   account: string;
-  /** The account's unless it says otherwise. */
   mode?: KeyMode;
-  /** All unless it says otherwise. */
   scopes?: readonly Scope[];
 }
 
-/** A key just made, to be shown this once. */
 interface CreatedKey {
   id: string;
   key: string;
@@ -61,10 +57,7 @@ interface CreatedKey {
   scopes: readonly Scope[];
 }
 
-/**
- * Makes an API key of an account.
- * @throws StaffRefused also for a live key before the first top-up (v2.3.0, Authentication)
- */
+/** Creates an API key. @throws StaffRefused also for a live key before the first top-up (v2.3.0, Authentication) */
 export const createKey = recorded('keys create', async (sql, input: CreateInput) => {
   const account = await holdOpenAccount(sql, input.account);
   const { mode = account.mode, scopes = ALL_SCOPES } = input;
@@ -76,21 +69,21 @@ export const createKey = recorded('keys create', async (sql, input: CreateInput)
   return { data, account: account.id, subject: id, details: { hint, mode, scopes: [...scopes] } };
 });
 
-/** Revokes a key at once; a second time changes nothing. @throws StaffRefused key_missing */
+/** Revokes a key immediately; idempotent. @throws StaffRefused key_missing */
 export const revokeKey = recorded('keys revoke', async (sql, { key: id }: { key: string }) => {
   const key: KeyDetails | undefined = await storeKeyRevocation(sql, id);
   if (key === undefined) throw new StaffRefused({ reason: 'key_missing', key: id });
   return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint } };
 });
 
-/** A key by its id, and what it may charge in a Polish day through tools, grosze net; null: no bound. */
+/** A key's daily MCP tool budget (Polish days), grosze net; null: unlimited. */
 interface BudgetInput {
   key: string;
   grosze: number | null;
 }
 
 /**
- * Sets what a key may charge in a day through tools. What it has charged today while it had a budget counts at once.
+ * Sets a key's daily MCP tool budget. Charges made today while it had a budget count against the new one.
  * @throws StaffRefused key_missing
  */
 export const changeToolBudget = recorded('keys budget', async (sql, { key: id, grosze }: BudgetInput) => {
@@ -101,23 +94,22 @@ export const changeToolBudget = recorded('keys budget', async (sql, { key: id, g
   return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint, changes } };
 });
 
-/** A token just made, to be shown this once. */
 export interface CreatedToken {
   id: string;
   token: string;
   label: string;
-  /** Requests a minute. */
+  /** Requests per minute. */
   rateLimit: number;
 }
 
 interface Wanted {
   account: string;
   label: string;
-  /** Requests a minute; 100 by default (v1.2.0, Limits). */
+  /** Requests per minute; 100 by default (v1.2.0, Limits). */
   rateLimit?: number;
 }
 
-/** Makes an API token of an account for the earlier interface (v1.2.0, Authentication). @throws StaffRefused */
+/** Creates an API token for the earlier interface (v1.2.0, Authentication). @throws StaffRefused */
 export const createToken = recorded('tokens create', async (sql, input: Wanted) => {
   const account = await holdOpenAccount(sql, input.account);
   const { data, hint } = await issue(sql, { ...input, account: account.id });
@@ -125,10 +117,7 @@ export const createToken = recorded('tokens create', async (sql, input: Wanted) 
   return { data, account: account.id, subject: data.id, details: { hint, label, rateLimit } };
 });
 
-/**
- * Revokes a token at once and makes another in its place, with its label and rate (v1.2.0, Authentication).
- * @throws StaffRefused also for one that is revoked
- */
+/** Replaces a token, keeping label and rate limit (v1.2.0, Authentication). @throws StaffRefused also for a revoked one */
 export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: { token: string }) => {
   const former = await lockToken(sql, id);
   if (former === undefined || former.revokedAt !== null) {
@@ -141,7 +130,7 @@ export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: 
   return { data, account: account.id, subject: data.id, details: { hint, label, former: id } };
 });
 
-/** Revokes a token at once; a second time changes nothing. @throws StaffRefused token_missing */
+/** Revokes a token immediately; idempotent. @throws StaffRefused token_missing */
 export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: { token: string }) => {
   const token: TokenDetails | undefined = await storeTokenRevocation(sql, id);
   if (token === undefined) throw new StaffRefused({ reason: 'token_missing', token: id });

@@ -7,20 +7,15 @@ import { QUOTA_NAMES, type QuotaName, type Quotas, quotasOf } from '../../domain
 import { recorded } from '../staff.ts';
 import { findAccount, holdAccount } from './accounts.ts';
 
-/** What an account may keep and keeps, by quota. */
 type KeptOf = Record<QuotaName, { limit: number; used: number }>;
 
 interface Input {
   account: string;
-  /** What is absent stays; null is the usual quota again. */
+  /** Absent quotas stay; null resets to the default. */
   changes: Partial<Record<QuotaName, number | null>>;
 }
 
-/**
- * Changes how much an account may keep, where anything is to change.
- * @returns all its quotas
- * @throws StaffRefused
- */
+/** Changes an account's storage quotas, if any are given. @returns all quotas with usage @throws StaffRefused */
 export const changeQuotas = recorded('accounts quotas', async (sql, { account, changes: given }: Input) => {
   const named = QUOTA_NAMES.filter((name) => given[name] !== undefined);
   if (named.length === 0) {
@@ -41,7 +36,7 @@ export const changeQuotas = recorded('accounts quotas', async (sql, { account, c
   return { data: await keptOf(sql, account), account, details: { changes } };
 });
 
-/** What an account may keep and keeps, by quota; scheduled and unpaid messages are counted up to their quota. */
+/** An account's quotas and usage; scheduled and unpaid messages are counted only up to their quota. */
 export async function keptOf(sql: Sql, account: string): Promise<KeptOf> {
   const { limits, used } = await readUsage(sql, account);
   const all: Quotas = {

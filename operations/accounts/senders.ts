@@ -15,14 +15,14 @@ interface SenderInput {
   name: string;
 }
 
-/** Adds an active sender to an account; one removed before becomes active again. @throws StaffRefused */
+/** Adds or reactivates a sender. @throws StaffRefused */
 export const addSender = recorded('senders add', async (sql, { account, name }: SenderInput) => {
   await holdAccount(sql, account);
   await activateSender(sql, account, name);
   return { data: undefined, account, subject: name };
 });
 
-/** Makes a sender inactive; the default sender is none then, if it was this one. @throws StaffRefused */
+/** Deactivates a sender, which also clears it as the default. @throws StaffRefused */
 export const removeSender = recorded('senders remove', async (sql, { account, name }: SenderInput) => {
   const { senderName: standard } = await holdAccount(sql, account);
   if (!(await deactivateSender(sql, account, name))) {
@@ -31,16 +31,15 @@ export const removeSender = recorded('senders remove', async (sql, { account, na
   return { data: undefined, account, subject: name, details: { was_default: standard === name } };
 });
 
-/** Numbers that a test account may send to (v2.3.0, Authentication, 8). */
+// (v2.3.0, Authentication, 8)
 const MAX_VERIFIED = 2;
 
 interface NumberInput {
   account: string;
-  /** E.164. */
   msisdn: string;
 }
 
-/** Notes a number as verified: a test account sends to these only. @throws StaffRefused where it has two others */
+/** Adds a verified number: a test account sends only to these. @throws StaffRefused if it already has two others */
 export const verifyNumber = recorded('numbers verify', async (sql, { account, msisdn }: NumberInput) => {
   await holdAccount(sql, account);
   const verified = await listVerifiedNumbers(sql, account);
@@ -52,7 +51,7 @@ export const verifyNumber = recorded('numbers verify', async (sql, { account, ms
   return { data: undefined, account, subject: maskMsisdn(msisdn) };
 });
 
-/** Forgets a verified number. @throws StaffRefused */
+/** Removes a verified number. @throws StaffRefused */
 export const forgetVerifiedNumber = recorded(
   'numbers remove',
   async (sql, { account, msisdn }: NumberInput) => {

@@ -10,7 +10,7 @@ import { type ContactChange, IMPORT_MAX } from '../../domain/contacts.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import type { OperationContext } from '../context.ts';
 
-// What of a contact adds to each quota.
+// The request field to blame for each quota.
 const BLAMED = {
   contacts: 'msisdn',
   groups: 'groups',
@@ -18,17 +18,13 @@ const BLAMED = {
   contact_bytes: 'fields',
 } as const;
 
-/** As {@link changeAddressBook}, for changes of contacts. @throws Refused where the account would keep more than it may */
 async function changeBook<T>(sql: Database, accountId: string, work: (tx: Sql) => Promise<T>): Promise<T> {
   return await withinQuota(BLAMED, changeAddressBook(sql, accountId, work));
 }
 
 const NEW_IDS = { contact: () => newId('ct'), group: () => newId('gr') };
 
-/**
- * Creates and updates contacts by their numbers, within a change of the address book; what is refused is not written.
- * @throws QuotaReachedError where all of it together is more than the account may keep
- */
+/** Creates and updates contacts by number in a transaction; refused ones are not written. @throws QuotaReachedError */
 async function applyChanges(
   tx: Sql,
   accountId: string,
@@ -43,20 +39,14 @@ async function applyChanges(
   return plan;
 }
 
-/** A change of a contact that exists. */
 export interface ContactPatch {
-  /** `ct_…`. */
   id: string;
-  /** E.164 with plus; undefined leaves it. */
+  /** E.164; undefined leaves it. */
   msisdn?: string | undefined;
   change: ContactChange;
 }
 
-/**
- * Creates the contact of a number, or updates it where there is one (v2.3.0, Contacts). Groups named for the first time are
- * created.
- * @throws Refused and nothing is written
- */
+/** Creates or updates the contact of a number (v2.3.0, Contacts), creating groups that do not exist. @throws Refused and writes nothing */
 export async function saveContact({
   services: { sql },
   caller: { accountId },
@@ -69,8 +59,8 @@ export async function saveContact({
 }
 
 /**
- * Changes one contact (v2.3.0, PATCH /v1/contacts/{id}): its number, what it says, its groups.
- * @throws Refused where there is none, also where the number is another contact's; nothing is changed then
+ * Changes a contact's number, data or groups (v2.3.0, PATCH /v1/contacts/{id}).
+ * @throws Refused for an unknown contact or a number of another contact; nothing is changed then
  */
 export async function changeContact({
   services: { sql },
@@ -89,7 +79,7 @@ export async function changeContact({
   });
 }
 
-/** Removes a contact and its memberships; its number is not blacklisted. @throws Refused where there is none */
+/** Deletes a contact and its memberships; its number is not blacklisted. @throws Refused if it does not exist */
 export async function deleteContact({
   services: { sql },
   caller: { accountId },
@@ -113,20 +103,15 @@ function unknown(): Refused {
   return new Refused({ reason: 'contact_unknown' });
 }
 
-/** What an import came to. */
 export interface ImportedContacts {
   created: number;
   updated: number;
-  /** Elements that were not written, by their place from 0, in order. */
   invalid: { index: number; refusal: Refusal }[];
 }
 
 /**
- * Creates and updates up to 500 contacts by their numbers (v2.3.0, Contacts), one after the other; a bad one does not stop the
- *
- * others.
- * @param read how the door reads one of its elements; throws Refused where it says no contact
- * @throws Refused for too many elements, and where all of them together are more than the account may keep
+ * Creates and updates up to 500 contacts by number (v2.3.0, Contacts), in order, skipping those that `read` refuses.
+ * @throws Refused for too many elements, and above the account's quotas
  */
 export async function importContacts<Element>(
   { services: { sql }, caller: { accountId }, input: elements }: OperationContext<readonly Element[]>,

@@ -6,7 +6,7 @@ import { CONTACT_GROUPS_MAX, MEMBERS_ADDED_MAX } from '../../domain/contacts.ts'
 import { isId } from '../../domain/ids.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 
-/** Creates a group. @throws Refused where another one has the name, whatever the case, and beyond the account's quota */
+/** Creates a group. @throws Refused for a name in use (case-insensitive) and above the account's quota */
 export async function createGroup({
   services: { sql },
   caller: { accountId },
@@ -15,7 +15,7 @@ export async function createGroup({
   return await withinQuota({ groups: 'name' }, uniquely(name, stored.createGroup(sql, accountId, name)));
 }
 
-/** Gives a group another name. @throws Refused where there is none, and where another one has the name */
+/** Renames a group. @throws Refused if it does not exist or the name is in use */
 export async function renameGroup({
   services: { sql },
   caller: { accountId },
@@ -24,7 +24,7 @@ export async function renameGroup({
   if (!(await uniquely(name, stored.renameGroup(sql, accountId, id, name)))) throw unknownGroup(id);
 }
 
-/** Removes a group; its contacts stay. @throws Refused where there is none */
+/** Deletes a group; its contacts remain. @throws Refused if it does not exist */
 export async function deleteGroup({
   services: { sql },
   caller: { accountId },
@@ -33,7 +33,6 @@ export async function deleteGroup({
   if (!(await stored.deleteGroup(sql, accountId, id))) throw unknownGroup(id);
 }
 
-/** The account has no group of this id. */
 export function unknownGroup(id: string): Refused {
   return new Refused({ reason: 'group_unknown', group: id });
 }
@@ -47,27 +46,21 @@ async function uniquely<T>(name: string, naming: Promise<T>): Promise<T> {
   }
 }
 
-/** Who is to come into a group; one of the two lists has to be there. */
 export interface NewMembers {
-  /** The group's id. */
   id: string;
-  /** What is no contact of the account is skipped. */
   contact_ids?: readonly string[] | undefined;
-  /** In one of the three formats; unknown numbers become contacts without a name. */
+  /** In any of the three accepted formats; unknown numbers become contacts without a name. */
   msisdns?: readonly string[] | undefined;
 }
 
-/** How a group has grown. */
 export interface AddedMembers {
-  /** New memberships; who was in the group before does not count. */
   added: number;
-  /** What is no contact of the account or no number, as given. */
+  /** Unknown ids and invalid numbers, as given. */
   invalid: string[];
-  /** All memberships now. */
   members: number;
 }
 
-/** Adds up to 500 contacts to a group, by id and by number (v2.3.0, Groups). @throws Refused and nobody is added */
+/** Adds up to 500 contacts to a group, by id and by number (v2.3.0, Groups). @throws Refused and adds none */
 export async function addMembers({
   services: { sql },
   caller: { accountId },
@@ -102,7 +95,7 @@ export async function addMembers({
   return { added, invalid, members };
 }
 
-/** Waits for contacts to be added. @throws Refused where some are in as many groups already as they may be */
+/** @throws Refused if some contacts are already in the maximum number of groups */
 async function withinGroups<T>(
   ids: readonly string[],
   numbers: readonly { given: string; msisdn: string | null }[],
@@ -123,7 +116,7 @@ async function withinGroups<T>(
   }
 }
 
-/** Takes a contact out of a group. @throws Refused where it is not in it, or there is no such group */
+/** Removes a contact from a group. @throws Refused if it is not a member or the group does not exist */
 export async function removeMember({
   services: { sql },
   caller: { accountId },

@@ -7,39 +7,32 @@ import { type Refusal, Refused } from '../../domain/refusals.ts';
 import { refuseInactive } from '../accounts/accounts.ts';
 import { type EmailServices, sendEmail } from './send.ts';
 
-/** What stands behind the service's own e-mails. */
 export interface OwnEmailServices extends EmailServices {
-  /** The account of the house that they are sent from and charged to (`OWN_EMAIL_ACCOUNT`); null: none are sent. */
+  /** The operator's account that sends and pays for them (`OWN_EMAIL_ACCOUNT`); null: disabled. */
   ownEmailAccount: string | null;
 }
 
-/** An e-mail of the service itself. */
 export interface OwnEmail {
-  /** As anybody wrote it. */
+  /** Unvalidated address. */
   to: string;
   subject: string;
-  /** Plain text: whatever somebody wrote into it stays what it is. */
+  /** Plain text, so user input in it needs no escaping. */
   text: string;
-  /** What it is about, at most 64 characters: with the same one it is sent once, however long ago that was. It is logged, so nothing personal. */
+  /** Idempotency key without expiry, at most 64 characters. It is logged, so no personal data. */
   idx: string;
 }
 
-/**
- * What came of an own e-mail. `accepted` where every address is suppressed too: that it goes to nobody is in the e-mail's status. `again`:
- * it may be accepted the next time.
- */
+/** `accepted` also if every address is suppressed (the e-mail's status says so); `again`: a retry may succeed. */
 type OwnEmailOutcome =
   | { state: 'accepted'; emailId: string }
   | { state: 'off' }
   | { state: 'refused'; reason: Refusal['reason'] | 'failed'; again: boolean };
 
-// What stays so: the address is none.
 const FINAL: readonly Refusal['reason'][] = ['address_malformed'];
 
 /**
- * Sends an e-mail of the service itself as the account of the house sends its own: from its default domain, charged to it, by the same
- * workflow and routes. What it reports of is never held up for more than ten seconds, nor failed: whatever comes in the way is logged and
- * answered, and the next call with the same `idx` sends it or finds it sent.
+ * Sends an e-mail as the operator's account, through the normal workflow and routes. Never throws and takes at most ten seconds, so it
+ * cannot fail the operation it reports on: failures are logged and returned, and a later call with the same `idx` retries.
  */
 export async function sendOwnEmail(services: OwnEmailServices, email: OwnEmail): Promise<OwnEmailOutcome> {
   const { ownEmailAccount: accountId, log } = services;
@@ -58,7 +51,6 @@ export async function sendOwnEmail(services: OwnEmailServices, email: OwnEmail):
   }
 }
 
-/** @throws Refused */
 async function sendFrom(services: OwnEmailServices, accountId: string, email: OwnEmail): Promise<string> {
   const to = emailAddress(email.to);
   if (to === null) throw new Refused({ reason: 'address_malformed', field: 'to' }, 'to');
@@ -77,7 +69,7 @@ async function sendFrom(services: OwnEmailServices, accountId: string, email: Ow
   return sent.id;
 }
 
-/** As the keys of an account are refused, which nobody shows here. @throws Refused */
+/** The account check that otherwise happens with the API key. @throws Refused */
 async function requireActive({ sql }: OwnEmailServices, accountId: string): Promise<void> {
   const account = await readAccount(sql, accountId);
   refuseInactive(account?.status ?? 'closed');

@@ -34,7 +34,7 @@ import {
   type Sent,
 } from '../sending/accept.ts';
 
-/** An e-mail that is asked to be sent (v1.2.0, POST /v1/email, and ours beyond it); all addresses as `emailAddress` makes them. */
+/** An e-mail to send (v1.2.0, POST /v1/email, and our additions); addresses as normalized by `emailAddress`. */
 interface EmailInput {
   interface: Interface;
   to: readonly string[];
@@ -50,19 +50,15 @@ interface EmailInput {
   idx: string | null;
   headers: readonly (readonly [name: string, value: string])[];
   attachments: readonly EmailAttachment[];
-  /** Whether it offers one-click unsubscribing. */
   listUnsubscribe: boolean;
 }
 
-// The sender at the account's default domain, where it names none.
 const DEFAULT_LOCAL = 'noreply';
-// An e-mail that goes to nobody takes none.
+// The route of an e-mail whose recipients are all suppressed.
 const NOBODY = 'none';
 
-/** What stands behind the sending of an e-mail. */
 export type EmailServices = Pick<Services, 'sql' | 'backlog' | 'routing' | 'secretsKey' | 'log'>;
 
-/** An e-mail that is asked to be sent: by a caller, or by the service itself for its own account. */
 interface EmailContext extends Omit<
   OperationContext<EmailInput>,
   'services' | 'caller' | 'acquireHeavySlot'
@@ -71,27 +67,22 @@ interface EmailContext extends Omit<
   caller: Pick<Caller, 'accountId'>;
 }
 
-/** What a send of an e-mail is answered with (v1.2.0, Email response). */
+/** Response of a send (v1.2.0, Email response). */
 interface SentEmail {
   id: string;
   to: string;
   status: string;
-  /** In points: one is a grosz. */
+  /** In points; one point is a grosz. */
   cost: number;
   sent_at: string;
 }
 
-/**
- * Sends an e-mail: it is charged and on its way, or refused with nothing left of it.
- * @returns `replayed`: it was sent before with the same `idx`
- * @throws Refused
- */
+/** Accepts and charges an e-mail. @returns `replayed` if it was already sent with the same `idx` @throws Refused and nothing is kept */
 export async function sendEmail(context: EmailContext): Promise<Sent<SentEmail>> {
   const keyed = await keyOf(context);
   return await sendOnce(context, keyed, () => acceptNew(context, keyed));
 }
 
-/** Plans an e-mail and accepts it. @throws Refused, KeyTakenError */
 async function acceptNew(context: EmailContext, keyed: IdempotencyClaim | null): Promise<SentEmail> {
   const { services, input, receivedAt } = context;
   refuseRepeated(input);
@@ -125,7 +116,6 @@ function answerOf(
   };
 }
 
-/** The key by which a repeated `idx` is known, and what makes two e-mails the same; null without `idx`. */
 async function keyOf({ services, input }: EmailContext): Promise<IdempotencyClaim | null> {
   const { idx, attachments } = input;
   if (idx === null) return null;
@@ -139,7 +129,7 @@ async function keyOf({ services, input }: EmailContext): Promise<IdempotencyClai
   };
 }
 
-// Their order means nothing to those who read them.
+// The order of headers does not matter to the fingerprint.
 const byName = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : 1);
 
 async function hashOf(pieces: readonly Buffer[]): Promise<string> {
@@ -151,7 +141,7 @@ async function hashOf(pieces: readonly Buffer[]): Promise<string> {
   return hash.digest('hex');
 }
 
-/** @throws Refused where an address is there twice: it would get the e-mail twice, or cost twice */
+/** @throws Refused for a repeated address, which would be sent to and charged twice */
 function refuseRepeated({ to, cc, bcc }: EmailInput): void {
   const seen = new Set<string>();
   for (const [field, addresses] of Object.entries({ to, cc, bcc })) {
@@ -163,23 +153,18 @@ function refuseRepeated({ to, cc, bcc }: EmailInput): void {
   }
 }
 
-/** @throws Refused where a link to unsubscribe could not say whose it is */
+/** @throws Refused for several recipients: the unsubscribe link identifies one */
 function refuseUnclearUnsubscribing({ to, cc, bcc, listUnsubscribe }: EmailInput): void {
   if (listUnsubscribe && to.length + cc.length + bcc.length !== 1)
     throw new Refused({ reason: 'unsubscribe_needs_one' }, 'list_unsubscribe');
 }
 
-/** An e-mail before it is written, and the room it has to find. */
 interface Planned {
   email: NewEmail;
   limits: EmailLimits;
 }
 
-/**
- * Reads an e-mail through: sender, recipients, price, route. Whatever can be refused is refused here, before anything is written, but
- * for want of room: that is asked where it is written, as many may come at once.
- * @throws Refused
- */
+/** Plans an e-mail and checks all but the quotas, which are checked in the write's transaction because of concurrent requests. */
 async function planEmail({ services, caller, input, requestId }: EmailContext): Promise<Planned> {
   const { sql } = services;
   const asked = allRecipients(input);
@@ -217,7 +202,7 @@ async function planEmail({ services, caller, input, requestId }: EmailContext): 
     unsubscribeToken: input.listUnsubscribe ? randomToken(UNSUBSCRIBE_TOKEN_LENGTH) : null,
     costGrosze,
     testCredits: terms.mode === 'test' ? paid.length : 0,
-    // What goes to nobody is not kept.
+    // Content that is never sent is not stored.
     ...(paid.length === 0
       ? { html: null, text: null, attachments: [] }
       : { html: input.html, text: input.text, attachments: input.attachments }),
@@ -239,7 +224,7 @@ function refuseUnverified(terms: EmailTerms, from: string | null, paid: readonly
       throw new Refused({ reason: 'sender_domain_missing' }, 'from');
     throw new Refused({ reason: 'sender_domain_unverified', domain: from ?? terms.domain! }, 'from');
   }
-  // As the numbers of a test account (v2.3.0, Authentication, 8): nobody but the customer.
+  // As with the numbers of a test account (v2.3.0, Authentication, 8): only the customer's own addresses.
   const own = new Set(terms.ownDomains);
   const stranger =
     terms.mode === 'test' ? paid.find(({ address }) => !own.has(domainOf(address))) : undefined;
@@ -248,7 +233,7 @@ function refuseUnverified(terms: EmailTerms, from: string | null, paid: readonly
 
 type Who = Pick<EmailContext, 'services' | 'caller'>;
 
-/** @throws Refused where no route for e-mail works (v1.2.0, POST /v1/email, 503), or none is for the sender's domain */
+/** @throws Refused if no e-mail route is up (v1.2.0, POST /v1/email, 503), or none is verified for the sender's domain */
 async function routeOf(
   { services, caller }: Who,
   { verifiedRoutes }: EmailTerms,
@@ -268,6 +253,6 @@ function refuseUnpaid(terms: EmailTerms, costGrosze: number): void {
     terms.mode === 'test'
       ? terms.testCredits * GROSZE_AN_ADDRESS >= costGrosze
       : terms.availableGrosze >= costGrosze;
-  // To nobody costs nothing, also where more was spent than there was.
+  // A free e-mail is accepted even with a negative balance.
   if (costGrosze > 0 && !affordable) throw new Refused({ reason: 'insufficient_funds' });
 }

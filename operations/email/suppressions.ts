@@ -14,7 +14,6 @@ import { withinQuota } from '../quotas.ts';
 
 type ListServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
 
-/** An address that a provider is to take off its list. */
 interface Removal {
   accountId: string;
   /** The route whose provider reported it. */
@@ -23,13 +22,13 @@ interface Removal {
 }
 
 const KEPT = 'the provider keeps an address on its suppression list';
-// So long its caller waits. What has had no turn by then, or no answer, goes on behind the answer.
+// The caller waits for 5 s; the removal then continues in the background.
 const PROVIDER_MS = 5_000;
 const GOES_ON_MS = 30_000;
 
 /**
- * Asks a provider to take an address off its own list, within the rate of its route. What comes in the way is staff's to see: it is not the
- * caller's fault, and asking again would find the address removed.
+ * Removes an address from the provider's suppression list, within the route's rate limit. Failures are only logged, for staff: the caller
+ * is not at fault, and a retry would find the address already removed from our list.
  */
 export async function removeAtProvider(services: ListServices, removal: Removal): Promise<void> {
   const { log } = services;
@@ -54,10 +53,7 @@ async function removed(
   );
 }
 
-/**
- * What this process asks of a route's provider: one thing at a time, so that its e-mails, which share the rate, come in between. Accounts take
- * turns.
- */
+/** Calls to a route's provider, one at a time so that they interleave with e-mails under the same rate limit, and fairly by account. */
 interface Line {
   ratePerSecond: number | null;
   pacer: Pacer;
@@ -93,12 +89,7 @@ function lineOf(sql: Database, { name, ratePerSecond }: Route): Line {
   return made;
 }
 
-/**
- * Puts addresses on the account's suppression list.
- * @param input as `emailAddress` makes them
- * @returns how many were not on it
- * @throws Refused
- */
+/** Adds normalized addresses to the account's suppression list. @returns how many are new @throws Refused */
 export async function addSuppressions({
   services: { sql },
   caller: { accountId },
@@ -111,9 +102,8 @@ export async function addSuppressions({
 }
 
 /**
- * Takes an address off the account's suppression list, and asks the provider that reported it to do so in its own. It is off ours
- * whatever the provider says: where that keeps it, the next e-mail to it is reported as suppressed, and it is back.
- * @returns it, as the list has it
+ * Removes an address from the account's suppression list and its provider's. If the provider keeps it, the next e-mail lists it again.
+ * @returns the normalized address
  * @throws Refused
  */
 export async function removeSuppression({

@@ -9,14 +9,13 @@ const KNOWN_MS = 2_000;
 
 type KeyServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
 
-/** A route whose provider calls us about e-mails. */
 interface CalledRoute {
   name: string;
   callback: EmailCallback<unknown>;
   credentials: unknown;
 }
 
-/** The route whose provider has signed a call; null: none has. @param only where the address names one */
+/** The route whose provider signed the callback; null: no signature matches. @param only the route in the callback's URL, if any */
 export async function signerOf(
   services: KeyServices,
   only: string | null,

@@ -19,17 +19,15 @@ import type { Services } from '../context.ts';
 
 export type { CallbackCall } from '../../providers/callbacks.ts';
 
-// A new secret is known within this time, and whoever guesses at addresses costs no query each.
+// Limits how long a new secret stays unknown, and spares a query for each guessed URL.
 const KNOWN_MS = 2_000;
 
-/** What a callback must bring to be taken for a route's. */
 interface CallbackRoute {
-  /** What may stand in the path; hashed, so that comparing takes the same time whatever came. */
+  /** Hashed, so that comparison takes constant time. */
   secrets: readonly { hash: Buffer; until: number }[];
-  /** Where it may come from; empty: from anywhere. */
+  /** Allowed source addresses; empty: any. */
   addresses: ReadonlySet<string>;
   signed: CallbackGuard['signed'];
-  /** What the route's provider calls for. */
   calls: readonly NamedCallback[];
 }
 
@@ -48,29 +46,25 @@ type KeyServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
 
 const known = new WeakMap<KeyServices, () => Promise<CallbackRoutes>>();
 
-/** Where a call came to, and from where. */
 interface Reached {
-  /** The route's name. */
   route: string;
-  /** As its kind declares it. */
   path: string;
   /** Null: the path has none. */
   secret: string | null;
   address: string;
 }
 
-/** The paths that providers call, as their kinds declare them, each with its pattern for the router. */
+/** Callback paths declared by provider kinds, with their router patterns. */
 export function callbackPaths(): ReadonlyMap<string, string> {
   const calls = providerKinds.all.flatMap((kind) => Object.values(kind.callbacks?.calls ?? {}));
   return new Map(calls.map(({ path }) => [path, callbackPattern(path)]));
 }
 
 /**
- * What a call is for, if it is the provider's: the secret in its path is the route's own or, for its time, the one before, it is
- * signed where the kind says so, and the caller's address is allowed. A route that is disabled still takes reports of what it
- * sent before. Unknown routes and wrong secrets take the same way.
- *
- * @returns null for a call that nothing shows to be the provider's
+ * Authenticates a callback: the path has the route's current or (until it expires) former secret, the signature is valid where the kind
+ * requires one, and the source address is allowed. Disabled routes still accept reports of earlier messages. Unknown routes and wrong
+ * secrets take the same time.
+ * @returns null if not authenticated
  */
 export async function provenCallback(
   services: KeyServices,
@@ -130,10 +124,9 @@ function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-// What is no address is compared as it is.
 const formOf = (address: string): string => plainAddress(address) ?? address;
 
-/** Stores what a route's provider brought; workers, which look for it all the time, do what follows. */
+/** Stores a callback's content; workers poll for it and process it. */
 export async function storeContent(sql: Sql, route: string, content: CallbackContent): Promise<void> {
   switch (content.kind) {
     case 'reports':

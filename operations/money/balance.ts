@@ -10,23 +10,22 @@ interface TopUp {
   account: string;
   /** Net. */
   grosze: number;
-  /** The payment, as the payer or the bank names it: with the same one it is booked once. */
+  /** The payer's or bank's reference; a payment is booked once per reference. */
   reference?: string;
 }
 
-/** What came of a top-up: `booked` is false where this payment was booked before, and nothing changed. */
+/** `booked` is false if this payment was booked before; then nothing has changed. */
 interface ToppedUp {
   account: AccountDetails;
   booked: boolean;
 }
 
 /**
- * Books a paid top-up, which fixes the price per part for good and makes a test account live (v2.3.0, Limits, Prices).
- * @returns the account afterwards
- * @throws StaffRefused also below 50 PLN, and for a reference that another payment has
+ * Books a paid top-up, which fixes the price per part permanently and makes a test account live (v2.3.0, Limits, Prices).
+ * @throws StaffRefused also below 50 PLN, and for the reference of another payment
  */
 export const topUp = recorded('topup', async (sql, { account: id, grosze, reference }: TopUp) => {
-  // Held before the price is read: of two top-ups at once the second sees what the first has fixed.
+  // Lock before reading the price: the second of two concurrent top-ups must see the price that the first has fixed.
   const before = await holdOpenAccount(sql, id);
   const rate = rateAfterTopUp(before.pricePerPartGrosze, grosze);
   if (rate === null) {
@@ -59,13 +58,12 @@ async function wasBooked(sql: Sql, account: string, grosze: number, reference: s
 
 interface Adjustment {
   account: string;
-  /** Net, negative to take away. */
+  /** Net; negative to deduct. */
   grosze: number;
-  /** The reason, kept in the ledger. */
   note: string;
 }
 
-/** Corrects a balance by a ledger entry. @returns the balance afterwards @throws StaffRefused */
+/** Adjusts a balance with a ledger entry. @returns the new balance @throws StaffRefused */
 export const adjustBalance = recorded('adjust', async (sql, { account, grosze, note }: Adjustment) => {
   await holdAccount(sql, account);
   await book(sql, { account, kind: 'adjustment', grosze, note });

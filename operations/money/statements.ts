@@ -19,22 +19,17 @@ import { recorded } from '../staff.ts';
 
 interface IssueInput {
   account: string;
-  /** `YYYY-MM`, in Polish time; the last one that has been over for some minutes unless it says otherwise. */
+  /** `YYYY-MM`, in Polish time; by default the last month that ended some minutes ago or longer. */
   month?: string;
-  /** 14 days from now unless it says otherwise. */
+  /** 14 days from now by default. */
   due?: Date;
 }
 
-/** A statement that was issued, and whether it is going to be e-mailed. */
 interface IssuedStatement extends StatementRow {
   emailStatus: 'waiting' | null;
 }
 
-/**
- * Issues the statement of a postpaid account for a month that has been over for some minutes: charges less refunds. One that asks for
- * something is e-mailed to the account's contact address, where it has one, once this is done.
- * @throws StaffRefused
- */
+/** Issues and e-mails a postpaid account's statement (charges less refunds) for a month over for some minutes. @throws StaffRefused */
 export const issueStatement = recorded('statements issue', async (sql, input: IssueInput) => {
   const { account } = input;
   requirePostpaid(await findAccount(sql, account));
@@ -57,10 +52,7 @@ export const issueStatement = recorded('statements issue', async (sql, input: Is
   };
 });
 
-/**
- * Sums a month, then holds the account: its charges do not wait while the ledger is read. What of the account the sum depends on may have
- * changed before it was held.
- */
+/** Sums a month before locking the account, so that charges do not wait for the ledger scan; sums again if inputs changed in between. */
 async function sumAndHold(
   sql: Sql,
   account: string,
@@ -77,12 +69,7 @@ function requirePostpaid({ id: account, billingMode }: AccountDetails): void {
   if (billingMode !== 'postpaid') throw new StaffRefused({ reason: 'account_prepaid', account });
 }
 
-/**
- * Has a statement e-mailed to its account's contact address again, or for the first time; where an e-mail of it waits, that one is tried
- * at once.
- * @returns the statement
- * @throws StaffRefused
- */
+/** E-mails a statement to the contact address (again); a pending e-mail of it is retried immediately. @throws StaffRefused */
 export const sendStatement = recorded(
   'statements send',
   async (sql, { statement: id }: { statement: string }) => {
@@ -97,11 +84,7 @@ export const sendStatement = recorded(
   },
 );
 
-/**
- * Marks a statement as paid and books the payment, once.
- * @returns the statement, and the account's balance afterwards
- * @throws StaffRefused
- */
+/** Marks a statement as paid and books the payment, once. @returns the statement and the new balance @throws StaffRefused */
 export const payStatement = recorded('statements pay', async (sql, { statement }: { statement: string }) => {
   if ((await lockStatement(sql, statement)) === undefined) {
     throw new StaffRefused({ reason: 'statement_missing', statement });

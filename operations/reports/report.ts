@@ -26,12 +26,7 @@ import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import type { OperationContext } from '../context.ts';
 import { DeadlineError } from '../outages.ts';
 
-/**
- * The period asked for.
- * @param asked Polish calendar days, `YYYY-MM-DD`; unless given, the days up to the last one, and today
- * @param now epoch milliseconds
- * @throws Refused when it ends before it begins, or is too long
- */
+/** Validates a period of Polish calendar days; by default the last `REPORT_DAYS_STANDARD` up to today. @param now epoch milliseconds */
 function reportPeriod(
   asked: { from?: string | undefined; to?: string | undefined },
   now: number,
@@ -45,18 +40,16 @@ function reportPeriod(
   return { from, to };
 }
 
-/** What was asked for. */
 interface AskedReport {
   period: ReportPeriod;
   by: ReportDivision;
-  /** The units of the calendar; null when divided by a field. */
+  /** Calendar units; null when grouped by a field. */
   spans: CalendarSpan[] | null;
   testMode: boolean;
-  /** The report is about some messages only. */
   filtered: boolean;
 }
 
-/** Makes a report of the sums that were read: by time one row for each unit, messages or not. */
+/** Builds a report from its sums; grouped by time, it has a row for each unit, even an empty one. */
 function reportOf(
   { period, by, spans, testMode, filtered }: AskedReport,
   { groups, lookups, emails }: { groups: ReportGroup[]; lookups: LookupSums; emails: EmailSums },
@@ -90,26 +83,25 @@ function calendarRows(spans: CalendarSpan[], groups: ReportGroup[]): Report['dat
   }));
 }
 
-// A second less than any answer may take: the database has given up before the caller is answered so.
+// One second below the response deadline, so that the database gives up before the caller's request times out.
 const PATIENCE_MS = 9000;
-// Of a process's ten connections the sends keep eight, whatever is reported.
+// Leaves eight of the process's ten connections to sends.
 const AT_ONCE = 2;
 
 const turns = createFairSemaphore(AT_ONCE, 1);
 
-/** What a report is asked with; every filter that is not given lets any message pass. */
 type ReportInput = {
-  /** Polish calendar days, `YYYY-MM-DD`, both inside; 30 of them, up to today, unless given. */
+  /** Polish calendar days, `YYYY-MM-DD`, inclusive; the last 30 days by default. */
   from?: string | undefined;
   to?: string | undefined;
   group_by: ReportDivision;
-  /** Most rows where it is divided by a field: those with the most messages. */
+  /** Maximum rows when grouped by a field: those with the most messages. */
   limit: number;
 } & { [Field in keyof ReportFilter]?: ReportFilter[Field] | undefined };
 
 /**
- * Adds up the messages that an account had accepted in a period of Polish calendar days, with all that came of them since.
- * @throws Refused for a period that cannot be, DeadlineError where other reports take too long
+ * Sums the messages that an account had accepted in a period of Polish calendar days, with their outcomes to date.
+ * @throws Refused for an invalid period, DeadlineError while other reports take too long
  */
 export async function report({
   services: { sql },
@@ -140,7 +132,6 @@ export async function report({
   return reportOf({ period, by, spans, testMode, filtered: isFiltered(filter) }, sums);
 }
 
-/** The period in units of the calendar; null when it is divided by a field. */
 function spansOf({ from, to }: ReportPeriod, by: ReportDivision): CalendarSpan[] | null {
   return by === 'day' || by === 'week' || by === 'month' ? divide(from, to, by) : null;
 }

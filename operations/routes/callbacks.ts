@@ -6,24 +6,21 @@ import { recorded } from '../staff.ts';
 import { type Credentials, openCredentials, sealed, withNewSecret } from './credentials.ts';
 import { checkedSettings, holdRoute, kindOf, type Settings, storedSettings } from './routes.ts';
 
-/** At which addresses a provider delivers reports, replies and look-ups to us. They contain a secret. */
+/** URLs for the provider's callbacks. They contain a secret. */
 export interface CallbackAddresses {
-  /** By what they are for; paths alone where no address of our API is set. */
+  /** By purpose; only paths if the public base URL of our API is not set. */
   addresses: Record<string, string>;
-  /** Until when the addresses before are good as well; null: not any more, or there were none. */
+  /** When the former URLs expire; null: none are valid. */
   formerUntil: Date | null;
 }
 
 interface Input {
   route: string;
-  /** `new`: the addresses so far are good for 24 hours more; `replace`: they end at once. */
+  /** `new`: the former URLs remain valid for 24 hours; `replace`: they end immediately. */
   secret: 'keep' | 'new' | 'replace';
 }
 
-/**
- * Hands out the addresses that the provider of a route is to call, with a new secret where one is asked for.
- * @throws StaffRefused also for a kind that calls nobody, or without a secret of our making
- */
+/** Shows a route's callback URLs, optionally with a new secret. @throws StaffRefused also for a kind without callbacks or own secret */
 export const handOutCallbacks = recorded(
   'routes callbacks',
   async (sql, { route: name, secret }: Input, services) => {
@@ -41,11 +38,7 @@ export const handOutCallbacks = recorded(
   },
 );
 
-/**
- * The addresses that the provider of a route is to call.
- * @param route with its credentials in clear
- * @throws StaffRefused for settings that cannot be used
- */
+/** The URLs that a route's provider is to call. @param route with decrypted credentials @throws StaffRefused for invalid settings */
 export function callbackAddresses(
   kind: ProviderKind,
   callbacks: NonNullable<ProviderKind['callbacks']>,

@@ -30,31 +30,27 @@ import {
 import { readOverview } from '../../db/routes/routeOverview.ts';
 
 interface NewRoute {
-  /** For good: messages keep it. */
+  /** Permanent: stored in messages. */
   name: string;
   kind: string;
   settings: Settings;
   credentials: GivenCredentials;
-  /** Parts per second that the provider allows; no limit unless it says otherwise. */
+  /** Parts per second that the provider allows; unlimited by default. */
   ratePerSecond?: number | null;
-  /** Without a session for so many seconds it counts as broken; 10 unless it says otherwise. */
+  /** Seconds without a session after which the route counts as broken; 10 by default. */
   brokenAfterS?: number;
-  /** Adds a rule for numbers that begin so, digits without plus; '' for all. Absent: the route is used for nothing yet. */
+  /** Adds a rule for numbers with this prefix, digits without plus; '' matches all. Absent: no rule, so no traffic yet. */
   prefix?: string;
 }
 
-/** A route just added. */
 interface AddedRoute {
   route: PlainRoute;
-  /** Null for a kind that calls nobody. */
+  /** Null for a kind without callbacks. */
   callbacks: CallbackAddresses | null;
   simulated: SimulatedUse | null;
 }
 
-/**
- * Adds a way to a provider; running workers open it within a second or two.
- * @throws StaffRefused
- */
+/** Adds a route; running workers open it within two seconds. @throws StaffRefused */
 export const addRoute = recorded('routes add', async (sql, input: NewRoute, services) => {
   const { name, prefix, ratePerSecond = null, brokenAfterS = DEFAULT_BROKEN_AFTER_S } = input;
   const kind = kindOf(input);
@@ -83,18 +79,14 @@ export const addRoute = recorded('routes add', async (sql, input: NewRoute, serv
 
 interface RouteChanges {
   route: string;
-  /** What is absent stays. */
+  /** Absent fields stay. */
   changes: Partial<Pick<Route, 'ratePerSecond' | 'brokenAfterS'>> & {
-    /** Those not named stay; null gives back a default. */
+    /** Absent settings stay; null restores the default. */
     settings?: Settings;
   };
 }
 
-/**
- * Changes settings of a route; running workers open it anew.
- * @returns the route afterwards
- * @throws StaffRefused
- */
+/** Changes a route's settings; running workers reopen it. @returns the updated route @throws StaffRefused */
 export const changeRoute = recorded('routes change', async (sql, { route: name, changes }: RouteChanges) => {
   const before = await holdRoute(sql, name);
   const { settings: given = {}, ...rates } = changes;
@@ -132,7 +124,7 @@ function difference(old: Settings, settings: Settings): Record<string, { from: u
 /** Removes a disabled route that was never used. @throws StaffRefused */
 export const removeRoute = recorded('routes remove', async (sql, { route: name }: { route: string }) => {
   const route = await holdRoute(sql, name);
-  // Disabled, so that no message takes it meanwhile.
+  // A disabled route cannot get messages meanwhile.
   if (route.state !== 'disabled') throw new StaffRefused({ reason: 'route_not_disabled', route: name });
   if (await wasUsed(sql, name)) throw new StaffRefused({ reason: 'route_used', route: name });
   await deleteRoute(sql, name);
@@ -147,29 +139,25 @@ interface RouteNamed {
   route: string;
 }
 
-/** A route in another state. */
 export interface SwitchedRoute {
   state: RouteState;
-  /** Messages and e-mails that wait for their submit, or are being submitted. */
+  /** Messages and e-mails waiting for, or in, submission. */
   queue: number;
-  /** Messages and e-mails whose submit got no answer, and about which nothing is known since. */
+  /** Messages and e-mails whose submission is unanswered. */
   unanswered: number;
-  /** Of an active route: what the simulated network still takes. */
+  /** For an active route: traffic that still goes to the simulated network. */
   simulated: SimulatedUse | null;
-  /** Of one that is not active: its rules whose messages no other active route takes. */
+  /** For an inactive route: its rules that no other active route covers. */
   untaken: RouteRule[];
 }
 
-/** Lets a route take messages again. @throws StaffRefused route_missing */
+/** Lets a route accept messages again. @throws StaffRefused route_missing */
 export const enableRoute = switching('routes enable', 'active');
 
-/**
- * Gives a route no new messages; it sends those it has, and goes on with reports and replies.
- * @throws StaffRefused route_missing
- */
+/** Gives a route no new messages; it still sends its queue and receives reports and replies. @throws StaffRefused route_missing */
 export const drainRoute = switching('routes drain', 'draining');
 
-/** Closes a route's sessions: it sends nothing, and no reports and replies come by it. @throws StaffRefused route_missing */
+/** Closes a route's sessions: it sends nothing and receives no reports and replies. @throws StaffRefused route_missing */
 export const disableRoute = switching('routes disable', 'disabled');
 
 function switching(action: string, state: RouteState) {

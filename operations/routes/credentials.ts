@@ -7,20 +7,19 @@ import { recorded, type StaffServices } from '../staff.ts';
 import { holdRoute, kindOf } from './routes.ts';
 
 const SECRET_BYTES = 32;
-/** Where a kind with a secret of our own keeps the one before. */
+/** The field with the former secret of our own. */
 const FORMER = 'former';
 const FORMER_MS = 24 * 3_600_000;
 
-/** Credentials in clear, by field. */
+/** Decrypted credentials by field. */
 export type Credentials = Record<string, unknown>;
 type StoredCredentials = Pick<Route, 'name' | 'credentials'>;
 type SecretsKey = Pick<StaffServices, 'secretsKey'>;
 
-/** Credentials as they are handed over. */
 export interface GivenCredentials {
-  /** The secret alone, or fields by name; absent where nothing of the kind was handed over. */
+  /** The secret alone, or fields by name; absent if nothing was entered. */
   secret?: string | Credentials;
-  /** Fields that are no secret, and go with a secret alone. */
+  /** Non-secret fields that accompany a bare secret. */
   fields: Credentials;
 }
 
@@ -30,8 +29,8 @@ interface Input {
 }
 
 /**
- * Replaces the credentials of a route; running workers open it anew with them. A secret of our own making stays what it was.
- * @throws StaffRefused, with nothing of what was given
+ * Replaces a route's credentials; running workers reopen it. A secret of our own is kept.
+ * @throws StaffRefused, without quoting the credentials
  */
 export const replaceCredentials = recorded(
   'routes credentials',
@@ -45,10 +44,8 @@ export const replaceCredentials = recorded(
 );
 
 /**
- * What is handed over as credentials, checked, with the secret of our own making where the kind has one.
- * @param before the credentials so far, whose own secret stays
- * @returns null for a kind that has none
- * @throws StaffRefused, with nothing of what was given
+ * Validates new credentials, keeping a secret of our own from the current ones; null for a kind without credentials.
+ * @throws StaffRefused, without quoting the credentials
  */
 export async function newCredentials(
   kind: ProviderKind,
@@ -67,19 +64,19 @@ export async function newCredentials(
 }
 
 /**
- * The same credentials with a new secret of our own making.
- * @param keepsFormer the secret so far is good for 24 hours more: it is entered at the provider by hand, and what comes
- *   meanwhile must not be lost. Not where it may have leaked.
+ * Renews the secret of our own.
+ * @param keepsFormer the former one stays valid for 24 hours, so that no callback is lost until staff enter the new one at the provider;
+ *   false for a leaked secret
  */
 export function withNewSecret(before: Credentials, own: string, keepsFormer: boolean): Credentials {
   const former = { [own]: before[own], until: Date.now() + FORMER_MS };
-  // As JSON, what is undefined is not there.
+  // JSON drops undefined fields.
   return { ...before, [own]: newSecret(), [FORMER]: keepsFormer ? former : undefined };
 }
 
 /**
- * A route's credentials in clear; null for a kind that has none.
- * @throws StaffRefused when there are none, or they cannot be read with this secrets key
+ * Decrypts a route's credentials; null for a kind without any.
+ * @throws StaffRefused if they are missing or not readable with this secrets key
  */
 export async function openCredentials(
   services: SecretsKey,
@@ -96,7 +93,7 @@ export async function openCredentials(
   }
 }
 
-/** Credentials encrypted for the route of this name; null for none. */
+/** Encrypts credentials for the route with this name. */
 export async function sealed(
   services: SecretsKey,
   name: string,
@@ -105,7 +102,7 @@ export async function sealed(
   return credentials === null ? null : sealCredentials(await services.secretsKey(), name, credentials);
 }
 
-// Credentials that nobody can read are to be replaced here, not to stand in the way.
+// Unreadable credentials must not prevent their replacement.
 async function readable(
   services: SecretsKey,
   kind: ProviderKind,
@@ -119,7 +116,7 @@ async function readable(
   }
 }
 
-/** The secrets of our own making as they are; a new one where there is none. */
+/** Keeps our own secrets; creates one if there is none. */
 function ownSecrets(own: string, before: Credentials): Credentials {
   const { [own]: secret = newSecret(), [FORMER]: former } = before;
   return { [own]: secret, ...(former === undefined ? {} : { [FORMER]: former }) };

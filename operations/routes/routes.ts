@@ -13,7 +13,7 @@ import { StaffRefused } from '../../domain/refusals.ts';
 import type { ProviderKind } from '../../providers/kind.ts';
 import { storable } from '../../domain/incoming.ts';
 
-/** Reads the routes with what their kinds can do; as known within the last second. */
+/** Reads routes with the traits of their kinds, cached for a second. */
 export function currentRouting(sql: Sql): () => Promise<Routing> {
   return cachedRouting(sql, providerKinds.withTraits);
 }
@@ -23,24 +23,23 @@ export async function findRoute(sql: Sql, name: string): Promise<Route> {
   return (await readRoute(sql, name)) ?? missing(name);
 }
 
-/** Reads a route and holds it until the transaction ends. @throws StaffRefused route_missing */
+/** Reads and locks a route until the transaction ends. @throws StaffRefused route_missing */
 export async function holdRoute(sql: Sql, name: string): Promise<Route> {
   return (await lockRoute(sql, name)) ?? missing(name);
 }
 
-/** The kind of a route's provider. @throws StaffRefused kind_unknown for one that a later release brought */
+/** The provider kind of a route. @throws StaffRefused kind_unknown for a kind of a later release */
 export function kindOf({ kind }: Pick<Route, 'kind'>): ProviderKind {
   const known = providerKinds.named(kind);
   if (known === undefined) throw new StaffRefused({ reason: 'kind_unknown', kind });
   return known;
 }
 
-/** A route as staff may see it: of its credentials only whether there are any. */
+/** A route for display, without its credentials. */
 export interface PlainRoute extends Omit<Route, 'credentials' | 'revision'> {
   hasCredentials: boolean;
 }
 
-/** A route without its credentials. */
 export function plainRoute(route: Omit<Route, 'revision'>): PlainRoute {
   const { name, kind, state, settings, ratePerSecond, brokenAfterS } = route;
   const hasCredentials = route.credentials !== null;
@@ -51,33 +50,29 @@ function missing(route: string): never {
   throw new StaffRefused({ reason: 'route_missing', route });
 }
 
-/** All routes and rules now, with what the kinds say of the routes. */
+/** Routes and rules, uncached, with the traits of their kinds. */
 export async function routingNow(sql: Sql): Promise<Routing> {
   return providerKinds.withTraits(await readRouting(sql));
 }
 
-/** What the simulated network still takes now; null: nothing. */
+/** Traffic that currently goes to the simulated network; null: none. */
 export async function simulatedUseNow(sql: Sql): Promise<SimulatedUse | null> {
   return simulatedUse(await routingNow(sql));
 }
 
-/** The rules of a route whose messages no other active route takes now. */
+/** A route's rules that no other active route covers. */
 export async function onlyUsesNow(sql: Sql, name: string): Promise<RouteRule[]> {
   return onlyUses(await routingNow(sql), name);
 }
 
-/** Settings of a route by name, as its provider kind has them. */
 export type Settings = Record<string, unknown>;
 
-/** What is stored as settings, whatever it is. */
+/** Stored settings as an object, whatever was stored. */
 export function storedSettings({ settings }: Pick<Route, 'settings'>): Settings {
   return typeof settings === 'object' && settings !== null ? { ...settings } : {};
 }
 
-/**
- * The settings with the kind's defaults filled in.
- * @throws StaffRefused naming the first that cannot be used
- */
+/** Validates settings and fills in the kind's defaults. @throws StaffRefused naming the first invalid one */
 export function checkedSettings(kind: ProviderKind, settings: Settings): Settings {
   const checked = kind.settings.safeParse(settings);
   if (!checked.success) throw unusable(kind, settings, checked.error.issues[0]);
@@ -85,10 +80,7 @@ export function checkedSettings(kind: ProviderKind, settings: Settings): Setting
   return checked.data;
 }
 
-/**
- * The settings as they are to be stored: what was there, and over it what is given; null gives back a default.
- * @throws StaffRefused for what the kind does not know or allow
- */
+/** Merges new settings over the stored ones; null restores a default. @throws StaffRefused for unknown or invalid settings */
 export function mergedSettings(kind: ProviderKind, before: Settings, given: Settings): Settings {
   const merged = Object.fromEntries(
     Object.entries({ ...before, ...given }).filter(([, value]) => value !== null),
@@ -102,7 +94,7 @@ function unusable({ name }: ProviderKind, settings: Settings, issue?: z.core.$Zo
   const about = { kind: name, setting: path.length === 0 ? null : path.join('.') };
   if (issue?.code === 'invalid_type' && settings[String(path[0])] === undefined)
     return new StaffRefused({ reason: 'setting_missing', ...about });
-  // Of a key in a record, only the inner one says what it should be.
+  // For an invalid key of a record, only the inner issue says what is expected.
   const inner = issue?.code === 'invalid_key' ? issue.issues[0] : issue;
   return new StaffRefused({ reason: 'setting_unusable', ...about, fault: inner?.message ?? null });
 }

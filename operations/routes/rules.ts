@@ -24,27 +24,26 @@ import type { Sql } from '../../db/connection.ts';
 import { readOverview } from '../../db/routes/routeOverview.ts';
 import { openCredentials } from './credentials.ts';
 
-/** What is absent admits everything. */
+/** Absent conditions match everything. */
 interface AddInput {
   route: string;
-  /** The first digits of numbers, without plus; '' for all. */
+  /** Leading digits of numbers, without plus; '' matches all. */
   prefix?: string;
   account?: string;
   type?: RouteTraffic;
   priority?: boolean;
-  /** The share among equal rules; 100 unless it says otherwise. */
+  /** Relative share among equal rules; 100 by default. */
   weight?: number;
 }
 
-/** A rule just added or removed. */
 interface ChangedRule {
   rule: StoredRule;
   simulated: SimulatedUse | null;
 }
 
 /**
- * Gives a route work; the same conditions again change the weight.
- * @throws StaffRefused also for a type that the route's kind does not carry
+ * Adds a routing rule; with the conditions of an existing one, changes its weight.
+ * @throws StaffRefused also for a type that the route's kind does not support
  */
 export const addRule = recorded('routes rules add', async (sql, input: AddInput) => {
   const { route, prefix = '', account = null, type = null, priority = null, weight = DEFAULT_WEIGHT } = input;
@@ -59,7 +58,7 @@ export const addRule = recorded('routes rules add', async (sql, input: AddInput)
   return { data, ...recordOf(added) };
 });
 
-/** Removes a rule; messages already given to its route stay there. @throws StaffRefused rule_missing */
+/** Removes a rule; messages already assigned to its route stay there. @throws StaffRefused rule_missing */
 export const removeRule = recorded('routes rules remove', async (sql, { rule: id }: { rule: number }) => {
   const rule = await deleteRule(sql, id);
   if (rule === undefined) throw new StaffRefused({ reason: 'rule_missing', rule: id });
@@ -78,28 +77,24 @@ function recordOf({ id, route, prefix, accountId, type, priority, weight }: Stor
   };
 }
 
-// So many messages are imagined to see how they would be shared out.
+// Hypothetical messages to estimate the shares.
 const SAMPLES = 1_000;
 
 interface Input {
-  /** The recipient, E.164. */
   to: string;
-  /** One without rules of its own unless it says otherwise. */
   account?: string;
-  /** `sms` unless it says otherwise. */
   type?: Traffic['type'];
   priority?: boolean;
 }
 
-/** A route that a message would take. */
 interface Choice {
   route: string;
-  /** Of all such messages, the share that would take it first; 0 to 1. */
+  /** Share of such messages that would take it first; 0 to 1. */
   firstShare: number;
   working: boolean;
 }
 
-/** Lists the routes that a message would take now, the first choice first. @throws StaffRefused account_missing */
+/** Lists the routes that a message could take now, by preference. @throws StaffRefused account_missing */
 export const whichRoutes = recorded('routes which', async (sql, input: Input) => {
   const { to: msisdn, account, type = 'sms', priority = false } = input;
   if (account !== undefined) await findAccount(sql, account);
@@ -124,16 +119,15 @@ function choices(routing: Routing, traffic: Omit<Traffic, 'key'>): Choice[] {
     }));
 }
 
-/** The sign of life of a provider. */
 interface Trial {
-  /** What it said, in third-party text. */
+  /** The provider's answer: third-party text. */
   answer: string;
   tookMs: number;
 }
 
 /**
- * Binds to the SMSC of a route, or asks its provider, now and from this process; nothing is sent. The route may be disabled.
- * @throws StaffRefused also when it does not work
+ * Tests a route from this process by binding to its SMSC or querying its provider; nothing is sent. Works for a disabled route too.
+ * @throws StaffRefused also if the test fails
  */
 export const tryRoute = recordedAfter('routes test', async (services, { route: name }: { route: string }) => {
   const { sql } = services;
@@ -151,7 +145,7 @@ export const tryRoute = recordedAfter('routes test', async (services, { route: n
   return { data, subject: name };
 });
 
-// Network operators count binds: a test comes on top of what the workers have open, and is what they refuse then.
+// Carriers limit the number of binds: a test comes on top of the workers' sessions and may be refused for that.
 async function openSessions(sql: Sql, name: string): Promise<number> {
   const [seen] = await readOverview(sql, name);
   return (seen?.workers ?? []).reduce((sum, worker) => sum + worker.sessions, 0);

@@ -13,17 +13,17 @@ import { DeadlineError, outageOf, within } from '../outages.ts';
 import { quotaReached, toolBudgetReached } from '../quotas.ts';
 import type { Channel } from '../../domain/channelDeclaration.ts';
 
-// A caller is answered within ten seconds. By then the database has accepted it or refused it, unless it is away.
+// Leaves time to respond within ten seconds: by then the database has accepted or refused, unless it is down.
 export const ACCEPT_MS = 9_500;
-// Accepted and not started yet. What an API process accepts between two readings of the backlog comes on top.
+// Accepted but not started. Messages an API process accepts between two reads of the backlog come on top.
 const BACKLOG_MAX = { account: 100_000, installation: 1_000_000 };
 const BACKLOG_RETRY_SECONDS = 60;
-// Never sent: the server was not reached.
+// The server was not reached, so the transaction was never sent.
 const UNREACHED = new Set(['ECONNREFUSED', 'CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 
 /**
- * Accepts messages (v2.3.0, Send: all are accepted and charged together, or nothing is sent), and counts what came of them.
- * @throws Refused; KeyTakenError and LinksChangedError, where nothing is wrong with the request
+ * Accepts messages, all or none (v2.3.0, Send), and counts the outcome.
+ * @throws Refused; KeyTakenError and LinksChangedError for a conflict with another request, which may be retried
  */
 export async function accept(
   context: Pick<OperationContext<unknown>, 'services' | 'caller' | 'receivedAt'>,
@@ -53,10 +53,7 @@ export async function accept(
   countAccepted(messages);
 }
 
-/**
- * Refuses what would only lengthen a backlog: the workers or Temporal have been away for long.
- * @throws Refused
- */
+/** Refuses a request while the backlog is full, which means that workers or Temporal have been down for long. @throws Refused */
 export async function refuseBeyondBacklog({
   services,
   caller,
@@ -71,9 +68,8 @@ export async function refuseBeyondBacklog({
 }
 
 /**
- * Runs the transaction that accepts something.
- * @param until epoch milliseconds
- * @throws what it throws of itself; Refused where the database fails: nothing was accepted, or (its connection is lost) nobody knows
+ * Runs the transaction that accepts something, until a deadline in epoch milliseconds.
+ * @throws its own errors; Refused on a database outage: `…_abandoned` if nothing was accepted, `…_unresolved` if that is unknown
  */
 export async function acceptWithin<Accepted>(
   until: number,
@@ -107,20 +103,20 @@ function countAccepted(messages: Accepting['messages']): void {
   for (const [status, count] of counts) countRequested(status, count);
 }
 
-/** What a send is known by for 24 hours. */
+/** The idempotency key of a send, valid for 24 hours, with the fingerprint of its request. */
 export interface IdempotencyClaim {
   key: string;
   fingerprint: Buffer;
-  /** The field that it came in; null: it came in a header. */
+  /** The request field with the key; null: the header. */
   field: string | null;
 }
 
-/** The key under which a request is known by its `idx`: nobody can have it as an `Idempotency-Key`, which has no control characters. */
+/** The idempotency key for an `idx`. No `Idempotency-Key` header can collide: it has no control characters. */
 export function keyOfIdx(channel: Channel | 'email', idx: string): string {
   return `\u0001${channel}:${createHash('sha256').update(idx).digest('base64url')}`;
 }
 
-/** The same as part of what a send is known by. */
+/** `keyOfIdx` as part of a claim. */
 export function idempotencyKeyOf(
   channel: Channel | 'email',
   idx: string,
@@ -128,16 +124,14 @@ export function idempotencyKeyOf(
   return { key: keyOfIdx(channel, idx), field: 'idx' };
 }
 
-/** What an acceptance was answered with: now, or to the first request with the key. */
 export interface Sent<Body> {
   body: Body;
   replayed: boolean;
 }
 
 /**
- * What makes two requests the same: HMAC-SHA256 of method, path and body with the installation's secrets key, as a plain hash of a
- * number and a short text can be guessed.
- * @param body a parsed JSON document; the order of its keys does not count
+ * The fingerprint of a request: HMAC-SHA256 with the secrets key, as a plain hash of a number and a short text can be brute-forced.
+ * @param body a parsed JSON document; the order of keys does not matter
  */
 export function fingerprintOf(secretsKey: Buffer, method: string, path: string, body: unknown): Buffer {
   return createHmac('sha256', secretsKey)
@@ -145,11 +139,7 @@ export function fingerprintOf(secretsKey: Buffer, method: string, path: string, 
     .digest();
 }
 
-/**
- * Looks whether the key already stands for an accepted request (v2.3.0, Limits and Errors).
- * @returns the answer to repeat, or null when the key is free, or there is none
- * @throws Refused for other content
- */
+/** The response to an accepted request with this key, or null (v2.3.0, Limits and Errors). @throws Refused if it had other content */
 export async function findReplay<Body>(
   context: { services: Pick<Services, 'sql'>; caller: Pick<Caller, 'accountId'> },
   keyed: IdempotencyClaim | null,
@@ -162,10 +152,7 @@ export async function findReplay<Body>(
   return { body: record.body as Body, replayed: true };
 }
 
-/**
- * Sends what is known by a key, once: whoever repeats it, also at the same time, is answered as the first was.
- * @throws Refused
- */
+/** Sends once per idempotency key: repeats, concurrent ones too, get the response of the first. @throws Refused */
 export async function sendOnce<Body>(
   context: Parameters<typeof findReplay>[0],
   keyed: IdempotencyClaim | null,
@@ -183,12 +170,12 @@ export async function sendOnce<Body>(
   }
 }
 
-/** Whether a request was refused for what another one with its key may have taken: the key, money, the last places of a quota. */
+/** Whether a request may have failed because a concurrent one with its key took the key, the money or the last of a quota. */
 export function isOfAnother(error: unknown): boolean {
   return error instanceof KeyTakenError || (error instanceof Refused && !('outage' in error.refusal));
 }
 
-/** JSON with the keys of objects in order, without fields that are undefined. */
+/** JSON with sorted keys and without undefined fields. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -16,14 +16,13 @@ import { quotasOf } from '../../domain/money.ts';
 import { quotaReached } from '../quotas.ts';
 import type { Refused } from '../../domain/refusals.ts';
 
-/** The links of one recipient, with what its message says of them. */
 interface OwnLinks extends PersonalLinks {
   tracked: NewLink[];
-  /** The token of an opt-out link that is to be made. */
+  /** The token of a new opt-out link; null: there is one already, or none is needed. */
   newOptOut: string | null;
 }
 
-/** Links as long as real ones, which lead nowhere: for measuring a text before anything is written. */
+/** Placeholder links of the real length, for measuring a text before anything is written. */
 export function sampleLinks(shortUrl: string): PersonalLinks {
   const host = withoutScheme(shortUrl);
   return {
@@ -33,9 +32,8 @@ export function sampleLinks(shortUrl: string): PersonalLinks {
 }
 
 /**
- * Finds the links that a text has for each recipient: one opt-out link for the sender, one tracked link for each address
- * (v2.3.0, TrackedLink; Blacklist and opt-out). Those that there are not get a token; nothing is written. In texts they
- * stand without scheme, to save characters.
+ * Finds or makes each recipient's links: one opt-out link per sender, one tracked link per address (v2.3.0, TrackedLink; Blacklist and
+ * opt-out). New ones only get a token; nothing is written. Links in texts have no scheme, to save characters.
  */
 async function ownLinks(
   sql: Sql,
@@ -73,7 +71,7 @@ function withoutScheme(url: string): string {
   return url.replace(/^https?:\/\//, '');
 }
 
-/** The plan with every recipient's own links in its text, ready to be written. */
+/** Builds the planned messages, each text with its recipient's own links. Nothing is stored. */
 export async function newMessages(
   { services, caller, input, requestId }: OperationContext<SendInput>,
   plan: Plan,
@@ -86,8 +84,7 @@ export async function newMessages(
   return await mapInChunks(
     plan.messages,
     ({ id, route, recipient, values, parts, cut, rejected, rejection, costGrosze, timing }) => {
-      // As long as the samples that the plan measured. What nobody is sent makes and carries none: it costs nothing, and would
-      // keep them for ever. Where there is a link already, its text has that one.
+      // The same length as the samples in the plan. A rejected message stores no links: it is free, and would keep them for ever.
       const links = linksOf(recipient.msisdn);
       return {
         id,
@@ -125,9 +122,8 @@ export async function newMessages(
 }
 
 /**
- * What a send would have too much of: messages that wait for their time, or that cost nothing in the end. Asks nothing for a
- * send that has neither. Counted before it is written: what is scheduled by requests of the account that are under way at the same time
- * may get past together, by their recipients at most. Of what is rejected, where it is several, the acceptance is exact.
+ * The refusal above the quotas of scheduled or unpaid messages; no query if the plan has neither. Checked before the write, so concurrent
+ * requests may exceed the scheduled quota together; acceptance checks batches of rejected messages exactly.
  */
 export async function messageQuotaRefusal(
   sql: Sql,
@@ -142,7 +138,7 @@ export async function messageQuotaRefusal(
   const limits = quotasOf(terms.quotas);
   const used = await readMessageUsage(sql, accountId, limits, terms.now);
   for (const quota of ['unpaid_messages', 'unpaid_bytes'] as const) {
-    // What is scheduled can be cancelled for nothing.
+    // Scheduled messages become unpaid when cancelled.
     if (used[quota] + Math.max(rejected[quota], 1) > limits[quota])
       return quotaReached(quota, limits[quota], 'to');
   }
@@ -151,7 +147,7 @@ export async function messageQuotaRefusal(
   return null;
 }
 
-/** Those of a plan that cost nothing from the start. Their texts are as long as those that are written. */
+/** Rejected messages of a plan, which are free. Their sample texts are as long as the stored ones. */
 function unpaidOf(messages: Plan['messages']): Record<'unpaid_messages' | 'unpaid_bytes', number> {
   const rejected = messages.filter((message) => message.rejected);
   return {
@@ -160,7 +156,7 @@ function unpaidOf(messages: Plan['messages']): Record<'unpaid_messages' | 'unpai
   };
 }
 
-/** @throws Refused where the links that messages would make are more than the account may have */
+/** @throws Refused if the new links exceed the account's quota */
 export function refuseLinksBeyond({ terms, wording }: Plan, messages: readonly NewMessage[]): void {
   const made = messages.flatMap(({ links }) => links.filter(({ isNew }) => isNew)).length;
   const limit = quotasOf(terms.quotas).links;

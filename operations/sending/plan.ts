@@ -34,32 +34,26 @@ import { contactValues, findWording, personalText, type PersonalText, type Wordi
 
 const DAY_MS = 24 * 3_600_000;
 
-/** What a send time is found by; instants in epoch milliseconds. */
+/** Inputs of the send time; instants in epoch milliseconds. */
 interface TimesAsked {
   sendAt: number | null;
-  /** It is sent inside all of them. */
   windows: readonly SendWindow[];
-  /** Of a call by a route that has calling hours. */
   calling?: Calling | null;
   expiresAt: number | null;
 }
 
-/** When a message goes out and how long it is tried. */
 interface Timing {
   acceptedAs: Exclude<AcceptedStatus, 'rejected'>;
-  /** As shown: null for a message sent at once. */
   sendAt: Date | null;
-  /** As asked for. */
   expiresAt: Date | null;
   giveUpAt: Date;
 }
 
 /**
- * Finds the send time (v2.3.0, States and Limits): a `send_at` in the past means at once; a time outside the window
- * moves to the window's next start; `expires_at` counts from the time so found.
- *
+ * Finds the send time (v2.3.0, States and Limits): a `send_at` in the past means now; a time outside the window moves to its next start;
+ * `expires_at` counts from the resulting time.
  * @param now epoch milliseconds
- * @throws Refused for a `send_at` beyond 90 days, an `expires_at` outside 15 minutes to 72 hours, windows that never meet
+ * @throws Refused for a `send_at` beyond 90 days, an `expires_at` outside 15 minutes to 72 hours, and windows that never overlap
  */
 export function findTiming(asked: TimesAsked, now: number): Timing {
   if (asked.sendAt !== null && asked.sendAt > now + SEND_AT_HORIZON_MS) {
@@ -86,45 +80,38 @@ export function findTiming(asked: TimesAsked, now: number): Timing {
   };
 }
 
-// The route of what is never sent.
+// The route of messages that are never sent.
 const NOBODY = 'none';
 const ANY_TIME = '00:00-24:00';
 
-/** What a request comes to: whom it would send what, when and for how much. Nothing is written, charged or sent. */
+/** What a request would send, to whom, when and at what cost. Nothing is written, charged or sent. */
 export interface Plan {
-  /** Answered with a list: `to` was an array or a group. */
+  /** The response is a list: `to` was an array or a group. */
   batched: boolean;
   channel: Channel;
   terms: SendTerms;
-  /** Null for a call without a number of the account's own: the provider's is shown. */
+  /** Null for a call without a number of the account: the provider's number is shown. */
   sender: string | null;
   priority: boolean;
   wording: Wording;
   messages: PlannedMessage[];
 }
 
-/** One recipient's message; its links are samples as long as the real ones. */
+/** One recipient's message, with sample links as long as the real ones. */
 export interface PlannedMessage extends PersonalText {
   recipient: Recipient;
   values: ReadonlyMap<string, string>;
-  /** On the account's blacklist: rejected, and free. */
+  /** On the account's blacklist: rejected and free. */
   rejected: boolean;
-  /** Why, as a code; null unless rejected. */
   rejection: ErrorCode | null;
   perPartGrosze: number;
   costGrosze: number;
-  /** The id it gets if it is sent. */
   id: string;
-  /** The route it takes as things are now. */
   route: string;
   timing: Timing;
 }
 
-/**
- * Reads a request through: recipients, sender, texts, prices, times (v2.3.0, Send). Whatever can be refused is refused
- * here, before anything is written.
- * @throws Refused
- */
+/** Plans a request: recipients, sender, texts, prices, times (v2.3.0, Send). All checks that need no write happen here. @throws Refused */
 export async function planMessages(context: OperationContext<SendInput>): Promise<Plan> {
   const { input, caller, services } = context;
   const { sql } = services;
@@ -180,15 +167,11 @@ export async function planMessages(context: OperationContext<SendInput>): Promis
   return { batched: read.batched, channel, terms, sender, priority, wording, messages };
 }
 
-/** Of a text as each recipient gets it, without what is filled in. */
 function charactersOf({ pieces }: Wording): number {
   return pieces.reduce((sum, piece) => sum + (piece.kind === 'text' ? piece.text.length : 0), 0);
 }
 
-/**
- * Whether a charge would take the plan now: the balance with the credit limit, or the test credits, cover it. What is all
- * rejected costs nothing. The charge itself is the judge, as others may be under way.
- */
+/** Whether funds (balance plus credit limit, or test credits) cover the plan now. The charge itself decides: others may be concurrent. */
 export function isAffordable({ terms, messages }: Plan): boolean {
   if (terms.mode === 'test') return terms.testCredits >= messages.filter(({ rejected }) => !rejected).length;
   const total = totalCost(messages);
@@ -204,7 +187,7 @@ function routeOf(routing: Routing, traffic: Traffic): string | null {
   return orderRoutes(routing, traffic)[0] ?? null;
 }
 
-// Destinations outside the EU need availability confirmation (v2.3.0, Send, rule 4): available is where a route leads.
+// Destinations outside the EU need availability confirmation (v2.3.0, Send, rule 4): one is available if a route leads there.
 function noRoute({ index }: Recipient): Refused {
   return new Refused({ reason: 'no_route', index }, 'to');
 }
@@ -213,7 +196,6 @@ function callingHoursOf({ routes }: Routing, name: string | null): CallingHours 
   return routes.find((route) => route.name === name)?.callingHours ?? null;
 }
 
-/** The time of the request's messages, by the calling hours of their route; each found once. */
 function timings(input: SendInput, terms: SendTerms): (hours: CallingHours | null) => Timing {
   const found = new Map<CallingHours | null, Timing>();
   const window = parseSendWindow(input.send_window ?? terms.sendWindow ?? ANY_TIME);
@@ -248,7 +230,7 @@ function noPrice({ index }: Recipient): Refused {
   return new Refused({ reason: 'foreign_price_missing', index }, 'to');
 }
 
-// The installation's default sender is everybody's; any other has to be active on the account's own list.
+// Any account may use the installation's default sender; any other must be active on its own list.
 function senderOf(
   asked: string | undefined,
   terms: SendTerms,

@@ -7,18 +7,16 @@ import { Refused } from '../../domain/refusals.ts';
 
 const GROUP = 'group:';
 
-/** Whether it names a group and not a number. */
 function isGroup(to: string): boolean {
   return to.startsWith(GROUP);
 }
 
-/** The most recipients of a request, unless its interface takes more (v2.3.0, Limits). */
 const RECIPIENTS_MAX = 500;
-// Before duplicates are removed; far more than anybody means.
+// Entries before duplicates are removed.
 const NAMED_MAX = 10_000;
 const GROUPS_MAX = 100;
 
-/** A recipient, E.164 with plus, and where the caller named it or its group first; null when `to` was one text. */
+/** A recipient in E.164, and the index in `to` of it or its first group; null when `to` was a single string. */
 export interface Recipient {
   msisdn: string;
   index: number | null;
@@ -26,18 +24,16 @@ export interface Recipient {
 
 type Named = ({ msisdn: string } | { group: string }) & { index: number | null };
 
-/** `to` as it was read; numbers are checked, groups not yet looked for. */
+/** Parsed `to`: numbers are validated, groups not yet looked up. */
 interface ReadRecipients {
-  /** A number, or the name or id of a group; each once, in the order they were named. */
   named: Named[];
-  /** Answered with a BatchResult: `to` was an array or a group (v2.3.0, Send, Responses). */
+  /** The response is a BatchResult: `to` was an array or a group (v2.3.0, Send, Responses). */
   batched: boolean;
 }
 
 /**
- * Reads `to` (v2.3.0, Send): numbers in one of the three formats, and groups as `group:<id or name>`. Thousands of numbers
- * that are not Polish take a good part of a second.
- * @throws Refused for a malformed number, none at all or too many
+ * Parses `to` (v2.3.0, Send), yielding to the event loop: thousands of foreign numbers take a large part of a second.
+ * @throws Refused for a malformed number, an empty list or too many recipients
  */
 export async function readRecipients(
   to: string | readonly string[],
@@ -50,7 +46,7 @@ export async function readRecipients(
   const numbers = new Set<string>();
   const named: Named[] = [];
   await mapInChunks(to, (input, index) => {
-    // The same text is the same number: reading one costs much more than comparing two.
+    // Skip repeated strings before parsing, which costs much more than a comparison.
     if (seen.has(input)) return;
     seen.add(input);
     const one = readOne(input, index);
@@ -61,10 +57,7 @@ export async function readRecipients(
   return { named, batched: true };
 }
 
-/**
- * The recipients, groups expanded and duplicates removed.
- * @throws Refused for an unknown group, an empty one or too many recipients
- */
+/** Expands groups and removes duplicates. @throws Refused for an unknown or empty group and too many recipients */
 export async function expandRecipients(
   sql: Sql,
   accountId: string,

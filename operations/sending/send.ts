@@ -15,22 +15,19 @@ import { messageQuotaRefusal, newMessages, refuseLinksBeyond } from './newMessag
 import { isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
 import { type KeyClaim, KeyTakenError } from '../../db/messages/idempotency.ts';
 
-/** What a send, or its estimate, is asked with (v2.3.0, Send); fields as there, read and checked one by one. */
+/** Parameters of a send or its estimate (v2.3.0, Send), validated field by field. */
 export interface SendInput {
-  /** Numbers in one of the three formats, and groups as `group:<id or name>`. */
   to: string | readonly string[];
-  /** The most recipients there may be; 500 by default (v2.3.0, Limits). */
+  /** Limit of recipients; 500 by default (v2.3.0, Limits). */
   recipientsMax?: number | undefined;
-  /** `DEFAULT_CHANNEL` by default. */
   channel?: Channel | undefined;
   text?: string | undefined;
-  /** What an MMS says instead of `text`. */
+  /** Body of an MMS, instead of `text`. */
   smil?: string | undefined;
-  /** Of an MMS; its template's by default. */
   subject?: string | undefined;
-  /** Who reads a call's text aloud; `ewa` by default. */
+  /** Text-to-speech voice of a call; `ewa` by default. */
   voice?: Voice | undefined;
-  /** Attempts of a call, 1 to 6; 1 by default. */
+  /** Call attempts, 1 to 6; 1 by default. */
   tries?: number | undefined;
   template_id?: string | undefined;
   params?: Readonly<Record<string, string>> | undefined;
@@ -41,34 +38,30 @@ export interface SendInput {
   expires_at?: number | undefined;
   reference?: string | undefined;
   priority?: boolean | undefined;
-  /** Whether the text is sent as it is written, with no placeholders in it. */
+  /** The text has no placeholders and is sent as written. */
   literal?: boolean | undefined;
-  /** What an SMS goes as, whatever its text would need; as the text needs it by default. */
+  /** Forces the SMS encoding; chosen by the text by default. */
   encoding?: Encoding | undefined;
-  /** Brings the text into GSM-7 once it is written out, contacts' values included. */
+  /** Converts the rendered text, contact values included, to GSM-7. */
   normalize?: boolean | undefined;
-  /** Shown at once, and not stored by the phone; SMS only. */
+  /** Class 0 SMS: displayed immediately and not stored by the phone. */
   flash?: boolean | undefined;
-  /** Which interface it is asked through; the current one by default. */
   interface?: Interface | undefined;
-  /** The caller's identifier of one message of the earlier interface (v1.2.0, POST /v1/sms); at most `IDX_MAX` characters. */
+  /** Client's message id in the earlier interface (v1.2.0, POST /v1/sms); at most `IDX_MAX` characters. */
   idx?: string | undefined;
 }
 
 const LINK_ATTEMPTS = 10;
 
-/** How an entry point answers a send, and what makes it the same send as another. */
+/** Response and idempotency of a send, as its interface defines them. */
 interface ResponseBuilder<Body> {
-  /** Kept for whoever repeats the key. */
+  /** Stored with the key for replays. */
   bodyOf: (messages: readonly NewMessage[]) => Body;
-  /** By its `Idempotency-Key`, or a field that is one; null where none came. */
+  /** From `Idempotency-Key` or a field with that role; null if absent. */
   keyed: IdempotencyClaim | null;
 }
 
-/**
- * Sends a message to each recipient (v2.3.0, Send): all are accepted and charged together, or nothing is sent.
- * @throws Refused
- */
+/** Sends a message to each recipient, all or none (v2.3.0, Send). @throws Refused */
 export async function send<Body>(
   context: OperationContext<SendInput>,
   answering: ResponseBuilder<Body>,
@@ -96,14 +89,13 @@ async function sendNew<Body>(
       return body;
     } catch (error) {
       if (!(error instanceof LinksChangedError)) throw error;
-      // Others write to the same people with the same links, and each attempt in vain means that one of them got on.
+      // Concurrent sends created the same links. Each conflict means another send has succeeded, so retrying makes progress.
       if (attempt >= LINK_ATTEMPTS)
         throw new Refused({ reason: 'send_abandoned', outage: 'timed_out' }, undefined, error);
     }
   }
 }
 
-/** What is accepted of a plan. */
 export function acceptingOf(
   { caller }: Pick<OperationContext<unknown>, 'caller'>,
   plan: Plan,
@@ -117,7 +109,6 @@ export function acceptingOf(
   };
 }
 
-/** What can be refused before anything is written. */
 function paymentRefusal(plan: Plan): Refused | null {
   if (plan.terms.overdue) return new Refused({ reason: 'statement_overdue' });
   if (isAffordable(plan)) return null;
@@ -125,30 +116,26 @@ function paymentRefusal(plan: Plan): Refused | null {
   return new Refused({ reason: 'insufficient_funds' });
 }
 
-/** One of several messages that are sent together, each with a text of its own, to one number. */
 export interface Item {
   input: SendInput & { to: string; literal: true };
-  /** What it is known by for 24 hours; null: it is sent whenever it comes. */
   keyed: IdempotencyClaim | null;
 }
 
-/** How the entry point that the items came through answers. */
 export interface ItemAnswers<Shown> {
-  /** What is kept with a key for whoever repeats the item. */
+  /** Stored with the key for replays. */
   bodyOf: (shown: Shown) => unknown;
   shownIn: (body: unknown) => Shown;
   show: (message: NewMessage) => Shown;
-  /** A refusal of one item, in the words of the request. */
+  /** Rewrites a refusal so that it names the item. */
   blamed: (error: Refused, index: number) => Refused;
 }
 
 type Blaming = Pick<ItemAnswers<never>, 'blamed'>;
 
 /**
- * Sends items together (v1.2.0, POST /v1/sms/bulk, individual texts): those that were sent before under their key are answered as
- * they were then, all others are accepted and charged together, or nothing of them is sent.
- *
- * @returns what is shown of each, in their order
+ * Sends items together (v1.2.0, POST /v1/sms/bulk, individual texts): those sent before under their key are
+ * replayed, the others are accepted all or none.
+ * @returns the view of each item, in input order
  * @throws Refused
  */
 export async function sendItems<Shown>(
@@ -160,7 +147,7 @@ export async function sendItems<Shown>(
   return firsts.map((index) => shown.get(index)!);
 }
 
-/** Of each item the first one that has its key, itself as a rule. @throws Refused where one with the key is another item */
+/** Index of the first item with the same key, for each item. @throws Refused if items with one key differ */
 function firstsOf(items: readonly Item[], answers: Blaming): number[] {
   const known = new Map<string, number>();
   return items.map(({ keyed }, index) => {
@@ -172,7 +159,6 @@ function firstsOf(items: readonly Item[], answers: Blaming): number[] {
   });
 }
 
-/** What is shown of items with keys of their own, by their places. */
 async function shownOf<Shown>(
   context: OperationContext<readonly Item[]>,
   wanted: readonly number[],
@@ -183,14 +169,14 @@ async function shownOf<Shown>(
     const open = wanted.filter((index) => !shown.has(index));
     if (open.length === 0) return shown;
     const sent = await sendOpen(context, open, answers);
-    // Others with their keys may have been accepted meanwhile, and taken the money.
+    // A concurrent request with the same keys may have been accepted meanwhile and taken the money.
     const found = sent instanceof Refused ? await replaysOf(context, open, answers) : sent;
     if (sent instanceof Refused && found.size === 0) throw sent;
     for (const [index, one] of found) shown.set(index, one);
   }
 }
 
-/** What was answered of those that were sent before under their key. @throws Refused while that is under way */
+/** Views of items already sent under their key. @throws Refused while one is in progress */
 async function replaysOf<Shown>(
   context: OperationContext<readonly Item[]>,
   wanted: readonly number[],
@@ -204,7 +190,7 @@ async function replaysOf<Shown>(
   return shown;
 }
 
-/** @returns what is shown of each; or why nothing of them was accepted, which may be others with their keys */
+/** @returns the views; a refusal if nothing was accepted, possibly because of a concurrent request with the same keys */
 async function sendOpen<Shown>(
   context: OperationContext<readonly Item[]>,
   open: readonly number[],
@@ -242,7 +228,7 @@ async function planEach(
   return plans;
 }
 
-/** The messages of all items, made at one time. */
+/** All messages of a bulk get the same creation time. */
 async function messagesOf(
   context: OperationContext<readonly Item[]>,
   open: readonly number[],
@@ -259,7 +245,6 @@ async function messagesOf(
   return messages;
 }
 
-/** The claims of the items' keys. */
 function claimsOf<Shown>(
   { input: items }: OperationContext<readonly Item[]>,
   shown: ReadonlyMap<number, Shown>,

@@ -23,19 +23,15 @@ import { readTemplate } from '../../db/messages/templates.ts';
 import { rulesOf } from '../../domain/channels.ts';
 import type { Recipient } from './recipients.ts';
 
-/** What a template brings beside its text; null where the request has a text of its own. */
 type TemplateExtras = { subject: string | null } | null;
 
-/**
- * What a message has beside its text, as it is stored.
- * @throws Refused naming `subject`, or `template_id` where the subject is the template's
- */
+/** Channel-specific content besides the text, as stored. @throws Refused naming `subject`, or `template_id` for a template's subject */
 function contentOf(channel: Channel, request: SendInput, template: TemplateExtras): object | null {
   return CONTENTS[channel](request, template);
 }
 
 const CONTENTS: Readonly<Record<Channel, (request: SendInput, template: TemplateExtras) => object | null>> = {
-  // What is normalized is GSM-7, and counted so: whoever gives up the diacritics does it for the longer parts.
+  // `normalize` yields GSM-7, so it overrides `ucs2`: callers give up diacritics for longer parts.
   sms: ({ encoding, normalize = false, flash = false }) =>
     storedOptions({ flash, ucs2: encoding === 'ucs2' && !normalize }),
   mms: ({ subject: own }, template) => ({ subject: subjectOf(own, template) }),
@@ -45,7 +41,7 @@ const CONTENTS: Readonly<Record<Channel, (request: SendInput, template: Template
 function subjectOf(own: string | undefined, template: TemplateExtras): string {
   const subject = own ?? template?.subject ?? null;
   if (subject === null) throw new Refused({ reason: 'field_missing', field: 'subject' }, 'subject');
-  // A template may be older than what is asked of a subject.
+  // A template may predate the rules for subjects.
   const blamed = own === undefined ? 'template_id' : 'subject';
   if (hasMoreCharacters(subject, SUBJECT_MAX)) {
     const refusal = { reason: 'field_too_long', field: 'subject', unit: 'characters' } as const;
@@ -55,11 +51,7 @@ function subjectOf(own: string | undefined, template: TemplateExtras): string {
   return subject;
 }
 
-/**
- * Refuses a text in which a `{{` begins no placeholder, wherever it comes from.
- * @param field the field of the request that is to blame
- * @throws Refused with what was written and where
- */
+/** @param field the request field to blame @throws Refused with the source and position of a `{{` that begins no valid placeholder */
 export function refuseMalformed(pieces: readonly Piece[], field: string): void {
   const malformed = firstMalformed(pieces);
   if (malformed === null) return;
@@ -67,32 +59,27 @@ export function refuseMalformed(pieces: readonly Piece[], field: string): void {
   throw new Refused({ reason: `${what}_malformed`, source, position }, field);
 }
 
-/** What a request says, before it is said to anybody in particular. */
+/** The text of a request before it is rendered per recipient. */
 export interface Wording {
   pieces: Piece[];
   channel: Channel;
-  /** The field of the request that the text comes from; what is wrong with the text is wrong with it. */
   field: 'text' | 'smil' | 'template_id';
-  /** What becomes of the text once it is written out. */
   finish: { normalize: boolean; gsm7Only: boolean };
-  /** What its channel has beside the text, as it is stored. */
+  /** Channel-specific content besides the text, as stored. */
   content: object | null;
 }
 
-/** What stands in a text for links that each recipient gets of its own. */
 export interface PersonalLinks {
   optOut: string;
   link: (url: string) => string;
 }
 
-/** One recipient's text. */
 export interface PersonalText extends Measure {
   text: string;
 }
 
 /**
- * Finds the text of a request, its own or a template's with the request's params filled in, and checks its placeholders
- * (v2.3.0, Send, fields `text`, `template_id`, `params`; rule 5).
+ * Finds and checks the text of a request or its template, with `params` filled in (v2.3.0, Send; rule 5).
  * @throws Refused naming `text`, `template_id` or `params`
  */
 export async function findWording(
@@ -112,18 +99,16 @@ export async function findWording(
     throw new Refused({ reason: 'links_too_many', limit: LINK_ADDRESSES_MAX }, field);
   if (placeholderCount(pieces) > PLACEHOLDERS_MAX)
     throw new Refused({ reason: 'placeholders_too_many', limit: PLACEHOLDERS_MAX }, field);
-  // What is too long without its placeholders need not be written out for each recipient.
+  // A text too long even without its placeholders is refused before it is rendered per recipient.
   const { text, isWhole } = beginningOf(pieces);
   if (!isWhole) refuseFarTooLong(wording, text);
   measure(wording, finished(wording, text, null), null);
   return wording;
 }
 
-// Twenty parts hold some three thousand characters. Params can make millions of a request of a few kilobytes, which nobody has
-// joined and counted to learn that they are too many.
+// Twenty parts hold about 3,000 characters, but params can expand a request of a few kilobytes to millions.
 const MEASURED_MAX = 50_000;
 
-/** The text without its placeholders, up to a length that nothing may have. */
 function beginningOf(pieces: readonly Piece[]): { text: string; isWhole: boolean } {
   let text = '';
   for (const piece of pieces) {
@@ -134,7 +119,7 @@ function beginningOf(pieces: readonly Piece[]): { text: string; isWhole: boolean
   return { text, isWhole: true };
 }
 
-/** @throws Refused as for any text that is too long, but that nobody has counted to its end */
+/** @throws Refused as for any text that is too long, with a lower bound of its parts */
 function refuseFarTooLong(wording: Wording, beginning: string): never {
   const { channel, field } = wording;
   const limit = rulesOf(channel).maxParts;
@@ -175,7 +160,6 @@ async function writtenOrTemplate(
   return { pieces: fillIn(parsePlaceholders(template.body, meant), filled), field: 'template_id', template };
 }
 
-/** @throws Refused for what the channel cannot send, whatever its placeholders become */
 function refuseFaulty(channel: Channel, text: string, literal: boolean, field: string): void {
   const { longest, faultOf } = rulesOf(channel);
   refuseLonger(text, longest, field);
@@ -183,7 +167,6 @@ function refuseFaulty(channel: Channel, text: string, literal: boolean, field: s
   if (fault !== null) throw new Refused(fault, field);
 }
 
-/** @throws Refused for links in what is read aloud */
 function rejectLinksInVoiceCalls(channel: Channel, pieces: readonly Piece[], field: string): void {
   if (!rulesOf(channel).links && pieces.some(({ kind }) => kind === 'link' || kind === 'opt-out'))
     throw new Refused({ reason: 'links_unheard' }, field);
@@ -204,10 +187,7 @@ function paramsByKey(params: Record<string, string>): Map<string, string> {
   return values;
 }
 
-/**
- * The values that contacts have for the placeholders of a text, by number; a number that is not in the book has none.
- * Asks nothing where the text has no such placeholder.
- */
+/** Contact values by number for a text's placeholders, empty for unknown numbers. No query if the text has none. */
 export async function contactValues(
   sql: Sql,
   accountId: string,
@@ -233,10 +213,7 @@ function valuesOf({ firstName, lastName, email, fields }: ContactValues): Map<st
   ]);
 }
 
-/**
- * Writes the text out for one recipient and measures it.
- * @throws Refused when nothing but blanks is left, or too much
- */
+/** Renders and measures one recipient's text. @throws Refused if it is blank or too long */
 export function personalText(
   wording: Wording,
   recipient: Recipient,
@@ -246,17 +223,14 @@ export function personalText(
   const { pieces, field } = wording;
   const text = writtenOut(wording, values, links, recipient.index);
   if (text.trim() === '') {
-    // Blank as it was written, or by what stands in place of its placeholders.
+    // Blank as written, or only after its placeholders are filled in.
     const written = pieces.every(({ kind }) => kind === 'text');
     throw new Refused({ reason: written ? 'text_blank' : 'text_empty', index: recipient.index }, field);
   }
   return { text, ...measure(wording, text, recipient.index) };
 }
 
-/**
- * The text as one recipient gets it.
- * @throws Refused where it has to be GSM-7 and is not
- */
+/** Renders one recipient's text. @throws Refused if it must be GSM-7 and is not */
 export function writtenOut(
   wording: Wording,
   values: ReadonlyMap<string, string>,

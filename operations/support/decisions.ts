@@ -25,19 +25,18 @@ const ANSWER_WITHIN_MS = 10_000;
 const AGAIN_MS = 100;
 const TASK_FAILED: readonly number[] = [9]; // FAILED_PRECONDITION
 
-/** What is to become of an unanswered message: it is submitted again, or ends as failed and is refunded. */
 export type Decision = 'resubmit' | 'giveUp';
 
-/** What came of a decision: `carriedOut` is null where no worker answered in time, and it may still be. */
+/** `carriedOut` is null if no worker answered in time; it may still happen. */
 export interface Decided {
   accountId: string;
   carriedOut: true | null;
 }
 
-/** Submits an unanswered message again; its phone may get it twice. @throws StaffRefused */
+/** Submits an unanswered message again; the phone may get it twice. @throws StaffRefused */
 export const resubmit = decision('messages resubmit', 'resubmit');
 
-/** Ends an unanswered message as failed and refunds it; the phone may have got it. @throws StaffRefused */
+/** Fails and refunds an unanswered message, which may have been delivered. @throws StaffRefused */
 export const giveUp = decision('messages give-up', 'giveUp');
 
 function decision(action: string, what: Decision) {
@@ -47,14 +46,13 @@ function decision(action: string, what: Decision) {
   });
 }
 
-/** What came of one of several messages; where it was not agreed to, nothing is carried out, and `why` says whether it could be. */
+/** Outcome for one of several messages; in a dry run `carriedOut` is false and `why` null if it could be done. */
 export type DecidedOne = ActedOn<StaffRefusal>;
 
 /**
- * Submits several unanswered messages again, one after the other: what cannot be done is answered with its reason and the rest goes on,
- * unless nothing answers any more. Each message that was acted on has an audit record of its own.
- * @param agreed else nothing is done, and it only answers for which it would be
- * @throws StaffRefused when the last reason is that nothing answers and nothing was done
+ * Submits several unanswered messages again, in order, with an audit record each. Refused ones are reported and the rest go on.
+ * @param agreed false: dry run
+ * @throws StaffRefused if Temporal does not answer and nothing was done
  */
 export const resubmitAll = recordedAfter(
   'messages resubmit',
@@ -80,7 +78,7 @@ async function decidable(sql: Database, ids: readonly string[]): Promise<Decided
   return all;
 }
 
-/** Acts on one of several messages: what is refused for it alone is answered, everything else thrown. */
+/** Acts on one of several messages: returns a refusal that concerns only this message, throws any other error. */
 export async function unlessRefused(id: string, act: () => Promise<Decided>): Promise<Act<StaffRefusal>> {
   try {
     const decided = await act();
@@ -91,7 +89,7 @@ export async function unlessRefused(id: string, act: () => Promise<Decided>): Pr
   }
 }
 
-/** Whether an error says something of one message alone, so that others may still be acted on. */
+/** False for refusals that would meet the other messages too: Temporal does not answer. */
 function isOfThisOne(error: unknown): error is StaffRefused {
   return (
     error instanceof StaffRefused &&
@@ -105,9 +103,8 @@ function recordOf(id: string, { accountId, carriedOut }: Decided): ActRecord {
 }
 
 /**
- * Has the workflow of an unanswered message carry out what was decided. An answer that does not come in time leaves
- * open whether it was carried out: that is answered, not refused, so that the audit log has it.
- * @throws StaffRefused also when nothing of the message is unanswered
+ * Has a message's workflow carry out a decision. A timeout is returned, not thrown: it may have happened and needs an audit record.
+ * @throws StaffRefused also if the message is not unanswered
  */
 export async function decide(services: StaffServices, id: string, what: Decision): Promise<Decided> {
   const accountId = await accountOfUnanswered(services.sql, id);
@@ -115,7 +112,6 @@ export async function decide(services: StaffServices, id: string, what: Decision
   return { accountId, carriedOut: answered || null };
 }
 
-/** @returns the account of an unanswered message @throws StaffRefused */
 async function accountOfUnanswered(sql: Database, id: string): Promise<string> {
   const message = await readSubmission(sql, id);
   if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
@@ -126,7 +122,6 @@ async function accountOfUnanswered(sql: Database, id: string): Promise<string> {
   return accountId;
 }
 
-/** @returns false when nobody answered in time */
 async function update(client: Client, id: string, what: Decision): Promise<boolean> {
   try {
     await updateAgain(client, id, what, Date.now() + ANSWER_WITHIN_MS);
@@ -137,10 +132,7 @@ async function update(client: Client, id: string, what: Decision): Promise<boole
   }
 }
 
-/**
- * Sends the update again as long as the server throws the workflow's task away, with the decision in it: what was carried out of it
- * stands in the database then, and the workflow does not know.
- */
+// The server may drop the workflow task that carries the update: its activity may have changed the database without the workflow knowing.
 async function updateAgain(client: Client, id: string, what: Decision, deadline: number): Promise<void> {
   for (;;) {
     try {

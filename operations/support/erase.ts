@@ -27,26 +27,23 @@ const SETTLED_WITHIN_MS = 15_000;
 const LOOK_AGAIN_MS = 100;
 
 interface Extent {
-  /** Null: of all. */
   account: string | null;
-  /** Else nothing is done, and it only answers how much there is. */
+  /** False: dry run, which only counts. */
   agreed: boolean;
 }
 
-/** What was done, and what is left for later, by the names in the answer and in the audit log. */
+/** Counts of what was done or left for later, by their names in the output and audit log. */
 export type Done = Partial<
   Record<'cancelled' | 'open_messages' | 'open_replies' | 'open_lookups' | 'given_up' | 'open_emails', number>
 >;
 
-/** How much there was of a person, and what was done; null where it was not agreed to. */
 export interface Erasure {
   traces: Traces;
   done: Done | null;
 }
 
 /**
- * Erases what is stored about one phone number (E.164), on its owner's request; its blacklist entries stay, and its scheduled messages
- * are cancelled.
+ * Erases the data of a phone number (E.164) at its owner's request and cancels its scheduled messages. Blacklist entries remain.
  * @throws StaffRefused account_missing
  */
 export const erase = recordedAfter(
@@ -69,8 +66,7 @@ async function eraseNow(services: StaffServices, person: Person): Promise<Done> 
 }
 
 /**
- * Erases what is stored about one e-mail address, on its owner's request; its entries of suppression lists stay, and contacts, which
- * are erased by their number. E-mails that no provider was given yet are given up, as scheduled messages are cancelled.
+ * Erases the data of an e-mail address at its owner's request and gives up its unsubmitted e-mails. Suppressions and contacts remain.
  * @throws StaffRefused account_missing
  */
 export const eraseAddress = recordedAfter(
@@ -96,7 +92,6 @@ function recordOf(subject: string, account: string | null, traces: Traces, done:
   return { data, account, subject, details };
 }
 
-/** Has the workflows of scheduled messages cancel them, and waits until they have; returns how many did. */
 async function cancelScheduled(services: StaffServices, person: Person): Promise<number> {
   const { sql } = services;
   const scheduled = await scheduledTo(sql, person);
@@ -110,7 +105,7 @@ async function cancelScheduled(services: StaffServices, person: Person): Promise
   return scheduled.length - left.length;
 }
 
-/** Waits for the workers to find out whose replies are, and for look-ups under way to be answered. */
+/** Waits until workers have assigned pending replies to accounts and pending lookups have ended. */
 async function untilDecided(sql: Database, person: Person): Promise<void> {
   await settled(
     () => undecided(sql, person),
@@ -118,7 +113,6 @@ async function untilDecided(sql: Database, person: Person): Promise<void> {
   );
 }
 
-/** Reads until it is as it should be, but not for ever; returns what it read last. */
 async function settled<T>(read: () => Promise<T>, is: (value: T) => boolean): Promise<T> {
   const deadline = Date.now() + SETTLED_WITHIN_MS;
   let value = await read();

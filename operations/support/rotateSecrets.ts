@@ -3,11 +3,7 @@ import { DecryptionError, keyFingerprint } from '../../db/installation.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';
 
-/**
- * Encrypts all stored secrets with another key; API and workers are stopped meanwhile.
- * @returns how many there are of each kind
- * @throws StaffRefused; then nothing was changed
- */
+/** Re-encrypts all stored secrets; API and workers must be stopped. @returns counts by kind @throws StaffRefused and changes nothing */
 export const rotateSecrets = recorded(
   'secrets rotate',
   async (sql, { newKey }: { newKey: Buffer }, { secretsKey }) => {

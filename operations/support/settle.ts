@@ -15,24 +15,22 @@ import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';
 import { describeWorkflow } from './workflow.ts';
 
-/** What staff know of a message by the SMSC's records: whether it went out. */
 export type Settlement = 'sent' | 'unsent';
 
 const SETTLE = { sent: settleSent, unsent: settleUnsent } as const;
 
 /**
- * Decides what became of a message whose workflow has completed before it, as where the database was restored alone. `sent`: it went
- * out, stays paid, and is ended by its report, or expires. `unsent`: it ends as cancelled or failed, and is refunded. The reconciliation
- * starts the workflow that follows what is sent.
+ * Settles a message whose workflow has completed while it is still open, as after restoring only the database. `sent`: it stays paid until
+ * its report or expiry, and the reconciliation starts a workflow that follows it. `unsent`: it is cancelled or failed, and refunded.
  * @throws StaffRefused message_missing, message_not_open, message_with_workflow, message_not_ended, message_not_due;
- *   decision_not_carried_out where Temporal does not answer
+ *   decision_not_carried_out if Temporal does not answer
  */
 export const settle = recorded(
   'messages settle',
   async (tx, { id, as }: { id: string; as: Settlement }, { temporal }) => {
     await openMessage(tx, id);
     const running = await hasRunningWorkflow(await temporal(), id);
-    // Read after that, and locked: a workflow that has just ended has written its end before.
+    // Lock and read again after that check: a workflow that has just ended wrote the final status first.
     await lockMessage(tx, id);
     const { accountId: account, status: was, submission } = await openMessage(tx, id);
     if (running) throw new StaffRefused({ reason: 'message_with_workflow', message: id });
@@ -63,8 +61,7 @@ async function hasRunningWorkflow(client: Client, id: string): Promise<boolean> 
 }
 
 /**
- * Ends an e-mail as failed and refunds it that no provider took, or of which nobody knows whether one did: its recipients may have it.
- * Its workflow finds it so.
+ * Fails and refunds an e-mail that is not submitted, or whose submission is unanswered (recipients may have got it).
  * @throws StaffRefused email_missing, email_not_waiting
  */
 export const giveUpEmailForStaff = recorded('emails give-up', async (tx, { id }: { id: string }) => {
@@ -78,7 +75,7 @@ export const giveUpEmailForStaff = recorded('emails give-up', async (tx, { id }:
   return { data: { status }, account: accountId, subject: id, details: { submission } };
 });
 
-/** Says that a finding is dealt with; what was repaired too often may be repaired again. @throws StaffRefused */
+/** Closes a finding and resets its repair count. @throws StaffRefused */
 export const dismissFinding = recorded('findings dismiss', async (sql, { id }: { id: number }) => {
   const finding: FindingRow | undefined = await storeDismissal(sql, id);
   if (finding === undefined) throw new StaffRefused({ reason: 'finding_missing', finding: id });

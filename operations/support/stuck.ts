@@ -4,15 +4,13 @@ import type { Sql } from '../../db/connection.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import { describeWorkflow, taskAttempt } from './workflow.ts';
 
-/** What does not move on, as Temporal alone knows it. */
 const WORKFLOW_KINDS = ['task', 'timer'] as const;
 export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];
 
-/** What the database knows to be stuck, and what Temporal does. */
 export const KINDS = [...STUCK_KINDS, ...WORKFLOW_KINDS] as const;
 type Kind = StuckKind | WorkflowKind;
 
-/** After so many minutes something counts as stuck, unless `--minutes` says otherwise. */
+/** Default of `--minutes`: how long before something counts as stuck. */
 export const MINUTES: Readonly<Record<Kind, number>> = {
   overdue: 5,
   queued: 10,
@@ -27,7 +25,6 @@ export const MINUTES: Readonly<Record<Kind, number>> = {
   timer: 5,
 };
 
-/** What can be done about what. */
 export const STUCK_ACTIONS = {
   cancel: 'overdue',
   resubmit: 'unanswered',
@@ -35,10 +32,8 @@ export const STUCK_ACTIONS = {
   resend: 'webhook',
 } as const satisfies Record<string, StuckKind>;
 export type StuckAction = keyof typeof STUCK_ACTIONS;
-/** Their names, for a choice. */
 export const STUCK_ACTION_NAMES = Object.keys(STUCK_ACTIONS) as StuckAction[];
 
-/** A workflow that does not move on, and how that shows. */
 export interface StuckWorkflow {
   id: string;
   accountId: string | null;
@@ -47,26 +42,22 @@ export interface StuckWorkflow {
   how: Standstill;
 }
 
-/** How a workflow does not move on: its task fails, nobody takes it, or it waits on for a message that has another status. */
+/** Its task fails, no worker picks it up, or it waits for the send time of a message that has another status. */
 export type Standstill =
   { is: 'failing'; attempt: number } | { is: 'untaken' } | { is: 'waiting'; status: string | null };
 
-/** What was found, of how many workflows that could be looked at. */
 export interface StuckWorkflows {
   things: StuckWorkflow[];
   looked: number;
   running: number;
 }
 
-// Each is described by itself, about a thousand in two seconds.
+// Workflows are described one by one, about a thousand in two seconds.
 const LOOKED_MAX = 1_000;
 const AT_ONCE = 20;
 const { account, route: onRoute, status, sendTime } = SEARCH_ATTRIBUTES;
 
-/**
- * Workflows whose task fails again and again, or that no worker takes. The server keeps no list of them, so running
- * workflows are described one by one, beginning with those that should have ended or gone on.
- */
+/** Finds workflows whose task keeps failing or is not picked up, by describing them one by one: Temporal has no query for that. */
 export async function stuckTasks(client: Client, filter: StuckFilter): Promise<StuckWorkflows> {
   const before = `'${new Date(Date.now() - filter.minutes * 60_000).toISOString()}'`;
   const message = `WorkflowType = 'message' AND ${status.name}`;
@@ -94,7 +85,7 @@ export async function stuckTasks(client: Client, filter: StuckFilter): Promise<S
   return found;
 }
 
-/** Workflows that still wait for a send time that is over, while the database has their message in another state. */
+/** Finds workflows that wait for a past send time while the database has another status for their message. */
 export async function stuckTimers(sql: Sql, client: Client, filter: StuckFilter): Promise<StuckWorkflows> {
   const before = new Date(Date.now() - filter.minutes * 60_000).toISOString();
   const waiting = `WorkflowType = 'message' AND ${status.name} = 'scheduled' AND ${sendTime.name} < '${before}'`;
@@ -105,7 +96,7 @@ export async function stuckTimers(sql: Sql, client: Client, filter: StuckFilter)
   const statuses = await statusesOf(sql, ids);
   const things = workflows.flatMap((workflow): StuckWorkflow[] => {
     const status = statuses.get(workflow.workflowId) ?? null;
-    // That one is `overdue`.
+    // Listed as `overdue`.
     if (status === 'scheduled') return [];
     const since = workflow.typedSearchAttributes.get(sendTime) ?? workflow.startTime;
     return [{ ...about(workflow), since, how: { is: 'waiting', status } }];

@@ -20,28 +20,25 @@ const CANCELS_AT_ONCE = 10;
 
 interface Input {
   action: StuckAction;
-  /** What is absent is any; `minutes` is that of the kind. */
+  /** Absent fields match anything; `minutes` defaults to that of the kind. */
   filter: { account?: string; route?: string; minutes?: number };
   limit: number;
-  /** Else nothing is done, and it only answers to which it would be. */
+  /** False: dry run. */
   agreed: boolean;
 }
 
-/** What was done to what is stuck. */
 export interface Unstuck {
   kind: StuckKind;
-  /** Those that it is about, in the order of `readStuck`. */
   things: StuckThing[];
-  /** How many there are in all. */
+  /** The total, without the limit. */
   of: number;
-  /** Of each of them, in that order; null where it was not agreed to. */
+  /** One per thing, in that order; null in a dry run. */
   outcome: ActedOn<StaffRefusal | ResendRefusal>[] | null;
 }
 
 /**
- * Does the same to many that are stuck. Each that was acted on has an audit record of its own, written right after it; a last one says
- * how many were done, and what was left.
- * @throws StaffRefused also where it is one alone, and nothing was done to it
+ * Applies an action to many stuck things. Each gets its own audit record right after it; a final one has the totals and what was left.
+ * @throws StaffRefused also if the only one was refused
  */
 export const unstick = recordedAfter('unstick', async (services, input: Input, record) => {
   const { action, filter, limit, agreed } = input;
@@ -92,27 +89,23 @@ function carryOutOne(services: StaffServices, action: Exclude<StuckAction, 'rese
 
 interface CancelInput {
   account: string;
-  /** Null: of all its requests. */
   request: string | null;
   limit: number;
-  /** Else nothing is done, and it only answers to which it would be. */
+  /** False: dry run. */
   agreed: boolean;
 }
 
-/** What came of scheduled messages. */
 export interface CancelledMany {
-  /** Those that it is about, by id. */
   ids: string[];
-  /** How many are scheduled in all. */
+  /** The total, without the limit. */
   of: number;
-  /** Of each of them, in that order; null where it was not agreed to. */
+  /** One per message, in order of `ids`; null in a dry run. */
   outcome: ActedOn<StaffRefusal>[] | null;
 }
 
 /**
- * Cancels and refunds what an account, or one of its requests, has scheduled, as the database knows it: also what has not been
- * started yet. Each has an audit record of its own, written right after it; a last one says how many were done, and what was left.
- * @throws StaffRefused where nothing was done
+ * Cancels the scheduled messages of an account or a request, with or without a workflow. Audit records as for `unstick`.
+ * @throws StaffRefused if nothing was done
  */
 export const cancelMany = recordedAfter(
   'messages cancel-all',

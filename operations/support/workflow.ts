@@ -6,41 +6,36 @@ const ANSWER_WITHIN_MS = 5_000;
 const WORKER_WITHIN_MS = 3_000;
 const DESCRIBED_AT_ONCE = 10;
 const FAILURE_LENGTH = 300;
-// A message's history has some tens of events; one that has more is looked at in the Temporal UI.
+// A message's history has some tens of events; see the Temporal UI for longer ones.
 const HISTORY_MAX = 5_000;
 
-// By temporal.api.enums.v1.PendingActivityState.
+// temporal.api.enums.v1.PendingActivityState.
 const PENDING: Readonly<Record<number, PendingActivity['state']>> = { 2: 'started', 3: 'cancel requested' };
 
-/** An activity that is scheduled, runs, or waits for its next attempt. */
 export interface PendingActivity {
   activity: string;
-  /** `scheduled`: waits for a worker, or for the time of its next attempt. */
+  /** `scheduled`: waits for a worker or its next attempt. */
   state: 'scheduled' | 'started' | 'cancel requested';
   attempt: number;
   since: Date | null;
   nextAttempt: Date | null;
-  /** The message of the error: third-party text. */
+  /** The error message: third-party text. */
   lastFailure: string | null;
   worker: string | null;
 }
 
-/** A workflow as Temporal shows it. */
 export interface WorkflowView {
   status: string;
   started: Date;
   closed: Date | null;
-  /** In words, as the workflow itself says; null when no worker answered. */
+  /** In the workflow's own words; null if no worker answered. */
   waitsFor: string | null;
-  /** From 2 on its workflow task fails again and again; null when there is none. */
+  /** Above 1 its workflow task is failing; null if none is pending. */
   taskAttempt: number | null;
   pending: PendingActivity[];
 }
 
-/**
- * What Temporal knows of a message's workflow now.
- * @returns null when it has none: it was never started, or is past its retention
- */
+/** Describes a message's workflow. @returns null if it was never started or is past its retention */
 export async function viewWorkflow(client: Client, id: string): Promise<WorkflowView | null> {
   const found = await describeWorkflow(client, id);
   if (found === null) return null;
@@ -60,7 +55,7 @@ export async function viewWorkflow(client: Client, id: string): Promise<Workflow
   };
 }
 
-/** Null when Temporal has no workflow of this id. */
+/** @returns null if Temporal has no workflow with this id */
 export async function describeWorkflow(
   client: Client,
   id: string,
@@ -75,15 +70,15 @@ export async function describeWorkflow(
   }
 }
 
-/** How often the present workflow task was tried; null without one. */
+/** Attempts of the pending workflow task; null if none is pending. */
 export function taskAttempt({ raw }: WorkflowExecutionDescription): number | null {
   return raw.pendingWorkflowTask?.attempt ?? null;
 }
 
-/** How a workflow stands, by Temporal's word in small letters; `none` where there is none, `failing` where its task fails again and again. */
+/** Temporal's status in lower case; `none` without a workflow, `failing` if its task keeps failing. */
 export type WorkflowState = { is: string } | { is: 'failing'; attempt: number };
 
-/** Of each id, how its workflow stands. */
+/** Workflow states by id. */
 export async function workflowStates(
   client: Client,
   ids: readonly string[],
@@ -105,7 +100,7 @@ async function stateOf(client: Client, id: string): Promise<WorkflowState> {
   return { is: found.status.name.toLowerCase() };
 }
 
-/** Steps that only the workflow's history has: its signals and updates, its timers, what went wrong in it. */
+/** Events found only in the workflow's history: signals, updates, timers, failures. */
 export async function workflowEntries(client: Client, id: string): Promise<TimelineEntry[]> {
   const { events } = await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
     client.workflow.getHandle(id).fetchHistory(),
@@ -160,7 +155,7 @@ interface Failure {
   cause?: Failure | null;
 }
 
-// The outer message of a failed activity says only that it failed; its cause says why.
+// The outer message of a failed activity says only that it failed; the cause says why.
 function failureText(failure: Failure | null | undefined): string | null {
   if (!failure) return null;
   const why = failure.cause?.message;
@@ -174,11 +169,11 @@ function short(text: string): string {
 function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): Date | null {
   if (!time) return null;
   const ms = Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);
-  // The beginning of time stands for none.
+  // The epoch stands for "not set".
   return ms <= 0 ? null : new Date(ms);
 }
 
-/** What reports came to is an update of which nobody awaits an answer. */
+/** The outcome update is sent like a signal, without waiting for a result. */
 function updateFact(update: string): TimelineEntry['facts'] {
   return update === outcomeUpdate.name ? { signal: update } : { asked: update };
 }

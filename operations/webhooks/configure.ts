@@ -10,15 +10,11 @@ import { changesRefusal } from '../settings.ts';
 
 const SECRET_BYTES = 32;
 
-/** A new secret that webhook calls are signed with. */
 function newWebhookSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64url')}`;
 }
 
-/**
- * Ends the secret that the last rotation replaced at once, instead of after a day.
- * @throws StaffRefused where there is none in force
- */
+/** Ends the former signing secret immediately instead of a day after the rotation. @throws StaffRefused if none is in force */
 export const endPreviousSecret = recorded(
   'webhooks end-previous-secret',
   async (sql, { account }: { account: string }) => {
@@ -37,9 +33,9 @@ interface Input {
 }
 
 /**
- * Sets the address of an account's webhook (v2.3.0, Account and senders; Events). The secret is made by the first call and
- * stays, also while webhooks are off, until a new one is asked for, which signs from then on; the one before signs a header of
- * its own for another day, see pipeline/webhookAttempts.ts. Nothing is looked up: the answer says nothing of our network.
+ * Sets an account's webhook URL (v2.3.0, Account and senders; Events). The first call creates the signing secret, which stays, also while
+ * webhooks are off, until rotated. A former secret signs a second header for another day (see pipeline/webhookAttempts.ts). The host is not
+ * resolved, so that the response reveals nothing about our network.
  * @throws Refused with param `url`, and for too many changes in a day
  */
 export async function configureWebhook({
@@ -63,13 +59,12 @@ interface LegacyInput {
   /** Null turns it off. */
   url: string | null;
   rotateSecret: boolean;
-  /** As the setting of the service. */
   allowPrivate: boolean;
 }
 
 /**
- * Sets the address of an account's webhook of the earlier interface (v1.2.0, Events), for staff. Its secret is made by the first
- * call and stays until a new one is asked for, which signs from then on alone: the document knows one signature.
+ * Sets an account's webhook URL in the earlier interface (v1.2.0, Events), for staff. The first call creates the signing secret; a rotation
+ * replaces it immediately, as that interface has only one signature.
  * @throws Refused with param `url`; StaffRefused
  */
 export const configureLegacyWebhook = recorded(

@@ -23,15 +23,11 @@ import {
 } from '../staff.ts';
 
 const BUSY_SECONDS = 10;
-// One account's events are delivered again some at a time: of many, the next ones wait for those before them.
+// An account may have only some resends in progress; further ones wait for those.
 const PLACE_WITHIN_MS = 60_000;
 const LOOK_MS = 500;
 
-/**
- * Delivers an event of the account's webhook again (our addition), with the usual attempts.
- * @returns the event as it is now
- * @throws Refused
- */
+/** Delivers a webhook event again (our addition), with the usual attempts. @returns the updated event @throws Refused */
 export async function resend({
   services,
   caller,
@@ -45,7 +41,7 @@ export async function resend({
   return delivery;
 }
 
-/** Delivers one event of any account again, for staff. @throws StaffRefused event_not_resent */
+/** Delivers an event of any account again, for staff. @throws StaffRefused event_not_resent */
 export const resendForStaff = recordedAfter('webhooks resend', async (services, { id }: { id: string }) => {
   const one = await resendOne(services.sql, id);
   if (one.carriedOut === false)
@@ -53,28 +49,24 @@ export const resendForStaff = recordedAfter('webhooks resend', async (services, 
   return { data: undefined, ...one.record };
 });
 
-/** Which events of those that nobody took; what is absent is any. */
+/** Selects exhausted events; absent fields match anything. */
 export interface ExhaustedFilter {
   account?: string;
   type?: string;
-  /** A message's id. */
   message?: string;
   /** Epoch milliseconds. */
   since?: number;
 }
 
-/** What came of asking for many. */
 export interface ResentMany {
-  /** Those that it is about. */
   events: DeliveryRow[];
-  /** Of each of them, in that order; null where it was not agreed to. */
+  /** One per event, in order; null in a dry run. */
   outcome: ActedOn<ResendRefusal>[] | null;
 }
 
 /**
- * Delivers events again that nobody took, the newest first. Each has an audit record of its own, written right after it; a last one says
- * what was asked, and what was left.
- * @param agreed else nothing is done, and it only answers for which it would be
+ * Delivers exhausted events again, newest first. Each gets its own audit record right after it; a final one has what was left.
+ * @param agreed false: dry run
  * @throws StaffRefused
  */
 export const resendExhausted = recordedAfter(
@@ -103,7 +95,7 @@ async function readExhausted(sql: Database, filter: ExhaustedFilter, limit: numb
   return await readDeliveries(sql, exhausted, limit);
 }
 
-/** Has events of any account delivered again, one after the other, for staff. */
+/** Requests redelivery of events of any account, one by one, for staff. */
 export async function resendAll(
   services: StaffServices,
   ids: readonly string[],
@@ -128,10 +120,7 @@ async function requestWithin(sql: Database, id: string, deadline: number): Promi
   }
 }
 
-/**
- * Writes down that an event is to be delivered again; a worker starts its workflow.
- * @param accountId whose it has to be; null: anybody's, for staff
- */
+/** Records a redelivery request; a worker starts its workflow. @param accountId the event's owner; null: any, for staff */
 async function request(sql: Database, id: string, accountId: string | null): Promise<Resend | ResendRefusal> {
   const answer = await requestResend(sql, id, accountId, accountId === null ? 'staff' : 'account');
   switch (answer) {

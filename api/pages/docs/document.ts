@@ -6,10 +6,7 @@ import { objectId, sampleText } from './schema.ts';
 
 const WEBHOOKS = 'Webhooks';
 
-/**
- * The body of the documentation page: navigation, every resource with its operations, the objects.
- * @param path of the document for programs
- */
+/** The body of the documentation page. @param path URL of the OpenAPI document */
 export function documentation(document: OpenApi, path: string): Html {
   const { info, tags, components } = document;
   const resources = tags.map((tag) => ({ ...tag, operations: operationsOf(document, tag.name) }));

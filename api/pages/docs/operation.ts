@@ -3,14 +3,12 @@ import { html, type Html } from '../html.ts';
 import { prose } from './prose.ts';
 import { resolved, rulesText, sampleText, typeText } from './schema.ts';
 
-/** An operation and where it is. */
 export interface Shown {
   path: string;
   method: string;
   operation: Operation;
 }
 
-/** The operation called with curl: its required parameters, and a body that is taken. */
 function curl({ path, method, operation }: Shown): string {
   const { parameters = [], requestBody, security = [] } = operation;
   const address = parameters
@@ -34,7 +32,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The fields of an object, of an array's objects, or of each alternative; null where there are none to show. */
+/** Fields of an object, of an array's objects or of alternatives; null if there are none. */
 export function fieldList(schema: JsonSchema): Html | null {
   if (schema.properties !== undefined) {
     const { properties, required = [] } = schema;
@@ -47,12 +45,11 @@ export function fieldList(schema: JsonSchema): Html | null {
   const inner = innerSchemas(schema)
     .map(fieldList)
     .filter((list) => list !== null)
-    // One object or an array of them: the same fields.
+    // An object and an array of it have the same fields.
     .filter(({ markup }, i, all) => all.findIndex((other) => other.markup === markup) === i);
   return inner.length === 0 ? null : html`${inner}`;
 }
 
-/** One field: name, type, rules, what it means, and the fields below it. */
 function fieldEntry(name: string, field: JsonSchema, about: string): Html {
   const rules = rulesText(field);
   return html`<dt><code>${name}</code> <span class="type">${typeText(field)}, ${about}</span></dt>
@@ -61,7 +58,7 @@ function fieldEntry(name: string, field: JsonSchema, about: string): Html {
     </dd>`;
 }
 
-// What a reference leads to has its own place on the page.
+// Referenced schemas have a section of their own.
 function innerSchemas({
   $ref,
   items,
@@ -73,7 +70,7 @@ function innerSchemas({
   return [items, additionalProperties, ...anyOf, ...oneOf].filter((inner) => typeof inner === 'object');
 }
 
-/** Everything about one operation. */
+/** The section of an operation. */
 export function operationSection(document: OpenApi, shown: Shown): Html {
   const { path, method, operation } = shown;
   const { operationId: id, parameters = [], requestBody, responses } = operation;
@@ -126,7 +123,7 @@ export function operationSection(document: OpenApi, shown: Shown): Html {
   </section>`;
 }
 
-/** A call that the service makes. */
+/** The section of a webhook. */
 export function webhookSection(document: OpenApi, { path, operation }: Shown): Html {
   const { operationId: id, parameters = [], requestBody } = operation;
   const schema = requestBody!.content['application/json']!.schema;

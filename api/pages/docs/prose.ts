@@ -2,7 +2,7 @@ import { html, type Html } from '../html.ts';
 
 const PIECES = /(`[^`]+`|\*\*[^*]+\*\*)/;
 
-/** Our own descriptions as paragraphs; of CommonMark they use blank lines, code in backticks and bold. */
+/** Renders the CommonMark of our descriptions: paragraphs, code in backticks, bold. */
 export function prose(text: string): Html {
   const paragraphs = text.split('\n\n').filter((paragraph) => paragraph !== '');
   return html`${paragraphs.map((paragraph) => html`<p>${paragraph.split(PIECES).map(inline)}</p>`)}`;

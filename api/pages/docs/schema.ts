@@ -1,18 +1,18 @@
 import type { JsonSchema, OpenApi } from '../../openapi/schemas.ts';
 import { html, type Html } from '../html.ts';
 
-// Patterns that only keep out what nobody types, in words.
+// Patterns in words; empty: not shown.
 const PATTERN_TEXTS: Readonly<Record<string, string>> = {
   '^[^\\u0000]*$': '',
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$': 'On one line.',
 };
 
-/** The id of an object's heading on the page. */
+/** Anchor of an object's section. */
 export function objectId(name: string): string {
   return `object-${name}`;
 }
 
-/** The type of a schema in words, objects by their names. */
+/** A schema's type in words; objects as links. */
 export function typeText(schema: JsonSchema): Html {
   const { $ref, type, items, anyOf = schema.oneOf } = schema;
   if ($ref !== undefined) {
@@ -28,7 +28,7 @@ export function typeText(schema: JsonSchema): Html {
   return html`${[type ?? 'anything'].flat().map((one, i) => html`${i === 0 ? '' : ' or '}${listed(one)}`)}`;
 }
 
-/** What else a value has to be like; empty when nothing. */
+/** Constraints of a schema in words; empty if it has none. */
 export function rulesText(schema: JsonSchema): string {
   const {
     enum: members,
@@ -54,12 +54,12 @@ export function rulesText(schema: JsonSchema): string {
     .join(' ');
 }
 
-/** A value of the schema as indented JSON, made of the examples in it. */
+/** Example of a schema as indented JSON. */
 export function sampleText(document: OpenApi, schema: JsonSchema): string {
   return JSON.stringify(sample(document, schema), null, 2);
 }
 
-/** What a reference leads to; other schemas as they are. */
+/** Resolves a reference; other schemas are returned unchanged. */
 export function resolved({ components }: OpenApi, schema: JsonSchema): JsonSchema {
   return schema.$ref === undefined ? schema : components.schemas[schema.$ref.split('/').at(-1)!]!;
 }

@@ -1,4 +1,4 @@
-/** The style of the documentation: readable from 320 px up, light and dark, with the contrast of WCAG AAA. */
+/** Readable from 320 px up, light and dark, with the contrast of WCAG AAA. */
 export const DOCS_STYLE = `
 :root { color-scheme: light dark; --ink: #1b1d21; --soft: #43474f; --paper: #fff; --panel: #f2f4f8; --line: #c9ced8;
   --accent: #12397a; }

@@ -25,20 +25,17 @@ import {
 } from '../../../domain/email/domainStates.ts';
 import type { RouteLook } from './look.ts';
 
-/** What a look has changed. */
 export interface Applied {
   status: DomainStatus;
-  /** Routes that have lost the domain, some of them now or before. */
+  /** Routes on which the domain is currently lost. */
   lost: string[];
-  /** What its account is notified of. */
   event: 'domain.verified' | 'domain.lost' | null;
 }
 
 /**
- * Stores what a look at a domain came to, and does all that follows from it: the default of its account, the finding, the event. Holds
- * the account's turn to the end of the transaction.
- * @param asked false: nobody asked DNS or a provider, it is only known what is to be set
- * @returns null when the domain is gone
+ * Stores a check of a domain with its consequences (default domain, finding, event), locking the account's domains until the commit.
+ * @param asked false: neither DNS nor a provider was queried; only the required records are known
+ * @returns null if the domain was deleted
  */
 export async function applyLook(
   tx: Sql,
@@ -54,12 +51,12 @@ export async function applyLook(
   const after = looks.map((look) => afterwards(domain, look, before, { now, asked }));
   const names = looks.map(({ route }) => route);
   if (asked) await noteLook(tx, id);
-  // Disabled routes are not looked at, and find it as they left it when they are enabled again.
+  // Disabled routes are not checked and keep their state until they are enabled again.
   const looked = before.filter(({ route }) => names.includes(route));
   return await store(tx, domain, { before: standingOf(domain, looked), after });
 }
 
-/** Staff answer for a domain from now on: every route takes it. What follows is as after a look. The domain's turn has to be held. */
+/** Stores staff's confirmation: the domain counts as verified on every route. The caller has locked the account's domains. */
 export async function applyConfirmation(tx: Sql, domainId: string): Promise<Applied | null> {
   const domain = await lockDomain(tx, domainId);
   if (domain === undefined) return null;
@@ -118,7 +115,7 @@ function standingOf(domain: Pick<SenderDomain, 'confirmedAt'>, rows: readonly Do
   };
 }
 
-/** Staff see a domain that was lost until it is back, or gone. */
+/** Keeps a `domain_lost` finding open for staff until the domain is back or deleted. */
 async function find(tx: Sql, { id, accountId }: SenderDomain, lost: readonly DomainRoute[]): Promise<void> {
   if (lost.length === 0) return closeFindings(tx, ['domain_lost'], [id]);
   const details = { routes: lost.map(({ route }) => route) };

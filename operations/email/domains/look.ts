@@ -11,30 +11,26 @@ import { providerKinds } from '../../../providers/registry.ts';
 
 const TRY_MS = 2_000;
 const TRIES = 2;
-// For all names of a domain together: whoever runs its DNS decides how long that would take.
+// For all names of a domain together: its DNS servers may be arbitrarily slow.
 const ALTOGETHER_MS = 10_000;
 const DNS_RECORDS_MAX = 100;
 const CHARACTERS_MAX = 50_000;
 
-/** Which servers are asked, `192.0.2.1` or `[2001:db8::1]:53`; null: those of the system. */
+/** DNS servers, `192.0.2.1` or `[2001:db8::1]:53`; null: the system's. */
 export type DnsServers = readonly string[] | null;
 
-/** What came of looking for a record; `problem`: there was no answer, and nothing is concluded. */
+/** The result of a DNS query for a record; `problem`: no answer, so nothing is concluded. */
 type Sight = { seen: boolean } | { problem: string };
 
-/** Looks for records as long as it is open. */
 interface DnsEyes {
   lookFor(record: DnsRecord): Promise<Sight>;
 }
 
 type Answered = { answer: DnsAnswer } | { problem: string };
 
-/**
- * Asks DNS for the records of a domain, each name once, for ten seconds at most.
- * @param work what asks
- */
+/** Provides `work` with DNS queries, each name queried once, within ten seconds in total. */
 async function withDns<T>(servers: DnsServers, work: (eyes: DnsEyes) => Promise<T>): Promise<T> {
-  // Made anew each time: it keeps answers, and its end ends nobody else's questions.
+  // One resolver per check: it caches answers, and cancelling it does not affect other checks.
   const resolver = new dns.Resolver({ timeout: TRY_MS, tries: TRIES });
   if (servers !== null) resolver.setServers(servers);
   const asked = new Map<string, Promise<Answered>>();
@@ -65,7 +61,7 @@ async function answered(resolver: dns.Resolver, record: DnsRecord): Promise<Answ
     return { problem: `DNS answers too much about ${record.name}` };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // There is no such name, or nothing of this type: an answer too.
+    // No such name, or no record of this type: a valid answer.
     if (code === 'ENOTFOUND' || code === 'ENODATA') return { answer: [] };
     if (code === undefined) throw error;
     return { problem: `DNS gives no answer about ${record.name} (${code})` };
@@ -89,13 +85,11 @@ const UNUSABLE = 'the route’s settings or credentials cannot be used';
 const NOT_OURS =
   'the provider had this domain verified before it was added here: remove it there, or confirm it here';
 
-/** What a look needs beside the domain. */
 interface LookServices {
   sql: Database;
   secretsKey: () => Promise<Buffer>;
 }
 
-/** What a look at a domain came to for one route. */
 export interface RouteLook {
   route: string;
   providerDomainId: string | null;
@@ -108,9 +102,8 @@ type Rule = DomainRule<unknown, unknown>;
 type Kept = Pick<DomainRoute, 'providerDomainId' | 'records'>;
 
 /**
- * Looks, for each route in use that carries e-mail, whether all is there that it needs of a domain: asks DNS where e-mails are signed here,
- * the provider where it keeps a list. What gives no answer says so in `problem`.
- * @param servers undefined: DNS is not asked, and providers no more than to add the domain; it is only found out what is to be set
+ * Checks a domain on each enabled e-mail route: by DNS where we sign e-mails, otherwise by the provider. `problem`: the query failed.
+ * @param servers undefined: query neither DNS nor providers (beyond adding the domain); only determine the required records
  */
 export async function lookAt(
   services: LookServices,
@@ -129,10 +122,7 @@ export async function lookAt(
   return servers === undefined ? await lookAll(null) : await withDns(servers, lookAll);
 }
 
-/**
- * Takes a domain out of the providers' lists.
- * @returns names of the routes whose provider keeps it
- */
+/** Removes a domain from the providers. @returns names of the routes whose provider still has it */
 export async function removeAtProviders(
   services: LookServices,
   rows: readonly DomainRoute[],
@@ -220,7 +210,7 @@ async function providerLook(
     if (there !== null) return asSaid(there);
   }
   const added = await rule.add(route.settings, credentials, domain.name);
-  // Whoever proved it there may be another account, which has left: its DNS does not speak for this one.
+  // Another account, since gone, may have verified it at the provider; that proves nothing about this one.
   const isOurs = !added.verified && !added.records.some(({ seen }) => seen);
   if (!isOurs) return { providerDomainId: null, records: [], verdict: 'missing', problem: NOT_OURS };
   return asSaid(added);
@@ -235,7 +225,7 @@ function asSaid({ id, verified, records }: ProviderDomain): Omit<RouteLook, 'rou
   };
 }
 
-/** What an account has to set for a route, by the kind of its provider; null where it carries no e-mail. */
+/** The records that a route's provider needs for a domain; null if it sends no e-mail. */
 function ruleOf({ kind }: Route): Rule | null {
   return providerKinds.named(kind)?.email?.domains ?? null;
 }
@@ -244,7 +234,7 @@ async function credentialsOf({ secretsKey }: LookServices, route: Route): Promis
   return route.credentials === null ? null : routeCredentials(await secretsKey(), route);
 }
 
-/** What came in the way, in words for staff; null: nothing did. @throws what is no such thing */
+/** Runs `work` and returns its problem in words for staff; null if it succeeded. @throws unexpected errors */
 async function problemOf(work: () => Promise<unknown>): Promise<string | null> {
   try {
     await work();

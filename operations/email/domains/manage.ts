@@ -29,14 +29,11 @@ import { recorded, type StaffOperation, type StaffServices } from '../../staff.t
 import { applyConfirmation, applyLook } from './apply.ts';
 import { type DnsServers, lookAt, removeAtProviders, type RouteLook } from './look.ts';
 
-/** Which domain is asked about. */
 export interface NamedDomain {
   account: string;
-  /** As typed. */
   name: string;
 }
 
-/** A sender domain as it is shown. */
 export interface DomainView {
   id: string;
   name: string;
@@ -49,34 +46,34 @@ export interface DomainView {
   routes: {
     route: string;
     verified: boolean;
-    /** Why it could not be checked the last time; in words for staff. */
+    /** Why the last check failed, in words for staff. */
     problem: string | null;
     checkedAt: Date | null;
     records: SeenRecord[];
   }[];
 }
 
-/** A domain's name in A-labels and small letters. @throws Refused domain_malformed */
+/** Normalizes a domain name to lower-case A-labels. @throws Refused domain_malformed */
 export function nameOf(typed: string): string {
   const name = readDomainName(typed);
   if (name === null) throw new Refused({ reason: 'domain_malformed' }, 'name');
   return name;
 }
 
-/** The account's domain of this name. @throws Refused domain_malformed, domain_unknown */
+/** The account's domain with this name. @throws Refused domain_malformed, domain_unknown */
 export async function findDomain(sql: Sql, { account, name }: NamedDomain): Promise<SenderDomain> {
   const domain = await readNamed(sql, account, nameOf(name));
   if (domain === undefined) throw new Refused({ reason: 'domain_unknown' }, 'name');
   return domain;
 }
 
-/** The same, with the turn of all changes to the account's domains until the transaction ends. */
+/** Like `findDomain`, locking the account's domains until the transaction ends. */
 export async function holdDomain(tx: Sql, named: NamedDomain): Promise<SenderDomain> {
   await lockNames(tx, [domainsLock(named.account)]);
   return await findDomain(tx, named);
 }
 
-/** Domains as they are shown, in their order. */
+/** Domains as shown to staff, in the given order. */
 export async function viewsOf(sql: Sql, domains: readonly SenderDomain[]): Promise<DomainView[]> {
   const rows = await readDomainRoutes(
     sql,
@@ -99,7 +96,6 @@ export async function viewsOf(sql: Sql, domains: readonly SenderDomain[]): Promi
   });
 }
 
-/** One domain as it is shown. */
 export async function viewOf(sql: Sql, named: NamedDomain): Promise<DomainView> {
   const [view] = await viewsOf(sql, [await findDomain(sql, named)]);
   return view!;
@@ -108,15 +104,14 @@ export async function viewOf(sql: Sql, named: NamedDomain): Promise<DomainView> 
 const BITS = 2048;
 const generate = promisify(generateKeyPair);
 
-/** What a domain's e-mails are signed with (DKIM). */
 export interface KeyPair {
-  /** Base64 of its DER form, as DNS has it. */
+  /** DER as base64, as in DNS. */
   publicKey: string;
   /** PEM (PKCS #8). */
   privateKey: string;
 }
 
-/** Makes a key pair, RSA 2048, beside the event loop: it takes a tenth of a second or more. */
+/** Generates an RSA 2048 key pair off the event loop; takes 100 ms or more. */
 export async function newKeyPair(): Promise<KeyPair> {
   const { publicKey, privateKey } = await generate('rsa', {
     modulusLength: BITS,
@@ -127,14 +122,14 @@ export async function newKeyPair(): Promise<KeyPair> {
 }
 
 /**
- * Adds a sender domain to an account, with a key pair of its own, and finds out which records are to be set for it. A name that another
- * account claims for seven days without having proven it, or that a closed account holds, changes hands.
+ * Adds a sender domain with its own DKIM key pair and determines the required records. A name claimed by another account for seven days
+ * without verification, or held by a closed account, is transferred.
  * @throws Refused domain_malformed, domain_exists, domain_taken, domains_too_many; StaffRefused
  */
 export const addDomain: StaffOperation<NamedDomain, DomainView> = async (context) => {
   const { services, input } = context;
   const named = { account: input.account, name: nameOf(input.name) };
-  // Before a key is made.
+  // Fail before the expensive key generation.
   await findAccount(services.sql, named.account);
   const keys = await newKeyPair();
   const removed = await removeFormer(services, named);
@@ -143,12 +138,7 @@ export const addDomain: StaffOperation<NamedDomain, DomainView> = async (context
   return await viewOf(services.sql, named);
 };
 
-/**
- * Takes the domain of a claim that gives way out of the providers' lists: its former holder knows the records by which whoever comes next
- * would prove it there.
- * @returns what is gone
- * @throws StaffRefused domain_left
- */
+/** Removes the domain of an expired claim from the providers: left there, records known to the former holder would verify it. */
 async function removeFormer(services: StaffServices, { account, name }: NamedDomain): Promise<DomainRoute[]> {
   const holder = await findHolder(services.sql, name, CLAIM_MS);
   if (holder?.givesWay !== true || holder.accountId === account) return [];
@@ -162,7 +152,7 @@ interface Wanted {
   account: string;
   name: string;
   keys: KeyPair;
-  /** How the one that gives way stood with the routes, as far as the providers do not have it any more. */
+  /** The former holder's rows, already removed from the providers. */
   removed: readonly DomainRoute[];
 }
 
@@ -193,10 +183,9 @@ const claim = recorded('domains add', async (tx, { account, name, keys, removed 
   return { data: undefined, records: [added, ...lost] };
 });
 
-/** @throws StaffRefused domain_left */
 async function giveWay(tx: Sql, { id }: Holder, removed: readonly DomainRoute[]): Promise<void> {
   const gone = new Set(removed.map(({ providerDomainId }) => providerDomainId));
-  // A look in between may have added it at a provider anew.
+  // A concurrent check may have added it to a provider again.
   const left = (await readAllDomainRoutes(tx, id)).filter(
     ({ providerDomainId }) => providerDomainId !== null && !gone.has(providerDomainId),
   );
@@ -206,7 +195,6 @@ async function giveWay(tx: Sql, { id }: Holder, removed: readonly DomainRoute[])
   await closeFindings(tx, ['domain_lost'], [id]);
 }
 
-/** Stores what each route needs of a new domain. */
 async function noteNeeds(services: StaffServices, named: NamedDomain): Promise<void> {
   const domain = await findDomain(services.sql, named);
   const looks = await lookAt(services, domain);
@@ -214,8 +202,7 @@ async function noteNeeds(services: StaffServices, named: NamedDomain): Promise<v
 }
 
 /**
- * Looks now whether all that each route needs of a domain is there. What verifies it verifies it at once; what is gone makes a verified
- * one lost when it is still gone ten minutes later.
+ * Checks a domain's records now. Success verifies it immediately; it is lost only if records are still missing ten minutes later.
  * @throws Refused domain_malformed, domain_unknown
  */
 export const checkDomain: StaffOperation<NamedDomain & { dnsServers: DnsServers }, DomainView> = async (
@@ -242,8 +229,7 @@ const noteLooks = recorded(
 );
 
 /**
- * For staff: answers for a domain, which is verified on every route from then on, whatever DNS says: where no DNS can be asked, as by
- * the simulated network. Only its removal ends it.
+ * Confirms a domain for staff, where DNS cannot be queried (simulated network): verified on every route until removed.
  * @throws Refused domain_malformed, domain_unknown
  */
 export const confirmDomain: StaffOperation<NamedDomain, DomainView> = async (context) => {
@@ -260,10 +246,7 @@ const confirm = recorded('domains confirm', async (tx, named: NamedDomain) => {
   };
 });
 
-/**
- * Makes a verified domain the one that e-mails of its account come from where they name no sender.
- * @throws Refused domain_malformed, domain_unknown, domain_not_verified
- */
+/** Makes a verified domain the account's default sender domain. @throws Refused domain_malformed, domain_unknown, domain_not_verified */
 export const setDefaultDomain = recorded('domains default', async (tx, named: NamedDomain) => {
   const domain = await holdDomain(tx, named);
   const { status } = await viewOf(tx, named);
@@ -275,19 +258,16 @@ export const setDefaultDomain = recorded('domains default', async (tx, named: Na
   };
 });
 
-/** What became of a domain that was removed. */
 export interface RemovedDomain {
   id: string;
   name: string;
-  /** The account's default from now on; null: it has none. */
   defaultName: string | null;
-  /** Routes whose provider did not take it out of its list: it is to be removed there by hand. */
+  /** Routes whose provider still has the domain: staff have to remove it there. */
   leftAt: string[];
 }
 
 /**
- * Removes a sender domain: its name is free at once. E-mails that wait to be handed over fail and are refunded. Where it was the default,
- * the oldest that is verified takes its place.
+ * Removes a sender domain and frees its name. Pending e-mails fail and are refunded. The oldest verified domain replaces a removed default.
  * @throws Refused domain_malformed, domain_unknown
  */
 export const removeDomain: StaffOperation<NamedDomain, RemovedDomain> = async (context) => {
