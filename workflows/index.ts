@@ -1,4 +1,4 @@
-/** Every workflow the workers run. */
+/** All workflows of the workers. */
 export { email } from './email.ts';
 export { senderDomains } from './regularWork.ts';
 export { inbound } from './inbound.ts';
