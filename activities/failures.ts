@@ -16,11 +16,7 @@ export function unknownReply(id: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no reply ${id}`, FAILURE.unknownReply);
 }
 
-/**
- * Neither this route nor another one can send it: retried on this one.
- * @param code the provider's
- * @param afterMs retry delay; undefined: the retry policy's
- */
+/** @param code the provider's. @param afterMs retry delay; undefined: the retry policy's */
 export function routeUnavailable(route: string, code: string, afterMs?: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURE.routeUnavailable,
@@ -67,10 +63,9 @@ const RETRY_MAX_MS = 60_000;
 const MARGIN_MS = 60_000;
 
 /**
- * Shortens the retry delay so that the next attempt begins a minute before the activity's schedule-to-close timeout at the latest.
- * Temporal fails an activity at once when the delay exceeds that timeout, and the message would expire early. In the last minute delays
- * stay as they are.
- * @throws what `attempt` throws; for a delay that is too long an ApplicationFailure with a shorter one
+ * Shortens a retry delay to end a minute before the schedule-to-close timeout: Temporal fails an activity at once when the delay exceeds
+ * it, and the message would expire early. In the last minute delays stay as they are.
+ * @throws what `attempt` throws, as an ApplicationFailure with a shorter delay if need be
  */
 export async function clampRetryToDeadline<T>(attempt: () => Promise<T>): Promise<T> {
   try {
@@ -103,11 +98,7 @@ function retryWithin(error: unknown, ms: number, made: number): unknown {
   return new ApplicationFailure(message, type, false, details, cause, ms, category);
 }
 
-/**
- * Runs `work` for each item in sequence; a failure does not keep the others from being processed.
- * @param onFailure gets each failure, except when the worker shuts down, which ends the run
- * @throws the first failure, after all items
- */
+/** Goes on after failures, except at the worker's shutdown. @param onFailure gets each one. @throws the first failure, after all items */
 export async function tryEach<Of>(
   all: Iterable<Of> | AsyncIterable<Of>,
   work: (one: Of) => Promise<void>,

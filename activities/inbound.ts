@@ -24,10 +24,7 @@ import { settleReservation } from '../db/money/reservations.ts';
 /** Run as a local activity. */
 export function inboundActivities(sql: Database) {
   return {
-    /**
-     * Matches a reply to an account in one transaction: removes the keyword, opts the sender out, writes the event. Idempotent.
-     * @throws ApplicationFailure `UnknownReply`, not retryable
-     */
+    /** Matches a reply, opts the sender out, writes the event: one transaction, idempotent. @throws ApplicationFailure `UnknownReply` */
     settleReply: async (id: string): Promise<SettledReply> => {
       const done = await transaction(sql, (tx) => settle(tx, id));
       if (done === null) throw unknownReply(id);

@@ -39,7 +39,6 @@ const DAY_MS = 86_400_000;
 // Short statements: rows are not locked for long.
 const BATCH = 1_000;
 
-/** Default retention of logs. */
 export const LOG_DAYS = 90;
 
 export interface Retention {

@@ -116,8 +116,7 @@ async function repair(
 }
 
 /**
- * Continues from the last run's position, for `WALK_MS` at most; starts over after the end.
- * @param next processes a page after a position; returns the position after that, '' at the end
+ * Continues from the last run's position, for two minutes. @param next does the page after a position; returns its end, '' for the last
  */
 async function walk(sql: Database, name: string, next: (after: string) => Promise<string>): Promise<void> {
   const until = Date.now() + WALK_MS;

@@ -8,8 +8,7 @@ import type { Submitted, Submitting } from './submission/storing.ts';
 export function submissionActivities(submitting: Submitting) {
   return {
     /**
-     * Submits all parts that were not submitted yet. A part whose earlier submit has no stored answer is never submitted again: the
-     * message is `unanswered` then.
+     * Submits all parts not submitted yet. Parts whose earlier submit has no stored answer are never submitted again: `unanswered`.
      * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, retryable
      */
     async submit(messageId: string, round: SubmissionRound = { moves: 0 }): Promise<Submitted> {
@@ -27,9 +26,8 @@ export interface RouteAtHand {
 }
 
 /**
- * Submits within the workflow task, bypassing the route's queue, and only if nothing has to be waited for: messages waiting for the
- * route's rate, window or sessions belong in its queue, by priority and in turns among accounts.
- * @param routeAtHand finds a route that this process has open
+ * Bypasses the route's queue, within the workflow task, if nothing has to be waited for: what waits for rate, window or sessions belongs
+ * in the queue, by priority and in turns among accounts.
  * @param notify makes first attempts at webhook events; returns the events left
  */
 export function quickSubmissionActivities(

@@ -14,7 +14,7 @@ import {
 import { FAILURE } from '../workflows/contracts.ts';
 import { throttled, usualPause } from './failures.ts';
 
-// A tenth of a worker's slots (`WEBHOOKS_AT_ONCE`): a receiver that hangs cannot hold up the others.
+// A tenth of a worker's slots: a receiver that hangs cannot hold up the others.
 const ATTEMPTS_EACH = 100;
 
 /** Run on the webhooks' task queue. @param each concurrent attempts per account */

@@ -39,9 +39,7 @@ async function cancelAllOf(sql: Database, account: string, stopping: AbortSignal
   await endClosing(sql, account);
 }
 
-/**
- * Signals workflows of paused messages: go on, or cancelled with the account. `takePaused` keeps few enough resumed for the route's rate.
- */
+/** Signals workflows of paused messages to go on, or that the message was cancelled with its account. */
 export async function resumePausedWorkflows(
   sql: Database,
   client: Client,

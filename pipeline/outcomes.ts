@@ -9,7 +9,7 @@ import { withIds } from '../telemetry/ids.ts';
 const UPDATE_MS = 10_000;
 // As many as a worker has workflow task slots: more would only queue at Temporal.
 const OUTCOMES_MAX = 60;
-// Not one by one, at a statement each.
+// Refill in batches: one by one, each outcome would cost a statement.
 const REFILL = 10;
 
 /** Delivers the outcomes stored in the database to their workflows: at least once, and in order for each message. */
@@ -20,10 +20,7 @@ export interface Outcomes {
   stop(): Promise<void>;
 }
 
-/**
- * @param notify makes first attempts at webhook events; returns the events left
- * @param onError gets failures, which a later `dispatch` of any worker retries
- */
+/** @param notify makes first attempts at webhook events; returns the events left. @param onError gets failures, retried by a later run */
 export function createOutcomes(
   sql: Database,
   client: Client,

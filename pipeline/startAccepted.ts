@@ -32,8 +32,8 @@ const AWAY_MS = 1_000;
 const START_MS = 5_000;
 
 /**
- * Starts the workflows of all reservations: priority first, accounts in round-robin, and no faster than the workers take them up. A start
- * not taken up within its lease is repeated, which finds the first one: a worker may die at any line.
+ * Starts the workflows of reservations: priority first, accounts in round-robin, no faster than workers take them up. A start not taken up
+ * within its lease is repeated, which finds the first one: a worker may die at any line.
  */
 export function startAccepted(
   { sql, client }: { sql: Database; client: Client },

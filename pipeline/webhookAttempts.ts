@@ -142,7 +142,6 @@ export interface Notifying {
   sql: Database;
   outgoing: Outgoing;
   secretsKey: Buffer;
-  /** Base URL of short links. */
   shortUrl: string;
   /** Receivers whose last response was quick, by origin. */
   quick: QuickLane;

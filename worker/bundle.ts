@@ -27,10 +27,7 @@ const NO_CALL_STACKS = fileURLToPath(new URL('workflows/noCallStacks.ts', ROOT))
 // All sources of the bundle, apart from the SDK.
 const SOURCES = ['workflows', 'domain'];
 
-/**
- * The workflow bundle: the one built by `npm run build` if its sources are unchanged, else bundled now (seconds).
- * @param callStacks keeps stack traces of promises and errors, for debugging
- */
+/** The prebuilt bundle if its sources are unchanged, else bundled now (seconds). @param callStacks keeps stack traces, for debugging */
 export async function workflowBundle(callStacks = true): Promise<{ code: string } | { codePath: string }> {
   if (!callStacks || !(await isBuilt())) return await bundleWorkflows(callStacks);
   return { codePath: fileURLToPath(CODE) };

@@ -60,9 +60,9 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
 }
 
 const CATCH_UP_MS = 2_000;
-// They wait for minutes.
+// Incomplete replies wait for minutes.
 const LATE_PARTS_MS = 10_000;
-// They expire to the minute.
+// Former webhook secrets expire to the minute.
 const FORMER_SECRETS_MS = 10_000;
 const OWN_EMAILS_MS = 5_000;
 

@@ -19,11 +19,7 @@ const WORDS = { statement: statementWords, reminder: reminderWords };
 
 type Needless = 'no_address' | 'paid' | 'gone';
 
-/**
- * Sends the own e-mails that are due; workers may run it concurrently. A refused one is retried for 72 hours and then reported as a
- * finding, as is one accepted for suppressed recipients only.
- * @param stopping starts no further e-mail once aborted
- */
+/** Sends due own e-mails. One refused for 72 hours becomes a finding, as does one that reaches suppressed recipients only. */
 export async function sendDueOwnEmails(services: OwnEmailServices, stopping: AbortSignal): Promise<void> {
   if (services.ownEmailAccount === null) return;
   await addReminders(services.sql);

@@ -24,18 +24,13 @@ const SUBMITS_MIN = 4;
 const LOOKUPS_MIN = 4;
 const LOOKUPS_MAX = 40;
 
-/** The Temporal workers of one route's queues. */
 export interface RouteTasks {
-  /** For submits that bypass the queue. */
   atHand: RouteAtHand;
   /** Stops polling and waits for running tasks. */
   stop(): Promise<void>;
 }
 
-/**
- * Whether this process should poll the route's queue: if it can submit; or if no process can and there is another route to move the
- * messages to. Without one they stay in the queue, in order.
- */
+/** Poll if this process can submit, or if none can and messages have another route to move to. Otherwise they stay queued, in order. */
 export function shouldTakeTasks(route: Route, provider: Provider, routing: Routing): boolean {
   if (provider.state().takesSubmits) return true;
   const self = routing.routes.find(({ name }) => name === route.name);
@@ -48,11 +43,7 @@ interface RouteWork {
   mail: Pick<HandingOver, 'secretsKey' | 'shortUrl' | 'emailEvents'>;
 }
 
-/**
- * Starts the Temporal workers of a route.
- * @param options of the Temporal workers, without queues and activities
- * @param onBroken called when a worker fails: the process cannot go on
- */
+/** @param options of the Temporal workers, without queues and activities. @param onBroken a worker failed: the process cannot go on */
 export async function takeRouteTasks(
   route: Route,
   { submitting, mail }: RouteWork,
@@ -68,7 +59,7 @@ export async function takeRouteTasks(
     pacer,
     retries: createRetryPace(),
     onAnswer(answer: SubmitAnswer, ms: number, suspect?: Suspect) {
-      // Answers to what was under way say nothing about the sessions opened next.
+      // Answers to old submits say nothing about the sessions opened next.
       if (!stopping)
         quick.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
       submitting.onAnswer(answer, ms, suspect);

@@ -25,11 +25,9 @@ import { repeat } from '../concurrency/tasks.ts';
 export interface RoutesOptions {
   sql: Database;
   secretsKey: Buffer;
-  /** Base URL of unsubscribe links. */
   shortUrl: string;
   emailEvents: EmailEvents;
   stores: ProviderStores;
-  /** Handlers for what a route's provider receives. */
   handlersOf: (route: string) => ProviderHandlers;
   routing: () => Promise<Routing>;
   applyReports: () => Promise<void>;
@@ -50,7 +48,6 @@ interface RunningRoute {
   stop(): Promise<void>;
 }
 
-/** Opens the route's provider; failures are retried. */
 async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): Promise<RunningRoute> {
   const { log } = options;
   let route = first;
@@ -156,7 +153,6 @@ async function openProvider(route: Route, options: RoutesOptions): Promise<Provi
 }
 
 interface Routes {
-  /** A route that takes tasks here now. */
   atHand(name: string): RouteAtHand | undefined;
   stop(): Promise<void>;
 }

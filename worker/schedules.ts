@@ -23,7 +23,6 @@ interface RegularWork {
   id: string;
   workflow: string;
   spec: ScheduleOptions['spec'];
-  /** Between two runs, in seconds. */
   intervalSeconds: number;
   /** How late a run missed while Temporal was down is made up for. */
   catchupWindow: '1m' | '12h';
@@ -83,10 +82,7 @@ const AGAIN_MS = 60_000;
 const ANSWER_MS = 10_000;
 const UNIMPLEMENTED = 12;
 
-/**
- * Creates or updates the schedules and what is monitored of them; staff's pauses and notes are kept. Retried in the background, so that a
- * worker starts without waiting for it.
- */
+/** Creates or updates the schedules, keeping staff's pauses and notes. Retried in the background: the worker starts without waiting. */
 export function keepSchedules(sql: Database, client: Client, log: Logger): { stop(): Promise<void> } {
   let done = false;
   return repeat(
@@ -105,7 +101,6 @@ export function keepSchedules(sql: Database, client: Client, log: Logger): { sto
   );
 }
 
-/** Creates or updates all schedules. */
 export async function ensureSchedules(client: Client): Promise<void> {
   for (const work of REGULAR_WORK) await ensureSchedule(client, optionsOf(work));
 }

@@ -18,8 +18,7 @@ const PROMETHEUS = { countersTotalSuffix: true, unitSuffix: true, useSecondsForD
 let installed = false;
 
 /**
- * Forwards the SDK's logs to ours and serves its metrics. The SDK's runtime is one per process: only the first call has an effect.
- * @param metrics host:port that the SDK listens on; undefined: none
+ * Forwards the SDK's logs to ours. One runtime per process: only the first call counts. @param metrics host:port to serve; undefined: none
  */
 export function installRuntime(log: Logger, metrics?: string): void {
   if (installed) return;
@@ -73,7 +72,6 @@ export interface WorkerOptions {
   sdkMetrics?: string | undefined;
 }
 
-/** The connections of a worker process. */
 export interface Servers {
   sql: Database;
   connection: NativeConnection;

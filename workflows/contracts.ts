@@ -7,9 +7,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 export const MESSAGES_QUEUE = 'messages';
 /** Webhook deliveries: a slow receiver must not hold up messages. */
 export const WEBHOOKS_QUEUE = 'webhooks';
-/** Submits and hand-overs by one route. */
 export const routeQueue = (route: string): string => `route-${route}`;
-/** Look-ups by one route, in competition with none of its submits. No route name makes this another route's {@link routeQueue}. */
+/** Apart from submits, which they must not delay. No route name makes this equal to another route's {@link routeQueue}. */
 export const lookupQueue = (route: string): string => `lookups-${route}`;
 
 /** Input of the `message` workflow, whose id is the message's. Never personal data. */
@@ -30,7 +29,7 @@ export interface SubmissionOutcome {
   events: string[];
 }
 
-/** The message now has another route, as its own could not submit it. */
+/** Another route has the message now. */
 export interface MovedOn {
   status: 'moved';
   route: string;
@@ -55,10 +54,7 @@ export interface SubmissionRound {
   moves: number;
 }
 
-/**
- * An outcome from delivery reports or late answers. `sent` only after an unanswered submit; `held`: the SMSC rejected it late, so it is to
- * be submitted again.
- */
+/** From delivery reports or late answers. `sent`: only after an unanswered submit; `held`: rejected late, to be submitted again. */
 export interface MessageOutcome {
   status: 'sent' | Outcome | 'held';
   events: string[];
@@ -101,11 +97,9 @@ export interface InboundResult {
 }
 
 export interface NotifyResult {
-  /** How many events were delivered or given up. */
   events: number;
 }
 
-/** Counts of one run. */
 export interface DomainsLookedAt {
   looked: number;
   /** Verified by this run. */
@@ -114,7 +108,6 @@ export interface DomainsLookedAt {
   lost: number;
 }
 
-/** Counts of one reconciliation step. */
 export interface Tally {
   looked: number;
   repaired: number;
@@ -132,16 +125,12 @@ export const giveUpUpdate = defineUpdate<void>('giveUp');
 export const cancelSignal = defineSignal('cancelMessage');
 /** The account is active again. */
 export const resumeSignal = defineSignal('resume');
-/**
- * The overall outcome of the parts' delivery reports. An update costs Temporal one state transition, a signal three; repeated with the
- * same update id it has no effect.
- */
+/** What the parts' reports amount to. An update: one state transition for Temporal, a signal costs three. Idempotent by update id. */
 export const outcomeUpdate = defineUpdate<void, [MessageOutcome]>('outcome');
 
 /** Ids of an e-mail's webhook events to deliver. */
 export const emailEventsSignal = defineSignal<[string[]]>('emailEvents');
 
-/** Failure types that callers and retry policies distinguish. */
 export const FAILURE = {
   notCancellable: 'NotCancellable',
   notUnanswered: 'NotUnanswered',

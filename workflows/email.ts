@@ -39,13 +39,11 @@ interface State {
   id: string;
   input: EmailInput;
   route: string;
-  /** Webhook events not delivered yet. */
   events: string[];
 }
 
 /**
- * One e-mail, with its id as workflow id: charge, hand-over by its route, then webhook calls for the provider's events for three days. A
- * cancel in the Temporal UI has no effect: the e-mail leaves immediately.
+ * One e-mail, its id the workflow id: charge, hand-over, webhook calls for the provider's events for three days. A cancel has no effect.
  */
 export async function email(input: EmailInput): Promise<EmailResult> {
   const state: State = {
@@ -73,10 +71,7 @@ async function fromChargeToEnd(state: State): Promise<string> {
   return await end(state);
 }
 
-/**
- * Hands the e-mail over and delivers events meanwhile: a provider may have it although its answer was lost, and is retried for hours.
- * @returns whether the provider may have it
- */
+/** Delivers events meanwhile: a provider whose answer was lost is retried for hours. @returns whether the provider may have the e-mail */
 async function handedOverWithEvents(state: State): Promise<boolean> {
   let over = false;
   const delivering = deliverUntil(state, () => over);
@@ -94,7 +89,6 @@ async function deliverUntil({ events }: State, over: () => boolean): Promise<voi
   }
 }
 
-/** @returns whether the provider may have it */
 async function handedOver(state: State): Promise<boolean> {
   for (let moves = 0; ; moves += 1) {
     if (Date.now() >= state.input.giveUpAt) return false;
@@ -112,10 +106,7 @@ async function handedOver(state: State): Promise<boolean> {
   }
 }
 
-/**
- * An unanswered attempt is repeated only under the provider's idempotency key, never without one. The heartbeat detects a lost worker
- * sooner than the time-out.
- */
+// Only a provider's idempotency key lets an unanswered attempt be repeated. The heartbeat detects a lost worker before the time-out.
 function handOver({ input, route }: State) {
   return proxyActivities<ReturnType<typeof emailActivities>>({
     taskQueue: routeQueue(route),

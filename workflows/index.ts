@@ -1,4 +1,3 @@
-/** All workflows of the workers. */
 export { email } from './email.ts';
 export { senderDomains } from './regularWork.ts';
 export { inbound } from './inbound.ts';

@@ -20,9 +20,9 @@ export interface TraceSinks extends Sinks {
 const { trace } = proxySinks<TraceSinks>();
 
 /**
- * Passes the starter's trace on to activities and to the next run, and the ids of account and request to local activities, for their logs:
- * ordinary ones have the account as fairness key, and headers of local ones are not in the history. Schedules nothing, draws no random
- * numbers and awaits nothing, so that a history replays the same with and without a trace.
+ * Passes the starter's trace to activities and to the next run; to local activities also the ids of account and request, for their logs.
+ * (Others have the account as fairness key.) Schedules, draws and awaits nothing, so that a history replays the same with and without a
+ * trace.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   let traced: Headers = {};

@@ -33,10 +33,7 @@ import {
 import type { submissionActivities } from '../activities/submission.ts';
 import { deliverEvents } from './webhooks.ts';
 
-/**
- * One message, with its id as workflow id: charge, wait for the send time, submit, wait for the delivery report, notify the webhook. Its
- * current state is in the database; this decides what happens next.
- */
+/** One message, its id the workflow id: charge, wait for the send time, submit, wait for the delivery report, notify the webhook. */
 export async function message(input: MessageInput): Promise<MessageResult> {
   const state = newState(input);
   registerHandlers(state);
@@ -162,10 +159,7 @@ async function submit(state: MessageState): Promise<Submitted> {
   }
 }
 
-/**
- * Retried for as long as the message may be delivered: a repeated attempt submits only what certainly was not accepted. The heartbeat
- * detects a lost worker sooner than the time-out.
- */
+// Retried while the message is valid: an attempt submits only what certainly was not accepted. The heartbeat detects a lost worker early.
 function routeSubmit({ input, route }: MessageState) {
   return proxyActivities<ReturnType<typeof submissionActivities>>({
     taskQueue: routeQueue(route),
@@ -214,7 +208,7 @@ async function sent(state: MessageState, outcome: Followed): Promise<SubmissionO
   describe(state, status);
   await notify(state, outcome);
   const next = await nextOutcome(state, status);
-  // `state.unanswered` stays set during the pause: staff may still decide, as other parts can be unanswered.
+  // Still unanswered during the pause: staff may decide on other parts.
   if (next.status === 'held' && status === 'unanswered') await restAfterHeld(state);
   state.unanswered = false;
   return next.status === 'held' ? await queued(state) : { ...next, status: next.status };

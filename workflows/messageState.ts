@@ -32,10 +32,7 @@ export const local = proxyLocalActivities<
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
-/**
- * One attempt: the route's queue takes over what it leaves open. The time-out is not shorter than the queue's, or a submit still under way
- * would pass for an unanswered one.
- */
+// One attempt; the route's queue takes over. Time-out as in the queue: a submit still under way must not pass for an unanswered one.
 export const { submitInTask } = proxyLocalActivities<ReturnType<typeof quickSubmissionActivities>>({
   startToCloseTimeout: '10m',
   retry: { maximumAttempts: 1 },
@@ -50,11 +47,9 @@ export interface MessageState {
   /** Result of a cancel, for its callers. */
   cancelStatus: string | undefined;
   route: string;
-  /** How often it has moved to another route. */
   moves: number;
   /** Scope of the submit under way. */
   submission: CancellationScope | undefined;
-  /** Its last submit was left unanswered. */
   unanswered: boolean;
   /** How often the SMSC has rejected it late. */
   heldLate: number;

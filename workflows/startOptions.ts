@@ -47,10 +47,7 @@ export function messageStart(message: StartableMessage) {
   };
 }
 
-/**
- * Start options for a lost `message` workflow: terminated, failed, timed out or missing. It repeats nothing that the database has as done:
- * never charged twice, and parts that an SMSC may have are never submitted again.
- */
+/** Start options for a lost `message` workflow: never charges twice, never submits parts that an SMSC may have. */
 export function messageRestart(message: StartableMessage) {
   return { ...messageStart(message), ...AGAIN };
 }
@@ -86,9 +83,7 @@ export function notifyStart({ id, accountId }: { id: string; accountId: string }
   };
 }
 
-/**
- * Start options of the `lookup` workflow (`hlr_…`), with the highest priority: the caller waits, and is refunded if the answer is late.
- */
+/** Start options of the `lookup` workflow (`hlr_…`). Highest priority: the caller waits, and a late answer is refunded. */
 export function lookupStart({ id, accountId, route }: StartableLookup) {
   const input: LookupInput = { route };
   return {

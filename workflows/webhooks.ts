@@ -40,8 +40,7 @@ function webhooksQueue(accountId: string | undefined) {
 }
 
 /**
- * Delivers webhook events in sequence; an exhausted one is given up, and the next follows. The first attempt at a quick receiver is made
- * within the workflow task.
+ * Delivers webhook events in sequence, giving up exhausted ones; first attempts at quick receivers are made within the workflow task.
  * @param deliveries event ids, with the round if redelivered (`evt_…-1`)
  * @param accountId the owner, if not set by the workflow's start
  */
@@ -67,10 +66,7 @@ const { charge: settleReservation, takePendingEvents } = proxyLocalActivities<
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
-/**
- * Delivers pending webhook events that no other workflow delivers: first clicks of links, sender domains, and events of lost workflows.
- * The workflow id is one of the events' ids. A cancel has no effect.
- */
+/** Delivers events of links, sender domains and lost workflows; its id is one of the events'. A cancel has no effect. */
 export async function notify(): Promise<NotifyResult> {
   return await CancellationScope.nonCancellable(async () => {
     let delivered = 0;

@@ -4,8 +4,8 @@ import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.
 import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 
 /**
- * The e-mail for the provider, identical at every attempt; suppressed addresses are left out and attachments are streamed while they are
- * sent. Without a DKIM key if the domain was removed after the first attempt, which alone needs one.
+ * The same at every attempt, without suppressed addresses; attachments are streamed. A removed domain has no DKIM key left, which only the
+ * first attempt needs.
  * @throws DecryptionError when the domain's key cannot be read
  */
 export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, shortUrl: string): SubmitEmail {
@@ -54,10 +54,7 @@ async function* piecesOf(sql: Sql, id: string, number: number, bytes: number): A
   if (read !== bytes) throw new Error(`${read} of ${bytes} octets of file ${number} of ${id} are there`);
 }
 
-/**
- * The events that the answer to a hand-over stands for: `sent`, if the provider reports none itself, and a bounce for each refused
- * address. Event ids are the same at every attempt.
- */
+/** Events that the answer implies: `sent` if the provider reports none itself, a bounce per refused address. Event ids never change. */
 export function answerEvents(
   { id }: Pick<OpenEmail, 'id'>,
   {

@@ -37,7 +37,6 @@ export interface HandingOver {
   /** Base URL of unsubscribe links: with scheme, without a trailing slash. */
   shortUrl: string;
   routing: () => Promise<Routing>;
-  /** Limits the hand-overs under way per account. */
   places: Semaphore<string>;
   /** Keys: suspended accounts, and account and domain of e-mails that no route takes. */
   retries: RetryPace;
@@ -56,7 +55,7 @@ const SETTLE_LEAST_MS = 5_000;
 const SETTLE_MOST_MS = 5 * 60_000;
 // The idempotency key is not used in its last minutes: clocks differ, and a hand-over takes time.
 const SETTLE_MARGIN_MS = 10 * 60_000;
-// A lost attempt may still be answered, and its answer takes a while to be stored.
+// A lost attempt may still be answered, and its answer be stored.
 const STORED_WITHIN_MS = 30_000;
 const LOOK_AGAIN_MS = 10_000;
 // A moved e-mail stays on a broken route for a while: no ping-pong between two failing routes.
@@ -139,7 +138,7 @@ function canSettle(gate: EmailGate | undefined, { firstSubmittedAt, keyScope, no
   );
 }
 
-/** Milliseconds in which the last attempt may still be answered and its answer stored. */
+// Milliseconds in which the last attempt may still be answered and its answer stored.
 function answeredWithin(gate: EmailGate | undefined, { firstSubmittedAt, now }: OpenEmail): number {
   if (gate === undefined || firstSubmittedAt === null) return 0;
   return firstSubmittedAt.getTime() + gate.answersWithinMs + STORED_WITHIN_MS - now;

@@ -13,9 +13,7 @@ import type { Piece } from './pieces.ts';
 export type Answered =
   | { kind: 'accepted'; now: StatusChange }
   | { kind: 'unanswered' }
-  /** No more parts to submit. */
   | { kind: 'over'; submitted: Submitted }
-  /** This attempt submits it again after that delay. */
   | { kind: 'throttled'; retryAfterMs: number };
 
 export interface Attempt {
@@ -69,7 +67,7 @@ export async function takeAnswer(
 
 type Throttled = SubmitAnswer & { kind: 'throttled' };
 
-/** Puts parts back and pauses the route: for all workers if it has a rate, else for this one. @returns as `putBack` */
+/** Puts parts back and pauses the route: for all workers if it has a rate, else for this one. @returns false if the claim was lost */
 async function pauseRoute(
   { sql, pacer }: Submitting,
   some: PartsOf,

@@ -45,10 +45,7 @@ export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Puts claimed parts back that were certainly not submitted.
- * @returns false if another attempt has marked them unanswered meanwhile: the workflow, which would wait for a report, is signalled
- */
+/** Puts back parts that certainly were not accepted. @returns false if they were marked unanswered meanwhile: the workflow is signalled */
 export async function putBack(
   sql: Database,
   some: PartsOf,
@@ -85,10 +82,7 @@ export interface Submitting {
 const MOVE_AGAIN_MS = 10_000;
 const MOVE_AGAIN_MAX_MS = 3_600_000;
 
-/**
- * Moves the message to the next working route, unless there is none or this one has parts of it already.
- * @throws ApplicationFailure `RouteUnavailable`, retried here
- */
+/** Moves the message, unless no other route works or this one has parts of it. @throws ApplicationFailure `RouteUnavailable` */
 export async function moveOn(
   { sql, provider, routing, retries }: Submitting,
   message: SubmittableMessage,
