@@ -4,13 +4,10 @@ import type { HandedOver } from '../workflows/contracts.ts';
 import { handOverEmail, type HandingOver } from './email/handOver.ts';
 import { unknownEmail, clampRetryToDeadline, withHeartbeat } from './failures.ts';
 
-/** Single-transaction steps of an e-mail; run as local activities, safe to repeat. */
+/** Steps of one transaction each; run as local activities, safe to repeat. */
 export function emailClosingActivities(sql: Database) {
   return {
-    /**
-     * Ends the wait for events: what was never handed over has failed and is refunded.
-     * @throws ApplicationFailure `UnknownEmail`, for good
-     */
+    /** Ends the wait for events; an e-mail never handed over fails and is refunded. @throws ApplicationFailure `UnknownEmail` */
     async endEmail(id: string): Promise<string> {
       const status = await endEmail(sql, id);
       if (status === null) throw unknownEmail(id);
@@ -19,13 +16,12 @@ export function emailClosingActivities(sql: Database) {
   };
 }
 
-/** Handing e-mails to one route; run on that route's task queue. */
+/** Run on the route's task queue. */
 export function emailActivities(handing: HandingOver) {
   return {
     /**
-     * Hands an e-mail over.
-     * @param moves how often it has moved to another route so far
-     * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again; `UnknownEmail`, for good
+     * @param moves how often the e-mail has moved to another route
+     * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, retryable; `UnknownEmail`, not retryable
      */
     async handOver(id: string, moves: number): Promise<HandedOver> {
       return await clampRetryToDeadline(() => withHeartbeat(() => handOverEmail(handing, id, moves)));

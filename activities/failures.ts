@@ -2,29 +2,21 @@ import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity'
 import { ApplicationFailureCategory, ensureApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { FAILURE } from '../workflows/contracts.ts';
 
-/**
- * The database has no accepted message of this id, nor will it have one: it was restored from a backup of before the
- * message.
- */
+/** The database has no such accepted message, and never will: it was restored from an older backup. */
 export function unknownMessage(messageId: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no accepted message ${messageId}`, FAILURE.unknownMessage);
 }
 
-/** The same of an e-mail. */
 export function unknownEmail(id: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no accepted e-mail ${id}`, FAILURE.unknownEmail);
 }
 
-/** The same of a reply. It is stored before its workflow is started. */
+/** A reply is stored before its workflow starts, so a missing one never comes. */
 export function unknownReply(id: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no reply ${id}`, FAILURE.unknownReply);
 }
 
-/**
- * A route does not work, nor does another that could take its place: to be tried again on it.
- * @param code of its provider
- * @param afterMs how long to wait; undefined: as long as the retry policy says
- */
+/** @param code the provider's. @param afterMs retry delay; undefined: the retry policy's */
 export function routeUnavailable(route: string, code: string, afterMs?: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURE.routeUnavailable,
@@ -34,7 +26,7 @@ export function routeUnavailable(route: string, code: string, afterMs?: number):
   });
 }
 
-/** It is too early: to be tried again after so long. @param code of the provider, where it gave one */
+/** Retried after `afterMs`. @param code the provider's, if it gave one */
 export function throttled(why: string, afterMs: number, code: string | null): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURE.throttled,
@@ -46,10 +38,7 @@ export function throttled(why: string, afterMs: number, code: string | null): Ap
 
 const HEARTBEAT_MS = 5_000;
 
-/**
- * Does the work of an activity and lets Temporal know all the while that its worker lives.
- * @param details what a later attempt is to know of it, asked for at each heartbeat
- */
+/** Runs `work` with heartbeats. @param details read for each heartbeat, for a later attempt */
 export async function withHeartbeat<T>(work: () => Promise<T>, details?: () => unknown): Promise<T> {
   const context = Context.current();
   const heartbeat = setInterval(() => context.heartbeat(details?.()), HEARTBEAT_MS);
@@ -60,25 +49,23 @@ export async function withHeartbeat<T>(work: () => Promise<T>, details?: () => u
   }
 }
 
-/** Shows that the work of an activity goes on, and ends it where its worker is to stop. */
+/** Sends a heartbeat. @throws CancelledFailure if the activity is cancelled or its worker shuts down */
 export function beat(): void {
   const context = Context.current();
   context.cancellationSignal.throwIfAborted();
   context.heartbeat();
 }
 
-// As the retries of submitting and handing over are declared.
+// Must match the retry policies of `submit` and `handOver`.
 const FIRST_RETRY_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
-// What a provider takes still needs time to be delivered and reported, and SMSCs take no validity below a minute: taken at the very
-// end it would have expired for us, paid, and reached the phone all the same.
+// SMSCs take no validity below a minute: a message accepted at the very end would expire here, paid, and still reach the phone.
 const MARGIN_MS = 60_000;
 
 /**
- * Has an attempt that is to be repeated repeated before its activity's time is over, a minute before its end at the latest. Temporal
- * makes no attempt behind that time: it fails the activity at once, however long there is left, and a message would have expired
- * before its time. Within the last minute the ordinary pauses hold.
- * @throws what `attempt` throws; an ApplicationFailure with a delay that is not too long in place of an error that is to be retried later
+ * Shortens a retry delay to end a minute before the schedule-to-close timeout: Temporal fails an activity at once when the delay exceeds
+ * it, and the message would expire early. In the last minute delays stay as they are.
+ * @throws what `attempt` throws, as an ApplicationFailure with a shorter delay if need be
  */
 export async function clampRetryToDeadline<T>(attempt: () => Promise<T>): Promise<T> {
   try {
@@ -91,14 +78,14 @@ export async function clampRetryToDeadline<T>(attempt: () => Promise<T>): Promis
   }
 }
 
-// Cancelled, for one, it is not.
+// Other Temporal failures, such as a cancellation, are not retried.
 function isRetried(error: unknown): boolean {
   return error instanceof ApplicationFailure
     ? error.nonRetryable !== true
     : !(error instanceof TemporalFailure);
 }
 
-/** How long the retry policy of submitting and handing over waits behind an attempt, in milliseconds. @param attempt from 1 */
+/** The pause of that retry policy after an attempt, in milliseconds. @param attempt from 1 */
 export function usualPause(attempt: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), RETRY_MAX_MS);
 }
@@ -111,11 +98,7 @@ function retryWithin(error: unknown, ms: number, made: number): unknown {
   return new ApplicationFailure(message, type, false, details, cause, ms, category);
 }
 
-/**
- * Does the same with each, one after the other: what fails with one keeps no other from its turn.
- * @param onFailure gets each failure as it comes; none where the worker is to stop, which ends all
- * @throws what failed first, once all were tried
- */
+/** Goes on after failures, except at the worker's shutdown. @param onFailure gets each one. @throws the first failure, after all items */
 export async function tryEach<Of>(
   all: Iterable<Of> | AsyncIterable<Of>,
   work: (one: Of) => Promise<void>,

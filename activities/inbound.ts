@@ -21,14 +21,10 @@ import type { SettledReply } from '../workflows/contracts.ts';
 import { unknownReply } from './failures.ts';
 import { settleReservation } from '../db/money/reservations.ts';
 
-/** Deciding whose a reply is; run as a local activity. */
+/** Run as a local activity. */
 export function inboundActivities(sql: Database) {
   return {
-    /**
-     * Matches a reply to an account and does all that follows from it, in one transaction: takes the keyword off, opts
-     * the sender out, writes the event. Repeated, it changes nothing and answers the same.
-     * @throws ApplicationFailure `UnknownReply`, for good
-     */
+    /** Matches a reply, opts the sender out, writes the event: one transaction, idempotent. @throws ApplicationFailure `UnknownReply` */
     settleReply: async (id: string): Promise<SettledReply> => {
       const done = await transaction(sql, (tx) => settle(tx, id));
       if (done === null) throw unknownReply(id);
@@ -40,14 +36,12 @@ export function inboundActivities(sql: Database) {
   };
 }
 
-/** What came of a reply. */
 interface Settled {
   settled: SettledReply;
-  /** Whether this matched it; null where it was settled before. */
+  /** null: settled by an earlier call. */
   matched: boolean | null;
 }
 
-/** @returns null where there is none of this id */
 async function settle(tx: Sql, id: string): Promise<Settled | null> {
   await settleReservation(tx, id);
   const reply = await lockReply(tx, id);
@@ -65,9 +59,9 @@ async function settle(tx: Sql, id: string): Promise<Settled | null> {
   return { settled: { accountId: match.accountId, events }, matched: isMatched(match) };
 }
 
-/** The matching rules of v2.3.0, Inbound replies: the keyword first, else who wrote last; then whose number it is. */
+/** Matching rules of v2.3.0, Inbound replies: keyword, then last message to the sender; then the owner of the number. */
 async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null> {
-  // A network operator's notice or a short code is no phone that anybody could answer or unsubscribe.
+  // An operator's notice or a short code is no phone to reply to or to unsubscribe.
   if (parseAddress(reply.sender) === null) return null;
   const split = splitKeyword(reply.text);
   const owner = split === null ? null : await accountOfKeyword(tx, split.keyword, reply.receiver);
@@ -91,7 +85,7 @@ async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null
   };
 }
 
-// "Sends to the customer's two-way number" (v1.2.0, Events): no rule of v2.3.0, whose interface shows nothing of it.
+// "Sends to the customer's two-way number" (v1.2.0, Events). v2.3.0 has no such rule, and its API does not show these replies.
 async function byNumber(tx: Sql, { receiver, text }: ReceivedReply): Promise<ReplyMatch | null> {
   const accountId = receiver === null ? null : await ownerOfNumber(tx, receiver);
   if (accountId === null) return null;

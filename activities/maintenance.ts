@@ -20,10 +20,7 @@ import { beat, tryEach } from './failures.ts';
 
 type Activities = Record<string, (...args: never[]) => Promise<unknown>>;
 
-/**
- * The same activities; each notes when it has succeeded, for whoever watches that the regular work gets done. What is done stays done where
- * that cannot be noted.
- */
+/** Wraps activities to record their last success, for monitoring. Failing to record it does not fail the activity. */
 export function notingSuccess<Steps extends Activities>(sql: Database, steps: Steps): Steps {
   const noting = Object.entries(steps).map(([activity, step]) => [
     activity,
@@ -39,27 +36,23 @@ export function notingSuccess<Steps extends Activities>(sql: Database, steps: St
 }
 
 const DAY_MS = 86_400_000;
-// Statements stay short: nobody waits long for a row that is being deleted.
+// Short statements: rows are not locked for long.
 const BATCH = 1_000;
 
-/** For how many days logs are kept unless the settings say otherwise. */
 export const LOG_DAYS = 90;
 
-/** For how long things are kept. */
 export interface Retention {
-  /** Texts and numbers, in days; undefined: for ever. */
+  /** Texts and numbers, in days; undefined: kept for ever. */
   contentDays: number | undefined;
   /** Delivery reports and webhook attempts, in days. */
   logDays: number;
 }
 
-/** How many of each kind were deleted or erased. */
 export type Removed = Record<string, number>;
 
-/** The steps of the workflows `cleanUp` and `retention`; each may be cut off and repeated at any place. */
+/** The steps of the workflows `cleanUp` and `retention`; each may be interrupted and repeated at any point. */
 export function maintenanceActivities(sql: Database, { contentDays, logDays }: Retention) {
   return {
-    /** Deletes what is of no use any more. */
     async deleteLeftovers(): Promise<Removed> {
       const days = Math.min(logDays, contentDays ?? logDays);
       const statements = Object.entries(leftovers(sql, await databaseNow(sql), days, BATCH));
@@ -71,7 +64,7 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
       );
     },
 
-    /** Takes texts and numbers out of what is older than the configured time, and of what was to be erased at its end. */
+    /** Erases texts and numbers past the retention period, and where erasure was postponed to the end of a message. */
     async eraseContents(): Promise<Removed> {
       const before = contentDays === undefined ? null : (await databaseNow(sql)) - contentDays * DAY_MS;
       return await eachKind([
@@ -82,14 +75,9 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
   };
 }
 
-/** What is done with a kind; returns with how many. */
 type Kind = [kind: string, work: () => Promise<number>];
 
-/**
- * Goes through all kinds, one after the other: what cannot be done with one, its table locked or its index broken, keeps no
- * other, with somebody's personal data perhaps, from being cleaned.
- * @throws what failed first, once all have been gone through
- */
+// A kind that fails (locked table, broken index) must not keep the others' personal data from being erased.
 async function eachKind(kinds: readonly Kind[]): Promise<Removed> {
   const removed: Removed = {};
   await tryEach(
@@ -102,7 +90,6 @@ async function eachKind(kinds: readonly Kind[]): Promise<Removed> {
   return removed;
 }
 
-/** @param remove does a batch; returns how many there were */
 async function inBatches(remove: () => Promise<number>): Promise<number> {
   let removed = 0;
   for (;;) {
@@ -113,10 +100,6 @@ async function inBatches(remove: () => Promise<number>): Promise<number> {
   }
 }
 
-/**
- * Erases what was made before a moment.
- * @param dueBefore epoch milliseconds
- */
 function madeBefore(sql: Database, dueBefore: number): Kind[] {
   const erased = (
     name: string,
@@ -151,7 +134,7 @@ async function eraseEnded(sql: Database): Promise<number> {
   }
 }
 
-/** Goes on where it stopped the last time, to the end. */
+/** Continues from the last run's position, to the end. */
 async function walk(sql: Database, kind: string, next: (after: string) => Promise<Step>): Promise<number> {
   const position = `retention: ${kind}`;
   let after = await readPosition(sql, position);

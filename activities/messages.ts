@@ -12,13 +12,10 @@ import { cancelScheduled } from '../db/money/billing.ts';
 import { settleReservation } from '../db/money/reservations.ts';
 import { pendingEventsOf } from '../db/incoming/inbound.ts';
 
-/** What happens to a message apart from its submission, by its workflow's timers or by staff's word. */
+/** Status changes besides submission, caused by workflow timers or staff. */
 export function messageActivities(sql: Database, routing: () => Promise<Routing>) {
   return {
-    /**
-     * `scheduled` becomes `queued`, on the route that is the best one now. Returns that route. A message whose account is
-     * suspended is paused instead, one whose account is closed is cancelled and refunded.
-     */
+    /** Moves a `scheduled` message to `queued` and the best route; pauses it if its account is suspended, cancels it if closed. */
     async release(messageId: string): Promise<Released> {
       let message = await releaseScheduled(sql, messageId);
       while (message?.kept === true) {
@@ -29,35 +26,32 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
         }
         if (message.accountStatus === 'suspended' && (await pauseMessage(sql, messageId)))
           return { route, paused: true };
-        // Staff have just changed the account's status again.
+        // Staff have changed the account's status in between.
         message = await releaseScheduled(sql, messageId);
       }
       if (message === null) return { route: null };
       const { channel: type, recipient: msisdn, route, accountId, priority } = message;
       const traffic = { key: messageId, msisdn, accountId, priority, type };
-      // Without any route the message waits on the one it was accepted for.
+      // Without a working route it waits on the one it was accepted for.
       const best = orderRoutes(await routing(), traffic)[0] ?? route;
       if (best === route || !(await moveToRoute(sql, messageId, route, best))) return { route };
       return { route: best };
     },
 
-    /**
-     * `queued` or `sent` becomes `expired`; returns what the message is now.
-     * @throws ApplicationFailure `UnknownMessage`, for good
-     */
+    /** Expires a `queued` or `sent` message; returns its status now. @throws ApplicationFailure `UnknownMessage`, not retryable */
     async expire(messageId: string): Promise<SubmissionOutcome> {
       const change = await expireMessage(sql, messageId);
       if (change === null) throw unknownMessage(messageId);
       const { status, events } = change;
-      // By reports that were faster it has another end, which is counted where it came from.
+      // A delivery report may have come first; that end is counted where it was applied.
       if (status === 'expired') countEnd(status);
       return { status: status as SubmissionOutcome['status'], events };
     },
 
-    /** Lets unanswered parts be submitted again; false when the message has none or has ended. */
+    /** Allows unanswered parts to be submitted again; false if there are none or the message has ended. */
     reopen: (messageId: string): Promise<boolean> => reopenUnanswered(sql, messageId),
 
-    /** A message with an unanswered submit becomes `failed` and is refunded; returns what it is now. */
+    /** Fails and refunds a message with an unanswered submit; returns its status now. */
     async giveUp(messageId: string): Promise<SubmissionOutcome> {
       const { status, events } = await giveUpUnanswered(sql, messageId);
       if (status === 'failed') countEnd(status);
@@ -66,13 +60,13 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
   };
 }
 
-/** Single-transaction steps on money; run as local activities, safe to repeat. */
+/** Money steps of one transaction each; run as local activities, safe to repeat. */
 export function billingActivities(sql: Database) {
   return {
-    /** Takes up what was reserved, and where it costs something charged, when it was accepted. */
+    /** Settles the reservation: the charge itself was made on acceptance. */
     charge: (id: string): Promise<void> => settleReservation(sql, id),
 
-    /** Cancels and refunds a message that is still scheduled; returns its status afterwards, with events where there are any. */
+    /** Cancels and refunds a message that is still scheduled; returns its status, with pending events if any. */
     async cancelMessage(messageId: string): Promise<string | StatusChange> {
       const status = await cancelScheduled(sql, messageId);
       if (status !== 'cancelled') return status;

@@ -34,17 +34,17 @@ const KNOWN_FINDINGS = 1_000;
 const LOOKUPS = 1_000;
 const EVENTS = 5_000;
 const LEDGERS = 10;
-// Of one run, for each of what it goes through; the next one goes on from there.
+// Time limit of each walk in a run; the next run continues it.
 const WALK_MS = 2 * 60_000;
 const EVENTS_POSITION = 'webhook events';
 const FIRST_LOOK_BACK_MS = 72 * 3_600_000;
 
 const ABOUT_WORKFLOWS = ['workflow_lost', 'workflow_ended'] as const;
 
-/** The steps of the `reconciliation` workflow; each may be cut off and repeated at any place. */
+/** The steps of the `reconciliation` workflow; each may be interrupted and repeated at any point. */
 export function reconciliationActivities(sql: Database, client: Client) {
   return {
-    /** The open messages and e-mails of all accounts in turn: each has to have its workflow. */
+    /** Every open message and e-mail must have its workflow. */
     async reconcileOpen(): Promise<Tally> {
       const run: Run = { sql, client, tally: noTally() };
       const known = await openSubjects(sql, ABOUT_WORKFLOWS, KNOWN_FINDINGS);
@@ -54,7 +54,7 @@ export function reconciliationActivities(sql: Database, client: Client) {
       return run.tally;
     },
 
-    /** Webhook events that are pending for minutes: nobody delivers them where a Temporal was restored. */
+    /** Starts workflows for webhook events pending for minutes, as after a restore of Temporal. */
     async reconcileEvents(): Promise<Tally> {
       const run: Run = { sql, client, tally: noTally() };
       await closeDeliveredEvents(sql);
@@ -62,7 +62,7 @@ export function reconciliationActivities(sql: Database, client: Client) {
       return run.tally;
     },
 
-    /** Look-ups whose workflows are lost are refunded; paused messages that may not know that their account is active are told again. */
+    /** Refunds look-ups whose workflows are lost; signals paused messages again that may not know that their account is active. */
     async reconcileLeftovers(): Promise<Tally> {
       await resumeLost(sql);
       const lookups = await lostLookups(sql, LOOKUPS);
@@ -73,7 +73,7 @@ export function reconciliationActivities(sql: Database, client: Client) {
       return { looked: lookups.length, repaired: lookups.length, reported: 0 };
     },
 
-    /** The balances of all accounts in turn, each against its ledger. */
+    /** Compares each account's balance with its ledger. */
     async reconcileLedgers(): Promise<Tally> {
       const run: Run = { sql, client, tally: noTally() };
       await walk(sql, 'ledgers', async (after) => {
@@ -91,7 +91,6 @@ export function reconciliationActivities(sql: Database, client: Client) {
   };
 }
 
-/** One step of a run. */
 interface Run {
   sql: Database;
   client: Client;
@@ -104,7 +103,7 @@ async function report({ sql, tally }: Run, finding: Finding): Promise<void> {
   if (await reportFinding(sql, finding)) tally.reported += 1;
 }
 
-/** Notes the repair, then makes it: one that is cut off is noted, and made by the next run. */
+/** Records the repair before making it: an interrupted one is made by the next run. */
 async function repair(
   { sql, tally }: Run,
   finding: Finding,
@@ -117,8 +116,7 @@ async function repair(
 }
 
 /**
- * Goes on where the last run stopped, for some minutes at most; from the end on it begins anew.
- * @param next does a page behind a position, and returns the position behind that, '' at the end
+ * Continues from the last run's position, for two minutes. @param next does the page after a position; returns its end, '' for the last
  */
 async function walk(sql: Database, name: string, next: (after: string) => Promise<string>): Promise<void> {
   const until = Date.now() + WALK_MS;
@@ -139,7 +137,6 @@ async function inTens<T>(things: readonly T[], look: (thing: T) => Promise<void>
 
 type Open = OpenState & { id: string; accountId: string };
 
-/** Messages or e-mails: how those are read that have to have a workflow, and how it is started again. */
 interface Followed<One extends Open> {
   position: string;
   after: (sql: Database, after: string, limit: number) => Promise<One[]>;
@@ -172,7 +169,7 @@ async function walkOpen<One extends Open>(run: Run, followed: Followed<One>): Pr
   });
 }
 
-/** Of open things those that Temporal lists no running workflow for: the ones to look at, as its lists may be some seconds behind. */
+// Temporal's visibility may lag by seconds: those it does not list as running are checked one by one.
 async function notListed(client: Client, things: readonly Open[]): Promise<string[]> {
   if (things.length === 0) return [];
   const ids = things.map(({ id }) => `'${id}'`).join(', ');
@@ -184,32 +181,29 @@ async function notListed(client: Client, things: readonly Open[]): Promise<strin
   return things.map(({ id }) => id).filter((id) => !running.has(id));
 }
 
-/** Looks whether a message or an e-mail that is open has its workflow. One that is lost is started again, unless it had completed. */
+/** Checks the workflow of an open message or e-mail. A lost one is restarted, unless it had completed. */
 async function judge<One extends Open>(run: Run, followed: Followed<One>, id: string): Promise<void> {
   const { sql, client } = run;
   const workflow = await describeWorkflow(client, id);
-  // Read after that: a workflow that has just ended has written its end before.
+  // Read after the describe: a workflow writes its message's end before it ends itself.
   const open = await followed.read(sql, id);
   if (open === null || isRunning(workflow)) return closeFindings(sql, ABOUT_WORKFLOWS, [id]);
   const { accountId, status, submission } = open;
   const state = workflow?.status.name.toLowerCase() ?? 'missing';
   const about = { subject: id, accountId, details: { workflow: state, status, submission } };
-  // A provider may have it since, and Temporal forgets what it knew of that.
+  // Not restarted: a provider may have it since, which a restored Temporal does not know.
   if (status !== 'sent' && (state === 'completed' || open.endedBefore))
     return report(run, { kind: 'workflow_ended', ...about });
-  // A worker starts it yet.
+  // A worker will still start it.
   if (open.reserved) return;
-  // What is sent is followed, and never submitted: also by one more run.
+  // A `sent` message is only followed, never submitted again, so even a completed workflow may be repeated.
   const reuse = status === 'sent' ? TO_REPEAT : {};
   await repair(run, { kind: 'workflow_lost', ...about }, 'workflow started again', () =>
     followed.restart(client, open, reuse),
   );
 }
 
-/**
- * Looks at webhook events some minutes after their making, once in their lives, unless some of them are still pending: then the next run
- * begins there again.
- */
+/** Checks webhook events some minutes old, each once; while some are still pending, the next run starts from there again. */
 async function walkEvents(run: Run): Promise<void> {
   const { sql, tally } = run;
   const until = Date.now() + WALK_MS;
@@ -227,7 +221,6 @@ async function walkEvents(run: Run): Promise<void> {
   } while (Date.now() < until);
 }
 
-/** Starts a workflow for events that nobody is at. */
 async function haveDelivered(run: Run, { event, accountId, workflowId, awaited }: Unnotified): Promise<void> {
   const { client } = run;
   if (awaited || isRunning(await describeWorkflow(client, event))) return;
@@ -242,9 +235,9 @@ function isRunning(workflow: WorkflowExecutionDescription | null): boolean {
   return workflow !== null && ['RUNNING', 'CONTINUED_AS_NEW'].includes(workflow.status.name);
 }
 
-/** Its receiver may be slow, and the webhooks' queue long: it is at it. */
+// Its receiver may be slow, or the webhooks' queue long.
 function isNotifying(workflow: WorkflowExecutionDescription | null): boolean {
   const pending = workflow?.raw.pendingActivities ?? [];
-  // Of one that was ended by hand they are listed as well.
+  // A terminated workflow still lists its pending activities.
   return isRunning(workflow) && pending.some(({ activityType }) => activityType?.name === 'deliverWebhook');
 }

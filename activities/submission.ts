@@ -4,13 +4,12 @@ import { clampRetryToDeadline, withHeartbeat } from './failures.ts';
 import { submitMessage } from './submission/message.ts';
 import type { Submitted, Submitting } from './submission/storing.ts';
 
-/** Handing messages to one route; run on that route's task queue. */
+/** Run on the route's task queue. */
 export function submissionActivities(submitting: Submitting) {
   return {
     /**
-     * Submits all parts of a message that were not submitted before. A part whose earlier submit has no stored
-     * answer is never submitted again: the message is `unanswered` then.
-     * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again
+     * Submits all parts not submitted yet. Parts whose earlier submit has no stored answer are never submitted again: `unanswered`.
+     * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, retryable
      */
     async submit(messageId: string, round: SubmissionRound = { moves: 0 }): Promise<Submitted> {
       return await clampRetryToDeadline(() =>
@@ -20,25 +19,23 @@ export function submissionActivities(submitting: Submitting) {
   };
 }
 
-/** What submitting at once needs to know of a route in this process. */
 export interface RouteAtHand {
   submitting: Submitting;
-  /** Takes a place where it can submit without waiting; null where it cannot. */
+  /** Takes a slot if the route can submit without waiting; else null. */
   enter(): (() => void) | null;
 }
 
 /**
- * Submitting past the route's queue; run where workflows run. Only where nothing would be waited for: whatever has to wait
- * for the route's rate, its window or its sessions waits in its queue, by priority and taking turns among accounts.
- * @param routeAtHand the route of that name, where this process has it open
- * @param notify makes first attempts at webhook events; returns those that are left
+ * Bypasses the route's queue, within the workflow task, if nothing has to be waited for: what waits for rate, window or sessions belongs
+ * in the queue, by priority and in turns among accounts.
+ * @param notify makes first attempts at webhook events; returns the events left
  */
 export function quickSubmissionActivities(
   routeAtHand: (name: string) => RouteAtHand | undefined,
   notify: (events: readonly string[]) => Promise<string[]>,
 ) {
   return {
-    /** As `submit`, within the workflow task, with its webhook; null when the message is to go through the route's queue. */
+    /** As `submit`, including the webhook; null: the message has to go through the route's queue. */
     async submitInTask(messageId: string, route: string): Promise<Submitted | null> {
       const outcome = await submitHere(routeAtHand(route), messageId);
       if (outcome === null || outcome.status === 'moved' || outcome.status === 'paused') return outcome;
@@ -53,7 +50,7 @@ async function submitHere(route: RouteAtHand | undefined, messageId: string): Pr
   try {
     return await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());
   } catch (error) {
-    // To be tried again, says the failure: the route's queue does that.
+    // Retryable: the route's queue takes over.
     if (error instanceof ApplicationFailure) return null;
     throw error;
   } finally {

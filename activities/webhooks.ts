@@ -14,10 +14,10 @@ import {
 import { FAILURE } from '../workflows/contracts.ts';
 import { throttled, usualPause } from './failures.ts';
 
-// A tenth of what a worker has (`WEBHOOKS_AT_ONCE`), so that a receiver that hangs keeps none of another's waiting.
+// A tenth of a worker's slots: a receiver that hangs cannot hold up the others.
 const ATTEMPTS_EACH = 100;
 
-/** Notifying receivers; run on the webhooks' task queue. @param each attempts of one account at once */
+/** Run on the webhooks' task queue. @param each concurrent attempts per account */
 export function webhookActivities(notifying: Notifying, each = ATTEMPTS_EACH) {
   const underWay = createCounts();
   const retries = createRetryPace();
@@ -38,8 +38,8 @@ export function webhookActivities(notifying: Notifying, each = ATTEMPTS_EACH) {
 
   return {
     /**
-     * Makes the next attempt at a delivery, and logs it; `exhausted` where that was the last, or nobody is to be notified.
-     * @throws ApplicationFailure `WebhookAttemptFailed` with the delay until the next attempt; `Throttled` where it is not its turn yet
+     * Makes and logs the next attempt of a delivery. `exhausted`: no attempts left, or no webhook any more.
+     * @throws ApplicationFailure `WebhookAttemptFailed` with the delay until the next attempt; `Throttled` at the account's limit
      */
     async deliverWebhook(delivery: string): Promise<Ended | null> {
       const event = await loadEvent(notifying.sql, delivery);
@@ -60,13 +60,11 @@ export function webhookActivities(notifying: Notifying, each = ATTEMPTS_EACH) {
   };
 }
 
-/** Notifying receivers within a workflow task; run where workflows run. */
+/** Run as local activities, within a workflow task. */
 export function quickWebhookActivities(notifying: Notifying) {
   return {
-    /** As `notifyIfQuick`. */
     notifyInTask: (delivery: string): Promise<number | null> => notifyIfQuick(notifying, delivery),
 
-    /** As the function of the same name. */
     takePendingEvents: (eventId: string): Promise<string[]> => takePendingEvents(notifying.sql, eventId),
   };
 }

@@ -11,17 +11,13 @@ import {
 import { countEnd } from '../telemetry/messageMetrics.ts';
 import { cancelSignal, resumeSignal } from '../workflows/contracts.ts';
 
-// In one statement: its account's row is kept from others for as long as it takes.
+// One statement cancels a page, with the account's row locked while it runs.
 const CANCELS_A_PAGE = 500;
 const TAKEN = 50;
 const SIGNALS_AT_ONCE = 10;
 const SIGNAL_PATIENCE_MS = 10_000;
 
-/**
- * Cancels and refunds what closed accounts have left, page by page: whatever ends in the middle, the next run goes on. It
- * returns when nothing is left that it can have. An account that fails keeps no other one waiting.
- * @throws the first failure, after all accounts
- */
+/** Cancels and refunds the open messages of closed accounts. @throws the first failure, after all accounts were tried */
 export async function cancelForClosedAccounts(sql: Database, stopping: AbortSignal): Promise<void> {
   const failures: unknown[] = [];
   for (const account of await closingAccounts(sql)) {
@@ -43,10 +39,7 @@ async function cancelAllOf(sql: Database, account: string, stopping: AbortSignal
   await endClosing(sql, account);
 }
 
-/**
- * Signals the workflows of paused messages that they may go on, and those of messages cancelled with their account that they
- * are. Each account's in the order of their making, no more than come to their submit: then the route's rate spreads them.
- */
+/** Signals workflows of paused messages to go on, or that the message was cancelled with its account. */
 export async function resumePausedWorkflows(
   sql: Database,
   client: Client,
@@ -75,14 +68,13 @@ export async function resumePausedWorkflows(
     await notePausedResumed(sql, of.get('signalled')!);
     await forgetPaused(sql, of.get('over')!);
     await resumePausedAgain(sql, of.get('failed')!);
-    // A Temporal server that does not answer is asked again by the next run.
+    // Temporal did not answer: the next run signals again.
     if (failures[0]) throw failures[0];
   }
 }
 
 type Came = 'signalled' | 'over' | 'failed';
 
-/** `over`: nothing more comes of it; a workflow that is lost is the reconciliation's to find. */
 async function signal(client: Client, { id, status }: PausedMessage): Promise<Came> {
   const open = status === 'scheduled' || status === 'queued';
   const workflow = client.workflow.getHandle(id);

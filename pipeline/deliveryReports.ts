@@ -26,36 +26,32 @@ import { countEnd, countReports, observeDelivered, observeSent } from '../teleme
 import type { Outcomes } from './outcomes.ts';
 
 const AT_ONCE = 200;
-// Whatever is due later than this is left to those who look regularly.
+// Reports due later than this are left to the periodic catch-up.
 const SOON_MS = 2_000;
 
-/** What happens to delivery reports: stored first, then applied to parts and messages, then signalled to workflows. */
+/** Stores delivery reports, applies them to parts and messages, then signals the workflows. */
 export interface DeliveryReports {
-  /** Stores reports; everything after that survives a crash by `catchUp`. */
+  /** Stores reports. A crash after that loses nothing: `catchUp` applies them. */
   receive(route: Provider['name'], reports: DeliveryReport[]): Promise<void>;
-  /**
-   * Stores what an SMSC said of a submit after that had been given up as unanswered, and signals the workflow. What was submitted on
-   * another route since stays as it is: reports come from there.
-   */
+  /** Stores an SMSC's answer to a submit given up as unanswered, unless the part was submitted on another route since. */
   receiveLateAnswer(
     route: Provider['name'],
     reference: string,
     answer: LateAnswer,
     arrivedAt: number,
   ): Promise<void>;
-  /** Applies stored reports that have met their part, and signals the workflows. */
+  /** Applies stored reports that match a part, and signals the workflows. */
   catchUp(): Promise<void>;
-  /** Ends what it would do by itself. */
   stop(): void;
 }
 
-/** @param onError called with failures after the reports were stored; they are made up for by the next `catchUp` */
+/** @param onError gets failures after the reports were stored; the next `catchUp` retries them */
 export function createDeliveryReports(
   sql: Database,
   outcomes: Pick<Outcomes, 'dispatch'>,
   onError: (error: unknown) => void,
 ): DeliveryReports {
-  // Reports come one by one from each session: those that come meanwhile share the next statements.
+  // Sessions deliver reports one by one: those that arrive during a run share the next batch.
   const apply = oneAtATime(async () => {
     for (let looked = AT_ONCE; looked === AT_ONCE;) {
       const applied = await transaction(sql, applyReports);
@@ -80,7 +76,7 @@ export function createDeliveryReports(
     await apply();
     await outcomes.dispatch();
   };
-  // Whoever handed something over is not kept waiting for what comes of it.
+  // The provider's acknowledgement does not wait for the workflows.
   const applyNow = async (): Promise<void> => {
     await apply();
     void outcomes.dispatch().catch(onError);
@@ -103,7 +99,7 @@ export function createDeliveryReports(
   };
 }
 
-// Whatever the reason for not taking it: the message is submitted again, and gets that answer in time.
+// A late rejection has the message submitted again, whatever its code: a lasting error is answered in time on the next submit.
 async function storeLateAnswer(
   sql: Database,
   {
@@ -117,9 +113,9 @@ async function storeLateAnswer(
   if (submitted === null) return;
   const { messageId, part } = submitted;
   const sentAfterSeconds = await transaction(sql, async (tx) => {
-    // The transaction's instant is past: the answer counts as older than it is, never as younger.
+    // SQL subtracts this from now(), the transaction's start: the answer may count as older than it is, never as younger.
     const agoMs = performance.now() - arrivedAt;
-    // Answers to several parts come in one burst: each has to see what the one before it left.
+    // Late answers to several parts arrive in a burst: each has to see the changes of the one before.
     await lockMessage(tx, messageId);
     const parts = (await partNumbers(tx, messageId, route)).filter((one) => part === WHOLE || one === part);
     if (parts.length === 0) return null;
@@ -138,15 +134,13 @@ function measure({ to, afterSeconds }: MovedMessage): void {
   if (to === 'delivered') observeDelivered(afterSeconds);
 }
 
-/** What applying reports came to: how many were looked at, and the messages moved by them. */
 interface Applied {
   looked: number;
-  /** When the first of those that met nothing is to be looked at again. */
+  /** When the earliest report without a match is due again. */
   againInMs: number;
   moved: MovedMessage[];
 }
 
-/** One transaction: takes stored reports, moves parts and messages, notes whom to signal. */
 async function applyReports(tx: Sql): Promise<Applied> {
   const { reports, ...seen } = await takeMatchedReports(tx, AT_ONCE);
   if (reports.length === 0) return { ...seen, moved: [] };
@@ -177,7 +171,6 @@ function eventsOf(moved: MovedMessage[]): Map<string, string | null> {
   return new Map(moved.map(({ messageId, event }) => [messageId, event]));
 }
 
-/** Applies the reports of one message to its parts in place, and returns what changed. */
 function mergeIntoParts(message: ReportedMessage, reports: MatchedReport[]): PartChange[] {
   const changed = new Map<number, PartChange>();
   for (const report of reports) {
@@ -199,7 +192,7 @@ function mergeIntoParts(message: ReportedMessage, reports: MatchedReport[]): Par
   return [...changed.values()];
 }
 
-/** The moves that the parts' states call for: to `sent` where a report proves an unanswered submit, then to its end. */
+/** The moves that the parts call for: to `sent` where a report proves an unanswered submit, then to the final status. */
 function movesOf(message: ReportedMessage): MessageMove[] {
   const complete = message.states.length === message.parts && message.states.every((part) => part.accepted);
   if (!complete || (message.status !== 'queued' && message.status !== 'sent')) return [];

@@ -26,20 +26,20 @@ import { emailEventCounter } from '../telemetry/messageMetrics.ts';
 import { emailEventsSignal } from '../workflows/contracts.ts';
 import { emailLateStart } from '../workflows/startOptions.ts';
 
-/** What happens to the events of e-mails: stored first, then applied, then brought to the workflow that notifies the webhook. */
+/** Stores e-mail events, applies them, then signals the workflow that notifies the webhook. */
 export interface EmailEvents {
-  /** Stores events; everything after that survives a crash by `catchUp`. */
+  /** Stores events. A crash after that loses nothing: `catchUp` applies them. */
   receive(route: string, events: readonly ProviderEmailEvent[]): Promise<void>;
-  /** Applies stored events that are due, and brings them to their workflows. */
+  /** Applies stored events that are due, and signals their workflows. */
   catchUp(): Promise<void>;
 }
 
 const AT_ONCE = 100;
 const SIGNAL_MS = 10_000;
-// Longer than others keep an e-mail or its account locked, and short for those who wait beside it.
+// Longer than other transactions lock an e-mail or its account, and short for the events waiting behind.
 const LOCK_MS = 150;
 
-/** @param onError called with failures after events were stored; they are made up for by the next `catchUp` */
+/** @param onError gets failures after events were stored; the next `catchUp` retries them */
 export function createEmailEvents(
   sql: Database,
   client: Client,
@@ -68,7 +68,7 @@ export function createEmailEvents(
   };
 }
 
-/** Applies some of the events that are due, all or none. @returns null where others have what one of them is of locked */
+/** Applies due events, all or none. @returns null if another transaction holds a lock that one of them needs */
 async function applyUnlessLocked(sql: Database, limit: number): Promise<DueEvent[] | null> {
   try {
     return await transaction(sql, async (tx) => {
@@ -81,7 +81,7 @@ async function applyUnlessLocked(sql: Database, limit: number): Promise<DueEvent
   }
 }
 
-/** Applies as many as one transaction would, each for itself: what others have locked is left for later, and holds up no other. */
+/** Applies a batch with one transaction per event: a locked e-mail delays its own events only. */
 async function applyEach(sql: Database): Promise<DueEvent[]> {
   const due: DueEvent[] = [];
   for (let tried = 0; tried < AT_ONCE; tried += 1) {
@@ -92,11 +92,10 @@ async function applyEach(sql: Database): Promise<DueEvent[]> {
   return due;
 }
 
-/** Has the next event looked at again some seconds later. */
 async function leaveNext(tx: Sql): Promise<DueEvent[]> {
   const left = await takeDueEvents(tx, 1);
   await leaseEvents(tx, left);
-  // Nothing came of it yet: it is neither counted nor brought to anybody.
+  // Not applied: neither counted nor signalled.
   return left.map((event) => ({ ...event, emailId: null, webhookEvent: null }));
 }
 
@@ -114,7 +113,7 @@ async function applyDue(tx: Sql, limit: number): Promise<DueEvent[]> {
   const emails = await lockEmails(tx, [...new Set(open.map(({ emailId }) => emailId!))]);
   const byId = new Map(emails.map((email) => [email.id, email]));
   const idle: DueEvent[] = [];
-  // Account by account in one order: those who count the same suppression lists wait for each other instead of deadlocking.
+  // Sorted by account: transactions that count the same suppression list wait for each other instead of deadlocking.
   for (const { event, email } of byAccount(open, byId)) {
     const concerned = concernedBy(event, email);
     if (isIdle(event, email, concerned)) idle.push(event);
@@ -132,7 +131,7 @@ function byAccount(open: readonly DueEvent[], emails: ReadonlyMap<string, Evente
     );
 }
 
-/** What an event makes of its e-mail; the e-mail is left as it is after it. */
+/** Updates `email` in place, for the events that follow. */
 function applicationOf(
   event: DueEvent,
   email: EventedEmail,
@@ -154,13 +153,13 @@ function applicationOf(
   };
 }
 
-/** What has ended without a hand-over was refunded and stays as it is, whatever is said of it; what became of all else is known now. */
+/** An e-mail that failed or was suppressed has been refunded: no event changes its status. */
 function statusAfter({ status, recipients }: EventedEmail): EmailStatus {
   if (status === 'failed' || status === 'suppressed') return status;
   return statusOfRecipients(recipients.map(({ state }) => state));
 }
 
-/** Signals the workflow of each e-mail; one that has ended runs once more for it. */
+/** Signals each e-mail's workflow; one that has ended runs once more for the events. */
 async function bringToWorkflows(sql: Database, client: Client, due: readonly DueEvent[]): Promise<void> {
   const byEmail = new Map<string, DueEvent[]>();
   for (const event of due) byEmail.set(event.emailId!, [...(byEmail.get(event.emailId!) ?? []), event]);

@@ -5,26 +5,22 @@ import { forgetOutcomes, type PendingOutcome, takeOutcomes } from '../db/incomin
 import { type MessageOutcome, outcomeUpdate } from '../workflows/contracts.ts';
 import { withIds } from '../telemetry/ids.ts';
 
-// Until a workflow has taken note, which is after what it does at once, a first call of a webhook say.
+// Includes what the workflow does before it acknowledges the update, e.g. a first webhook attempt.
 const UPDATE_MS = 10_000;
-// As many as a worker has places for: more would wait at the Temporal server for one.
+// As many as a worker has workflow task slots: more would only queue at Temporal.
 const OUTCOMES_MAX = 60;
-// Taken one by one, each would cost a statement of its own.
+// Refill in batches: one by one, each outcome would cost a statement.
 const REFILL = 10;
 
-/** Brings workflows the outcomes that the database notes for them: at least once, and of each message in their order. */
+/** Delivers the outcomes stored in the database to their workflows: at least once, and in order for each message. */
 export interface Outcomes {
-  /** Takes what waits, and returns as soon as it is on its way. What does not arrive is left to a later call. */
+  /** Leases pending outcomes and returns once their delivery has begun. Failed deliveries are retried by a later call. */
   dispatch(): Promise<void>;
-  /** Takes no more, and leaves what is on its way to others. */
+  /** Leases no more; other workers repeat the deliveries under way. */
   stop(): Promise<void>;
 }
 
-/**
- * One for each worker process: many of them share what the database notes, each outcome delivered by one at a time.
- * @param notify makes first attempts at webhook events; returns those that are left
- * @param onError gets failures; they are made up for by a later `dispatch`, of whichever worker
- */
+/** @param notify makes first attempts at webhook events; returns the events left. @param onError gets failures, retried by a later run */
 export function createOutcomes(
   sql: Database,
   client: Client,
@@ -39,10 +35,10 @@ export function createOutcomes(
   async function bring(outcome: PendingOutcome): Promise<void> {
     try {
       await notifyWorkflow(client, { ...outcome, events: await notify(outcome.events) });
-      // Brought once more by another worker it does no harm.
+      // After a stop another worker delivers it again, which does no harm.
       if (!stopped) await forget(outcome.id);
     } catch (error) {
-      // A Temporal server that does not answer must not keep us turning in a circle.
+      // No busy loop while Temporal does not answer.
       moreWait = false;
       if (!stopped) onError(error);
     }
@@ -78,7 +74,7 @@ async function notifyWorkflow(
       client.workflow.getHandle(messageId).executeUpdate(outcomeUpdate, { args, updateId: `outcome-${id}` }),
     );
   } catch (error) {
-    // A workflow that has ended needs no outcome. Where it is lost, the reconciliation has what is left delivered.
+    // A workflow that has ended needs no outcome; if it was lost, the reconciliation delivers the remaining events.
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }

@@ -6,15 +6,14 @@ import { ATTEMPT_TIMEOUT_MS } from '../domain/webhooks.ts';
 
 const TRY_MS = 2_000;
 const TRIES = 2;
-/** How long a name is looked up at most: a connection has to be made in what is left of its five seconds. */
+// The connection has to be made in what is left of its five seconds.
 const LOOKUP_MS = 4_000;
-// Those of one receiver are a handful; an answer of 64 kB has thousands.
+// A receiver has a handful; a response of 64 kB can list thousands.
 const ADDRESSES_MAX = 20;
 
 /**
- * Looks up a name's public addresses alone, for a connection that then goes to exactly the addresses judged here. Connections to one
- * name that are made at the same time share one look-up.
- * @param servers which DNS servers are asked, `192.0.2.1` or `[2001:db8::1]:53`; null: those of the system
+ * A `lookup` that yields public addresses only: the connection goes to exactly the addresses checked here.
+ * @param servers DNS servers, `192.0.2.1` or `[2001:db8::1]:53`; null: the system's
  */
 export function createPublicLookup(servers: readonly string[] | null): LookupFunction {
   const underWay = new Map<string, Promise<LookupAddress[]>>();
@@ -36,14 +35,11 @@ export function createPublicLookup(servers: readonly string[] | null): LookupFun
   };
 }
 
-/**
- * Not by `getaddrinfo`: two slow name servers of strangers keep the threads that it has in this process busy, and nothing stops it.
- * What is asked here keeps nobody waiting and can be given up.
- */
+// Not `getaddrinfo`: it cannot be cancelled, and two slow name servers of customers would block its threads in this process.
 async function addressesOf(name: string, servers: readonly string[] | null): Promise<LookupAddress[]> {
-  // Its only meaning is within a network: `localhost`, say.
+  // A name without a dot, such as `localhost`, has a meaning only within a network.
   if (!name.includes('.')) return [];
-  // Made anew each time: it keeps answers, and its end ends nobody else's questions.
+  // One per look-up: a resolver caches answers, and `cancel` ends all its queries.
   const resolver = new dns.Resolver({ timeout: TRY_MS, tries: TRIES });
   if (servers !== null) resolver.setServers(servers);
   const limit = setTimeout(() => resolver.cancel(), LOOKUP_MS);
@@ -66,7 +62,7 @@ async function ask(
   return (await resolver[method](name)).map((address) => ({ address, family }));
 }
 
-/** Why there is no address: that there is none in one family says less than that the other was not answered. */
+// ENODATA last: a family without records says less than a query that failed.
 function failureOf(answers: readonly PromiseSettledResult<unknown>[]): Error {
   const errors = answers.flatMap((answer) =>
     answer.status === 'rejected' ? [answer.reason as NodeJS.ErrnoException] : [],
@@ -76,32 +72,29 @@ function failureOf(answers: readonly PromiseSettledResult<unknown>[]): Error {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_BYTES = 1_000;
-// For what a receiver says beside its status, which is all that counts.
+// For the response body; only the status counts.
 const ANSWER_MS = 1_000;
-// Idle connections are kept for the next event of a burst. A receiver may ask for less, and for no more: one that asks for ten
-// minutes, with a name for each of its webhooks, would have as many sockets of ours held all the while.
+// Idle connections are kept for the next event of a burst. The maximum caps what a receiver asks for by `Keep-Alive`: with ten minutes and
+// a host name per webhook it would tie up as many sockets.
 const IDLE_MS = 4_000;
 
-/** What came back from a receiver: a status code, or the reason why there is none. */
 export interface Delivery {
   statusCode: number | null;
   error: string | null;
-  /** The first bytes of the answer's body. */
   answer: string | null;
   durationMs: number;
 }
 
-/** Sends requests to addresses that customers chose. */
+/** Sends requests to URLs that customers chose. */
 export interface Outgoing {
-  /** One POST; redirects are not followed. Never throws for what the receiver does. */
+  /** One POST; redirects are not followed. Never throws for a receiver's fault. */
   post(url: string, headers: Record<string, string>, body: string): Promise<Delivery>;
   close(): Promise<void>;
 }
 
 /**
- * @param allowPrivate true lets requests reach private, loopback and link-local addresses, and http, and has names looked up by the
- *   operating system, which knows those of this machine (development)
- * @param dnsServers which are asked for names otherwise; null: those of the system
+ * @param allowPrivate for development: allows http and private, loopback and link-local addresses, and uses the system's resolver
+ * @param dnsServers DNS servers used otherwise; null: the system's
  */
 export function createOutgoing(allowPrivate: boolean, dnsServers: readonly string[] | null = null): Outgoing {
   const agent = new Agent({
@@ -109,7 +102,7 @@ export function createOutgoing(allowPrivate: boolean, dnsServers: readonly strin
       timeout: CONNECT_TIMEOUT_MS,
       ...(allowPrivate ? {} : { lookup: createPublicLookup(dnsServers) }),
     },
-    // To one receiver, which may be the host of many accounts' addresses.
+    // Per origin, which may serve the webhooks of many accounts.
     connections: 500,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
@@ -143,14 +136,14 @@ export function createOutgoing(allowPrivate: boolean, dnsServers: readonly strin
   };
 }
 
-/** A literal address is connected to without any look-up, so it is judged here and names in `createPublicLookup`. */
+// A literal address is connected to without a look-up, so it is checked here; names are checked in `createPublicLookup`.
 function refusalOf(url: string): string | null {
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'https:') return 'only https is allowed';
   return isLiteralAddress(hostname) && !isPublicAddress(hostname) ? 'address not public' : null;
 }
 
-/** What comes of an answer within a second. Never throws: the receiver has answered, however its body ends. */
+// Never throws: the receiver has answered, however its body ends.
 async function firstBytes(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -167,7 +160,7 @@ async function firstBytes(body: AsyncIterable<Buffer> & { destroy(): unknown }):
     clearTimeout(tooLong);
     body.destroy();
   }
-  // PostgreSQL stores no NUL in a text.
+  // PostgreSQL's text type has no NUL.
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES).toString('utf8').replaceAll('\0', '');
 }
 

@@ -1,37 +1,29 @@
 import { createCounts } from '../concurrency/semaphore.ts';
 
 /**
- * Who may be waited for within a workflow task. A step there costs Temporal far less than an activity of its own, but it
- * holds a place among the workflow tasks for as long as it takes: so only those get it who were quick the last time, and
- * only so many at once.
+ * Admits calls that are awaited within a workflow task: far cheaper for Temporal than an activity, but each occupies a task slot. So only
+ * keys whose last call was quick are admitted, and only a limited number at a time.
  */
 export interface QuickLane {
-  /**
-   * Takes a place for `key`.
-   * @param most places of this key, where it has fewer than others
-   * @returns what gives the place back; null where there is none, or `key` is not known to be quick
-   */
+  /** Takes a slot, with at most `most` of this key. @returns releases it; null if none is free or `key` is not known to be quick */
   enter(key: string, most?: number): (() => void) | null;
-  /** Learns how quick `key` is, whichever way it went. */
+  /** Records how a call of `key` went, whether it was admitted here or not. */
   learn(key: string, took: Timing): void;
 }
 
-/** How something went. */
 interface Timing {
   ms: number;
   well: boolean;
 }
 
 interface QuickLaneOptions {
-  /** What still counts as quick, in milliseconds. */
+  /** The longest call that counts as quick, in milliseconds. */
   quickMs: number;
-  /** In all. */
   places: number;
-  /** Of one key. */
   placesEach: number;
 }
 
-// Those not seen for longest are forgotten first, and have to be quick once again.
+// Beyond this the key not seen for longest is dropped, and has to prove quick again.
 const KNOWN_MAX = 1_000;
 
 export function createQuickLane({ quickMs, places, placesEach }: QuickLaneOptions): QuickLane {

@@ -16,12 +16,12 @@ import {
 } from '../db/incoming/replies.ts';
 import { joinParts } from '../domain/sms.ts';
 
-/** Stores replies, whose workflows the workers start; returns the ids of those that are new. */
+/** Stores replies, whose workflows the workers start. @returns the ids of the new ones */
 export function keepReplies(sql: Sql, route: Provider['name'], replies: NetworkReply[]): Promise<string[]> {
   return storeReplies(sql, route, replies.map(asStored));
 }
 
-// Providers write numbers as they like; an address that is no number stays as it came, for staff's eyes.
+// Providers format numbers in various ways; an address that is no number is kept as it came, for staff.
 function asStored({ providerReference, from, to, text }: NetworkReply): NetworkReply {
   const number = (address: string) => parseAddress(address) ?? storable(address);
   return { providerReference, from: number(from), to: to === null ? null : number(to), text: storable(text) };
@@ -29,22 +29,20 @@ function asStored({ providerReference, from, to, text }: NetworkReply): NetworkR
 
 const WAIT_SECONDS = 300;
 const GROUPS_A_PAGE = 100;
-// Longer ones are nobody's, and too long for an index.
+// No real address is longer, and an index could not hold it.
 const LONGEST_ADDRESS = 64;
 
-/** What happens to parts of replies: each is stored, and all of a reply together become one. */
 export interface ReplyParts {
-  /** Stores a part; the last one of a reply makes the reply. */
+  /** Stores a part; the last missing one makes the reply. */
   receive(route: Provider['name'], part: ReplyPart): Promise<void>;
-  /** Makes replies of what came of those whose other parts have not come in time; forgets what is done with. */
+  /** Makes replies of groups whose missing parts did not arrive in time; deletes expired parts. */
   flush(): Promise<void>;
 }
 
 /**
- * A part handed over again is known for 10 minutes after its reply was made. Phones and SMSCs use their numbers again
- * and again, so what contradicts a part that is waiting, or comes after its time, belongs to another reply.
- *
- * @param waitSeconds how long the others are waited for after each part
+ * Phones and SMSCs reuse reference numbers: a part that contradicts a waiting one, or arrives after the wait, belongs to another reply. A
+ * part received again is recognized for 10 minutes.
+ * @param waitSeconds how long to wait for further parts, counted from the last one
  */
 export function createReplyParts(sql: Database, waitSeconds = WAIT_SECONDS): ReplyParts {
   return {
@@ -60,7 +58,6 @@ export function createReplyParts(sql: Database, waitSeconds = WAIT_SECONDS): Rep
   };
 }
 
-/** One transaction: stores a part and makes what replies there are. */
 async function take(tx: Sql, group: PartGroup, part: ReplyPart, waitSeconds: number): Promise<void> {
   await lockParts(tx, group);
   const waiting = await openParts(tx, group, waitSeconds);
@@ -89,7 +86,7 @@ async function handOver(tx: Sql, group: PartGroup, parts: OpenPart[]): Promise<v
   ]);
 }
 
-// Distinguished from an earlier reply under the same numbers by when its parts came.
+// The arrival times tell it from an earlier reply with the same reference number.
 function referenceOf(group: PartGroup, parts: OpenPart[]): string {
   const named = [group, parts.map(({ number, receivedAt }) => [number, receivedAt])];
   return `parts:${createHash('sha256').update(JSON.stringify(named)).digest('hex').slice(0, 32)}`;

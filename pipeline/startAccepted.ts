@@ -23,19 +23,17 @@ import {
   resendStart,
 } from '../workflows/startOptions.ts';
 
-// Started and not charged yet. Whatever is started beyond what the workers have slots for would only wait at Temporal, in front of the
-// messages of others.
+// Started and not charged yet. More than the workers have slots for would only queue at Temporal, ahead of other accounts' messages.
 const IN_FLIGHT_MAX = 20;
-// Between two looks at the table: while there is work, and at most.
+// Poll intervals: while there is work, and the longest.
 const BUSY_MS = 20;
 const IDLE_MS = 100;
-// While Temporal or the database is away.
 const AWAY_MS = 1_000;
 const START_MS = 5_000;
 
 /**
- * Starts the workflows of what was accepted: those with priority first, the accounts in turns, and no faster than they take it up. What is
- * not taken up within some seconds of its start is started again, which finds the first: so a worker may die at any line.
+ * Starts the workflows of reservations: priority first, accounts in round-robin, no faster than workers take them up. A start not taken up
+ * within its lease is repeated, which finds the first one: a worker may die at any line.
  */
 export function startAccepted(
   { sql, client }: { sql: Database; client: Client },
@@ -43,20 +41,19 @@ export function startAccepted(
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
-  /** Since when, in epoch milliseconds. */
+  /** Start times, epoch milliseconds. */
   const inFlight = new Map<string, number>();
 
-  /** Looked for only where slots become few: what is under way is mostly charged within some milliseconds. */
+  /** Queries the database only when slots run low: most starts are charged within milliseconds. */
   async function freeSlots(): Promise<number> {
     if (inFlight.size < IN_FLIGHT_MAX / 2) return IN_FLIGHT_MAX - inFlight.size;
     const waiting = await stillReserved(sql, [...inFlight.keys()]);
-    // One that waits for longer is to be taken again: Temporal may have lost it, restored from a backup say.
+    // Past its lease it is to be started again: Temporal may have lost it, e.g. after a restore from a backup.
     const lostBefore = Date.now() - LEASE_MS;
     for (const [id, since] of inFlight) if (!waiting.has(id) || since <= lostBefore) inFlight.delete(id);
     return IN_FLIGHT_MAX - inFlight.size;
   }
 
-  /** @returns whether there was anything to start */
   async function startNext(): Promise<boolean> {
     const slots = await freeSlots();
     if (slots === 0) return true;
@@ -94,7 +91,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
   const idsOf = (kind: Reserved['kind']) => of(kind).map(({ id }) => id);
   const messages = await startableMessages(sql, idsOf('message'));
   const emails = await startableEmails(sql, idsOf('email'));
-  // Their API is gone, and so is their caller: they are refunded, and nobody is asked.
+  // The API process that took the request is gone, and so is the caller: refunded without asking a provider.
   const lookups = await startableLookups(sql, idsOf('lookup'));
   const traces = new Map(taken.map(({ id, trace }) => [id, trace]));
   const start = (workflow: string, how: Start, apart: boolean) =>
@@ -109,7 +106,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
       ...of('resend').map((resend) => start('resend', resendStart(resend), false)),
     ]),
   );
-  // The deadline ends each attempt of the SDK, not its attempts.
+  // The deadline limits each attempt of the SDK, not its retries.
   await waitFor(starting, START_MS, () => {
     throw new Error('Temporal did not answer in time');
   });
@@ -125,12 +122,12 @@ type Start = ReturnType<
 >;
 
 async function startOne(sql: Database, client: Client, workflow: string, start: Start): Promise<void> {
-  // Its first task comes along, where this worker has a place for it.
+  // Eager start: the first workflow task comes with the response if this worker has a free slot.
   const how = { ...start, workflowIdConflictPolicy: 'FAIL', requestEagerStart: true } as const;
   if ((await startOnce(client.workflow.start(workflow, how))) !== null) return;
-  // It runs: a cancel has started it, or an earlier attempt.
+  // Already running: started by a cancel or by an earlier attempt.
   if (start.workflowIdReusePolicy === 'ALLOW_DUPLICATE') return;
-  // Or it has ended without its charge, as far as a restored database knows: the reconciliation looks at that.
+  // It may have ended while a restored database has no charge for it: left to the reconciliation.
   const { status } = await client.workflow.getHandle(start.workflowId).describe();
   if (status.name !== 'RUNNING') await settleReservation(sql, start.workflowId);
 }

@@ -37,12 +37,7 @@ import { countEvent, observeAttempt } from '../telemetry/messageMetrics.ts';
 import type { Delivery, Outgoing } from './outgoingHttp.ts';
 import type { QuickLane } from './quickLane.ts';
 
-/**
- * The signature headers of one attempt. `X-Service-Signature` has one signature and nothing else, as receivers written
- * from the interface's document read it (v2.3.0, Events), always by the secret that the account was shown last.
- *
- * @param now epoch milliseconds
- */
+// `X-Service-Signature` has exactly one signature, by the latest secret: receivers parse it as documented (v2.3.0, Events).
 function signaturesOf(
   {
     accountId,
@@ -64,20 +59,17 @@ function signaturesOf(
   };
 }
 
-/**
- * The signature of a webhook call (v2.3.0, Events), as its header has it.
- * @param t Unix time in seconds
- */
+/** The signature header of a webhook call (v2.3.0, Events). @param t Unix time in seconds */
 export function sign(body: string, secret: string, t: number): string {
   return signatureOf(t, createHmac('sha256', secret).update(signedText(t, body)).digest('hex'));
 }
 
-/** The same of the earlier interface (v1.2.0, Events). */
+// v1.2.0, Events.
 function signEarlier(body: string, secret: string, t: number): string {
   return earlierSignatureOf(t, createHmac('sha256', secret).update(earlierSignedText(t, body)).digest('hex'));
 }
 
-/** The body of an event, in the form of its interface: the same on every attempt. */
+// The same on every attempt.
 async function bodyOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
   switch (event.type) {
     case 'delivery_report':
@@ -99,7 +91,6 @@ async function deliveryReportOf(sql: Database, event: WebhookEvent): Promise<obj
   return deliveryReportEvent({ ...message, status, errorCode, updatedAt: new Date(updatedAt) });
 }
 
-/** The envelope of an event (v2.3.0, Events). */
 async function envelopeOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
   return {
     id: event.id,
@@ -109,7 +100,7 @@ async function envelopeOf(sql: Database, event: WebhookEvent, shortUrl: string):
   };
 }
 
-/** What an event is about, by its subject (v2.3.0, Events). */
+// v2.3.0, Events.
 async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
   switch (event.subjectKind) {
     case 'message': {
@@ -132,7 +123,7 @@ async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Pro
     }
     case 'email':
       throw new Error(`${event.type} of an e-mail is no event of the current interface`);
-    // It may be gone meanwhile.
+    // From the snapshot: the domain may have been deleted.
     case 'domain':
       return event.snapshot;
   }
@@ -147,21 +138,19 @@ function asItWas(snapshot: StatusSnapshot): Partial<MessageRow> {
   };
 }
 
-/** What notifying receivers needs. */
 export interface Notifying {
   sql: Database;
   outgoing: Outgoing;
   secretsKey: Buffer;
-  /** Where short links lead, for events that name a link. */
   shortUrl: string;
-  /** Receivers that answered quickly the last time, by origin. */
+  /** Receivers whose last response was quick, by origin. */
   quick: QuickLane;
 }
 
 /**
- * Makes the first attempts at new events of a message, in their order, as far as {@link notifyIfQuick} delivers them: before its workflow
- * learns of them, which spares it a step for each, and Temporal a state transition. None while its workflow has others to deliver before.
- * @returns those that are left to the workflow
+ * Makes first attempts at a message's new events, in order, before its workflow learns of them: each one delivered saves it an activity.
+ * Stops at a receiver that is not quick, and makes none while the workflow has earlier events to deliver.
+ * @returns the events left to the workflow
  */
 export async function notifyFirst(notifying: Notifying, events: readonly string[]): Promise<string[]> {
   for (const [index, id] of events.entries()) {
@@ -170,17 +159,14 @@ export async function notifyFirst(notifying: Notifying, events: readonly string[
       const isNext = !event?.after || events.includes(event.after);
       if (!isNext || (await firstAttempt(notifying, event)) !== null) return events.slice(index);
     } catch {
-      // What fails here fails in the workflow's own attempt, and is seen there; what the workflow is to learn must not be lost with it.
+      // The workflow's own attempt will fail and report it; the outcome itself must still reach the workflow.
       return events.slice(index);
     }
   }
   return [];
 }
 
-/**
- * Makes the first attempt of a delivery, and only that, when the receiver is known to answer quickly.
- * @returns after how many milliseconds the next attempt is due; null when there is none
- */
+/** Makes only the first attempt, and only if the receiver is known to be quick. @returns milliseconds until the next one; null: none */
 export async function notifyIfQuick(notifying: Notifying, delivery: string): Promise<number | null> {
   return await firstAttempt(notifying, await loadEvent(notifying.sql, delivery));
 }
@@ -199,7 +185,7 @@ async function firstAttempt(notifying: Notifying, event: WebhookEvent | null): P
   }
 }
 
-/** Names what an event is about in the log of this step. */
+/** Adds an event's ids to the log lines of this activity. */
 export function nameInLogs({ accountId, subjectKind, subjectId }: WebhookEvent): void {
   addIds({ accountId, ...(subjectKind === 'message' ? { messageId: subjectId } : {}) });
 }
@@ -212,20 +198,16 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** What a delivery ends as. */
 export type Ended = 'delivered' | 'exhausted';
 
-/** What an attempt came to; `pending`: another one is due after so long. */
+/** `pending`: the next attempt is due in `nextInMs`. */
 interface Attempted {
   state: Ended | 'pending';
   nextInMs: number;
   statusCode: number | null;
 }
 
-/**
- * Makes the next attempt of a pending delivery, and logs it with what it makes of the event. One that has no attempt left, or whose account
- * has no webhook any more, ends without one.
- */
+/** Makes and logs the next attempt of a pending delivery. With no attempts left, or no webhook any more, the delivery is exhausted. */
 export async function attempt(notifying: Notifying, event: WebhookEvent): Promise<Attempted> {
   const { sql, quick } = notifying;
   const { url, secret, attempts } = event;
@@ -243,12 +225,11 @@ export async function attempt(notifying: Notifying, event: WebhookEvent): Promis
   return { state, nextInMs: pauseAfter(event, attempts + 1), statusCode: result.statusCode };
 }
 
-/** An event counts once, however often it is delivered again. */
+// An event counts once, however often it is redelivered.
 function countEnd({ round }: WebhookEvent, state: Ended): void {
   if (round === 0) countEvent(state);
 }
 
-/** Posts an event, signed; logs nothing. */
 async function post(
   { sql, outgoing, secretsKey, shortUrl }: Notifying,
   event: WebhookEvent,
@@ -265,7 +246,7 @@ async function post(
   return { ...result, delivered };
 }
 
-// v1.2.0, Events, names its own.
+// v1.2.0, Events, prescribes its own.
 function userAgentOf({ type }: WebhookEvent): string {
   return isEarlierEvent(type) ? 'Service-Webhook/1.0' : 'goniec-webhooks/1';
 }

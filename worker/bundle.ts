@@ -6,10 +6,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { FAILURE } from '../workflows/contracts.ts';
 
-/**
- * Refuses for good what no database can look for: an id with a NUL, as nothing here makes them. PostgreSQL would refuse it
- * every time, and the activity be tried for ever.
- */
+/** Rejects ids with a NUL, not retryable: none of ours has one, and PostgreSQL would reject it on every retry, for ever. */
 export const usableArguments: ActivityInterceptorsFactory = () => ({
   inbound: {
     execute(input, next) {
@@ -27,36 +24,33 @@ const FINGERPRINT = new URL('build/workflows.sha256', ROOT);
 const ENTRY = fileURLToPath(new URL('workflows/index.ts', ROOT));
 const INTERCEPTORS = fileURLToPath(new URL('workflows/interceptors.ts', ROOT));
 const NO_CALL_STACKS = fileURLToPath(new URL('workflows/noCallStacks.ts', ROOT));
-// Everything the bundle is made of, apart from the SDK.
+// All sources of the bundle, apart from the SDK.
 const SOURCES = ['workflows', 'domain'];
 
-/**
- * The workflow code as workers load it: what `npm run build` made of these very sources, else bundled now (seconds).
- * @param callStacks whether it keeps where its promises and errors came from, for whoever looks for a fault in it
- */
+/** The prebuilt bundle if its sources are unchanged, else bundled now (seconds). @param callStacks keeps stack traces, for debugging */
 export async function workflowBundle(callStacks = true): Promise<{ code: string } | { codePath: string }> {
   if (!callStacks || !(await isBuilt())) return await bundleWorkflows(callStacks);
   return { codePath: fileURLToPath(CODE) };
 }
 
-/** Bundles the workflows from their sources. @param callStacks as above */
+/** Bundles the workflows from source. @param callStacks as in `workflowBundle` */
 export async function bundleWorkflows(callStacks = true): Promise<{ code: string }> {
   return await bundleWorkflowCode({
     workflowsPath: ENTRY,
     workflowInterceptorModules: [INTERCEPTORS],
-    // Shared by all workflows in memory: they keep nothing in their modules, which the linter sees to.
+    // Shared by all workflows in memory: they keep no module state, which ESLint enforces.
     preloadModules: [...(callStacks ? [] : [NO_CALL_STACKS]), ENTRY, INTERCEPTORS],
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
   });
 }
 
-/** Whether the bundle written ahead of time is made of these very sources. */
+/** Whether the prebuilt bundle matches the sources. */
 export async function isBuilt(): Promise<boolean> {
   const built = await readFile(FINGERPRINT, 'utf8').catch(() => null);
   return built !== null && built === (await fingerprint());
 }
 
-/** Writes the bundle ahead of time, marked with what it was made of. */
+/** Writes the bundle with a fingerprint of its sources. */
 export async function buildBundle(): Promise<void> {
   const { code } = await bundleWorkflows();
   await mkdir(new URL('.', CODE), { recursive: true });
@@ -64,7 +58,7 @@ export async function buildBundle(): Promise<void> {
   await writeWhole(FINGERPRINT, await fingerprint());
 }
 
-// Under its name it is complete: others may read it meanwhile.
+// Renamed when complete: other processes may read it meanwhile.
 async function writeWhole(file: URL, text: string): Promise<void> {
   const draft = new URL(`${file.href}.${process.pid}`);
   await writeFile(draft, text);

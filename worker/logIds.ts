@@ -3,12 +3,9 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { idsAmong, withIds } from '../telemetry/ids.ts';
 import { carriedBy, IDS_HEADER } from '../workflows/headers.ts';
 
-/**
- * Lets every line that is logged about an activity carry the ids it is about: those of its workflow, its account, its
- * request and its arguments, and those that it finds on its way.
- */
+/** Adds ids to all log lines of an activity: those of its workflow, account, request and arguments, and those added while it runs. */
 export const activityLogIds: ActivityInterceptorsFactory = ({ info }: Context) => {
-  // An account's work takes turns with that of others under the account's id.
+  // The fairness key is the account's id.
   const ids = idsAmong([info.workflowExecution?.workflowId, info.priority?.fairnessKey]);
   return {
     inbound: {
@@ -19,7 +16,7 @@ export const activityLogIds: ActivityInterceptorsFactory = ({ info }: Context) =
       },
     },
     outbound: {
-      // Asked anew for each line, also for those that the SDK writes after the activity.
+      // Evaluated per line, including those that the SDK writes after the activity.
       getLogAttributes: (input, next) => next({ ...input, ...ids }),
     },
   };

@@ -19,7 +19,7 @@ import { sendDueOwnEmails } from './ownEmails.ts';
 
 const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
 
-/** What runs in a worker beside Temporal. */
+/** What a worker process runs besides Temporal workers. */
 export interface Pipeline {
   notifying: Notifying;
   outcomes: Outcomes;
@@ -32,7 +32,7 @@ export interface Pipeline {
   onEmailError: (error: unknown) => void;
 }
 
-/** Puts the pipeline of a worker process together; nothing of it runs by itself yet. */
+/** Creates the pipeline of a worker process; starts nothing. */
 export function createPipeline({ sql, client }: Servers, options: WorkerOptions): Pipeline {
   const { config, log, secretsKey, shortUrl } = options;
   const onReportError = (error: unknown): void =>
@@ -46,7 +46,7 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
     outgoing: createOutgoing(config.WEBHOOK_ALLOW_PRIVATE, config.DNS_SERVERS ?? null),
     quick: createQuickLane(QUICK_WEBHOOKS),
   };
-  // A trace goes through the workflow, which alone knows it: traced, it makes all attempts itself.
+  // The trace is known to the workflow only: with tracing on, it makes all attempts itself.
   const notify = async (events: readonly string[]) =>
     isTracing() ? [...events] : await notifyFirst(notifying, events);
   const outcomes = createOutcomes(sql, client, notify, onReportError);
@@ -59,16 +59,14 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
   };
 }
 
-// What a crash left between storing and signalling is made up for this often.
 const CATCH_UP_MS = 2_000;
-// Parts of a reply are waited for some minutes.
+// Incomplete replies wait for minutes.
 const LATE_PARTS_MS = 10_000;
-// They are forgotten to the minute.
+// Former webhook secrets expire to the minute.
 const FORMER_SECRETS_MS = 10_000;
-// Statements have no hurry either.
 const OWN_EMAILS_MS = 5_000;
 
-/** Starts what a worker does again and again: making up for what a crash left between storing and signalling. */
+/** Starts the periodic loops, which also catch up on what a crash left between storing and signalling. */
 export function startLoops(
   servers: Servers,
   pipeline: Pipeline,

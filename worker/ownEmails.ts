@@ -12,19 +12,14 @@ import { transaction } from '../db/connection.ts';
 import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../operations/email/ownEmail.ts';
 import { reminderWords, statementWords } from '../texts/statement.ts';
 
-// In one go; each takes ten seconds where nobody answers.
+// Per run; each takes 10 s if nothing answers.
 const AT_A_TIME = 20;
 
 const WORDS = { statement: statementWords, reminder: reminderWords };
 
-/** Why an own e-mail has nothing to say any more. */
 type Needless = 'no_address' | 'paid' | 'gone';
 
-/**
- * Sends the own e-mails whose try is due; any number of workers may do so at a time. What is refused is tried again for 72 hours, then it
- * is a finding. So is what was accepted and goes to nobody.
- * @param stopping begins no more once it is aborted
- */
+/** Sends due own e-mails. One refused for 72 hours becomes a finding, as does one that reaches suppressed recipients only. */
 export async function sendDueOwnEmails(services: OwnEmailServices, stopping: AbortSignal): Promise<void> {
   if (services.ownEmailAccount === null) return;
   await addReminders(services.sql);
@@ -62,7 +57,7 @@ async function accept({ sql, log }: OwnEmailServices, due: DueOwnEmail, emailId:
   });
 }
 
-/** Ends what could not be sent in 72 hours. What was never tried, because own e-mails were off, is nobody's fault. */
+/** Gives up after 72 hours. No finding if it was never tried because own e-mails were off. */
 async function giveUp({ sql }: OwnEmailServices, { idx, kind, subject, first }: DueOwnEmail): Promise<void> {
   await transaction(sql, async (tx) => {
     await endOwnEmail(tx, idx, null);
@@ -71,7 +66,6 @@ async function giveUp({ sql }: OwnEmailServices, { idx, kind, subject, first }: 
   });
 }
 
-/** The whole of an own e-mail as things are now, or why there is none to send. */
 async function ownEmailOf(
   { sql }: OwnEmailServices,
   { kind, subject }: DueOwnEmail,

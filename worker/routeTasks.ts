@@ -15,27 +15,22 @@ import { hasReserve, type Routing } from '../domain/routing.ts';
 import { providerKinds } from '../providers/registry.ts';
 import { lookupQueue, routeQueue } from '../workflows/contracts.ts';
 
-// More at once would only take work away from other processes, and let priority messages wait behind what was taken.
+// More would only deprive other processes of work, and have priority messages wait behind tasks already polled.
 const SUBMITS_MAX = 200;
-// What this process has taken and not yet submitted is at most half a second's worth of the route's rate.
+// Tasks polled and not submitted yet amount to half a second of the route's rate at most.
 const AHEAD_SECONDS = 0.5;
 const SUBMITS_MIN = 4;
-// Each waits for the network up to three seconds, without keeping the provider busy.
+// Each waits up to 3 s for the network, without load on the provider.
 const LOOKUPS_MIN = 4;
 const LOOKUPS_MAX = 40;
 
-/** The Temporal workers on one route's queues. */
 export interface RouteTasks {
-  /** For submits past its queue. */
   atHand: RouteAtHand;
-  /** Takes no more, and lets what runs come to its end. */
+  /** Stops polling and waits for running tasks. */
   stop(): Promise<void>;
 }
 
-/**
- * Whoever can submit takes tasks. A route that nobody can submit on gives its messages to others, if there are any, and
- * else keeps them in their order, untouched.
- */
+/** Poll if this process can submit, or if none can and messages have another route to move to. Otherwise they stay queued, in order. */
 export function shouldTakeTasks(route: Route, provider: Provider, routing: Routing): boolean {
   if (provider.state().takesSubmits) return true;
   const self = routing.routes.find(({ name }) => name === route.name);
@@ -43,17 +38,12 @@ export function shouldTakeTasks(route: Route, provider: Provider, routing: Routi
   return hasReserve(routing, route.name);
 }
 
-/** What a route's tasks are done with: messages, and e-mails. */
 interface RouteWork {
   submitting: Omit<Submitting, 'pacer' | 'retries'>;
   mail: Pick<HandingOver, 'secretsKey' | 'shortUrl' | 'emailEvents'>;
 }
 
-/**
- * Takes the tasks of a route.
- * @param options of the Temporal workers; queues and activities are added
- * @param onBroken called when one of them breaks: the process cannot go on
- */
+/** @param options of the Temporal workers, without queues and activities. @param onBroken a worker failed: the process cannot go on */
 export async function takeRouteTasks(
   route: Route,
   { submitting, mail }: RouteWork,
@@ -69,7 +59,7 @@ export async function takeRouteTasks(
     pacer,
     retries: createRetryPace(),
     onAnswer(answer: SubmitAnswer, ms: number, suspect?: Suspect) {
-      // What is under way says nothing about the sessions that come next.
+      // Answers to old submits say nothing about the sessions opened next.
       if (!stopping)
         quick.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
       submitting.onAnswer(answer, ms, suspect);
@@ -77,7 +67,7 @@ export async function takeRouteTasks(
   };
   const lookups = lookupActivities(sql, provider);
   const tasks = atOnce(route, provider);
-  // A slow recipient's server may keep an e-mail under way for minutes: one account leaves a task to the others.
+  // A slow recipient's server may take minutes for an e-mail: one account never occupies all tasks.
   const places = createFairSemaphore(tasks, tasks - 1);
   const workers = await createAll([
     {
@@ -87,7 +77,7 @@ export async function takeRouteTasks(
       activities: {
         ...submissionActivities(submittingHere),
         ...emailActivities({ ...submittingHere, ...mail, places }),
-        // Until 0.6 they were scheduled here.
+        // Until 0.6 look-ups were scheduled on this queue.
         ...lookups,
       },
     },
@@ -126,7 +116,7 @@ export async function takeRouteTasks(
   };
 }
 
-/** All of them, or none: what has been made when another cannot be made is ended. */
+/** Creates all workers or none: on a failure those already created are shut down. */
 async function createAll(wanted: readonly WorkerOptions[]): Promise<Worker[]> {
   const made = await Promise.allSettled(wanted.map((options) => Worker.create(options)));
   const workers = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -144,7 +134,7 @@ function lookupsAtOnce(provider: Provider): number {
   return Math.min(Math.max(provider.state().window, LOOKUPS_MIN), LOOKUPS_MAX);
 }
 
-// Each submit also stores things before and after it, so that it takes about two to keep a place of the window used.
+// Twice the window: submits also store before and after, so about two tasks keep one window slot busy.
 function atOnce({ ratePerSecond }: Route, provider: Provider): number {
   const byWindow = Math.max(2 * provider.state().window, SUBMITS_MIN);
   const byRate =
@@ -152,23 +142,22 @@ function atOnce({ ratePerSecond }: Route, provider: Provider): number {
   return Math.min(byWindow, byRate, SUBMITS_MAX);
 }
 
-// So many submits in a row whose answer blames the route: it does not work, although its sessions stand.
+// Consecutive answers that blame the route before it counts as not working, although its sessions are open.
 const BROKEN_IN_ROW = 5;
-// After that long a message may try it again.
+// Then a message may try it again.
 const REST_MS = 30_000;
 
-/** What comes of a route's submits in this process. */
 interface RouteHealth {
-  /** @param suspect what may itself be to blame: however often it is answered so in a row, it counts once */
+  /** @param suspect what may itself be to blame: consecutive answers about one suspect count once */
   onAnswer: (answer: SubmitAnswer, suspect?: Suspect) => void;
-  /** What is to be seen of the route now; `provider` is the one it has at present. */
+  /** The route's state for the database. @param provider the current one */
   seen(route: string, provider: Provider): SeenRoute;
 }
 
 export function createRouteHealth(): RouteHealth {
   const counts = { submitted: 0, throttled: 0, refused: 0, unanswered: 0, held: 0 };
   let brokenInRow = 0;
-  // Never more of them than answers that close the route.
+  // Bounded by BROKEN_IN_ROW.
   const blamed = new Set<string>();
   let brokenAt = 0;
 
@@ -176,7 +165,7 @@ export function createRouteHealth(): RouteHealth {
     const isKnown = suspect !== undefined && blamed.has(suspect.id);
     if (suspect !== undefined && blamed.size < BROKEN_IN_ROW) blamed.add(suspect.id);
     if (!isKnown) brokenInRow += 1;
-    // An account may be refused for its sender for ever: it would keep stopped a route that works for the others.
+    // An account whose sender is refused for good must not keep a route stopped that works for the others.
     if (!isKnown || (brokenInRow >= BROKEN_IN_ROW && suspect.kind === 'email')) brokenAt = Date.now();
   };
 

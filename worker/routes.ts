@@ -22,43 +22,38 @@ import type { ProviderStores } from '../providers/kind.ts';
 import { createRouteHealth, type RouteTasks, shouldTakeTasks, takeRouteTasks } from './routeTasks.ts';
 import { repeat } from '../concurrency/tasks.ts';
 
-/** What the routes of a worker need. */
 export interface RoutesOptions {
   sql: Database;
   secretsKey: Buffer;
-  /** Where the unsubscribe links of e-mails lead. */
   shortUrl: string;
   emailEvents: EmailEvents;
   stores: ProviderStores;
-  /** Where each route's provider hands over what comes in. */
   handlersOf: (route: string) => ProviderHandlers;
   routing: () => Promise<Routing>;
   applyReports: () => Promise<void>;
-  /** Of the Temporal workers that take the routes' tasks; queues and activities are added. */
+  /** Options of the routes' Temporal workers, without queues and activities. */
   worker: Omit<WorkerOptions, 'taskQueue' | 'activities'>;
   log: Logger;
-  /** Notified when a Temporal worker of a route breaks: the process cannot go on. */
+  /** Called when a route's Temporal worker fails: the process cannot go on. */
   onBroken: (error: unknown) => void;
 }
 
-/** One route in this process. */
 interface RunningRoute {
-  /** Takes what staff changed; sessions are opened anew only for what concerns them. */
+  /** Applies staff's changes; sessions are reopened only if those concern them. */
   change(route: Route): void;
-  /** Begins or ends to take tasks, by what is known of all routes. */
+  /** Starts or stops polling, by the state of all routes. */
   follow(routing: Routing): void;
   seen(): SeenRoute;
   atHand(): RouteAtHand | undefined;
   stop(): Promise<void>;
 }
 
-/** Opens the route's provider; what fails is tried again. */
 async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): Promise<RunningRoute> {
   const { log } = options;
   let route = first;
   let provider = await openProvider(first, options);
   let tasks: RouteTasks | null = null;
-  // One thing after the other: opening, closing and taking tasks never overlap.
+  // Opening, closing and starting tasks never overlap.
   let busy: Promise<void> | null = null;
   let stopped = false;
   const health = createRouteHealth();
@@ -134,7 +129,7 @@ function logChange(log: Logger, { route, working, sessions, sessionsWanted, last
   else log.warn({ route, sessions, sessionsWanted, lastError }, 'the route does not work');
 }
 
-// What sessions and pace are made from. Draining concerns new messages only.
+// Changes to these reopen the provider. Draining concerns new messages only.
 function fingerprintOf({ kind, settings, credentials, ratePerSecond, state }: Route): string {
   const disabled = state === 'disabled';
   return JSON.stringify([kind, settings, credentials?.toString('base64'), ratePerSecond, disabled]);
@@ -157,24 +152,17 @@ async function openProvider(route: Route, options: RoutesOptions): Promise<Provi
   return provider;
 }
 
-/** The routes of this process. */
 interface Routes {
-  /** A route that takes tasks here now. */
   atHand(name: string): RouteAtHand | undefined;
   stop(): Promise<void>;
 }
 
-// Changes by staff and the state of sessions are looked at so often.
 const LOOK_MS = 1_000;
-// A workflow task that submits keeps its place for so long: an SMSC that takes longer is left to the queue. Not less: on a
-// machine under full load everything takes longer, and the queue costs it more. Fewer places than workflow tasks have,
-// however many SMSCs hang at once.
+// A submit here occupies a workflow task: a slower SMSC is left to the queue. Not less than 1.5 s: under full load everything is slower,
+// and the queue costs even more. Fewer slots than workflow tasks, however many SMSCs hang.
 const QUICK_SUBMITS = { quickMs: 1_500, places: 40, placesEach: 20 };
 
-/**
- * Runs every route of the database in this process: opens its provider, takes its tasks while that can submit, writes down
- * what is seen of it, and follows what staff change.
- */
+/** Runs all routes of the database in this process: opens providers, polls the queues, reports their state and applies staff's changes. */
 export async function runRoutes(options: RoutesOptions): Promise<Routes> {
   const { sql, log } = options;
   const id = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
@@ -194,7 +182,7 @@ export async function runRoutes(options: RoutesOptions): Promise<Routes> {
     for (const [name, route] of running) {
       if (names.has(name)) continue;
       running.delete(name);
-      // The other routes are seen to work meanwhile.
+      // Not awaited: the other routes' state is still reported.
       void route.stop().catch(onError);
     }
     await reportRoutes(

@@ -18,17 +18,15 @@ type Step =
   | keyof ReturnType<typeof maintenanceActivities>
   | keyof ReturnType<typeof senderDomainActivities>;
 
-/** One kind of regular work: its workflow, when it runs, and what to say of it in the Temporal UI. */
 interface RegularWork {
-  /** Id of the schedule, and of its runs with their times: `clean-up-2027-01-04T08:07:00Z`. */
+  /** Schedule id; runs append their time: `clean-up-2027-01-04T08:07:00Z`. */
   id: string;
   workflow: string;
   spec: ScheduleOptions['spec'];
-  /** Between two runs, in seconds. */
   intervalSeconds: number;
-  /** For how long after its time a run is made up for that was missed while Temporal was away. */
+  /** How late a run missed while Temporal was down is made up for. */
   catchupWindow: '1m' | '12h';
-  /** The activities of a run, each of which is to succeed. */
+  /** The activities of a run, each monitored for its last success. */
   steps: readonly Step[];
   summary: string;
   note: string;
@@ -68,10 +66,10 @@ const REGULAR_WORK: readonly RegularWork[] = [
   {
     id: 'retention',
     workflow: 'retention',
-    // In the quietest hour.
+    // The quietest hour.
     spec: { calendars: [{ hour: 3, minute: 17 }], timezone: 'Europe/Warsaw' },
     intervalSeconds: 86_400,
-    // The next one is a day away.
+    // The next run is a day away.
     catchupWindow: '12h',
     steps: ['eraseContents'],
     summary: 'Old texts and numbers are erased',
@@ -79,15 +77,12 @@ const REGULAR_WORK: readonly RegularWork[] = [
   },
 ];
 
-// Temporal may not be ready yet, or not let this process in for a while.
+// Temporal may not be ready yet, or reject this process for a while.
 const AGAIN_MS = 60_000;
 const ANSWER_MS = 10_000;
 const UNIMPLEMENTED = 12;
 
-/**
- * Creates the service's schedules or brings them to what this release wants, and says what is to be watched of them; staff's
- * pause and note stay. Tried again until it succeeds, so that a worker starts without waiting for it.
- */
+/** Creates or updates the schedules, keeping staff's pauses and notes. Retried in the background: the worker starts without waiting. */
 export function keepSchedules(sql: Database, client: Client, log: Logger): { stop(): Promise<void> } {
   let done = false;
   return repeat(
@@ -99,14 +94,13 @@ export function keepSchedules(sql: Database, client: Client, log: Logger): { sto
       done = true;
     },
     (error) => {
-      // A server without schedules will not learn them.
+      // Not retried: this server does not support schedules.
       done = isUnimplemented(error);
       log[done ? 'info' : 'warn']({ err: error }, 'schedules: not created');
     },
   );
 }
 
-/** Creates or updates all schedules, once. */
 export async function ensureSchedules(client: Client): Promise<void> {
   for (const work of REGULAR_WORK) await ensureSchedule(client, optionsOf(work));
 }
@@ -140,7 +134,7 @@ function optionsOf({ id, workflow, spec, catchupWindow, summary, note }: Regular
       args: [],
       staticSummary: summary,
     },
-    // However many were missed, they are made up for once: a run looks at everything since the last one.
+    // Missed runs are made up for by one: it covers everything since the last.
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow },
     state: { note },
   };

@@ -13,21 +13,18 @@ import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { watchPool } from '../telemetry/processMetrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
 
-// Names and units as Prometheus has them.
 const PROMETHEUS = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } as const;
 
 let installed = false;
 
 /**
- * Sends the SDK's own logs to ours and serves its metrics. Its runtime exists once per process, so only the first call
- * counts.
- * @param metrics host:port where the SDK listens itself; nowhere unless given
+ * Forwards the SDK's logs to ours. One runtime per process: only the first call counts. @param metrics host:port to serve; undefined: none
  */
 export function installRuntime(log: Logger, metrics?: string): void {
   if (installed) return;
   installed = true;
   const write = (level: LogLevel, message: string, meta?: LogMetadata): void => {
-    // Said as a warning of every worker that takes activities alone, which ours of routes and webhooks are.
+    // Logged for every worker without workflows, as those of routes and webhooks are.
     if (message.startsWith('No workflows registered')) return;
     const target = level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error';
     const { error, ...rest } = meta ?? {};
@@ -35,7 +32,7 @@ export function installRuntime(log: Logger, metrics?: string): void {
     log[target](error === undefined ? fields : { ...fields, err: error as unknown }, message);
   };
   Runtime.install({
-    // Processes of ours decide themselves when to stop their workers.
+    // Our processes stop their workers themselves.
     shutdownSignals: [],
     logger: {
       log: write,
@@ -52,10 +49,9 @@ export function installRuntime(log: Logger, metrics?: string): void {
   });
 }
 
-// As long as a transaction may take; the regular work's statements are shorter.
+// The longest transaction; statements of the regular work are shorter.
 const DATABASE_SILENCE_MS = 60_000;
 
-/** What a worker process needs to run. */
 export interface WorkerOptions {
   databaseUrl: string;
   databasePool: number;
@@ -69,14 +65,13 @@ export interface WorkerOptions {
     OWN_EMAIL_ACCOUNT?: string | undefined;
   };
   secretsKey: Buffer;
-  /** Where `/l/…` is found from outside, for events that name a link. */
+  /** Base URL of short links (`/l/…`). */
   shortUrl: string;
   log: Logger;
-  /** Where the SDK's own metrics are served, host:port; nowhere unless given. */
+  /** host:port of the SDK's metrics; undefined: none. */
   sdkMetrics?: string | undefined;
 }
 
-/** The servers of a worker process, and its connections to them. */
 export interface Servers {
   sql: Database;
   connection: NativeConnection;
@@ -92,7 +87,7 @@ export async function connect({ databaseUrl, databasePool, temporal }: WorkerOpt
   const { namespace, ...server } = temporal;
   const connection = await NativeConnection.connect(server);
   const client = new Client({
-    // The workers' own: only so does a start bring its first workflow task along.
+    // The workers' own connection: eager starts need it.
     connection,
     namespace,
     interceptors: { workflow: [temporalCallMetrics(), ...clientTraces()] },

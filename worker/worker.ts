@@ -23,32 +23,29 @@ import { connect, installRuntime, type Servers, type WorkerOptions } from './ser
 import { keepSchedules } from './schedules.ts';
 
 interface RunningWorker {
-  /** Rejects when the worker breaks; resolves after `stop`. */
+  /** Rejects when a worker fails; resolves after `stop`. */
   finished: Promise<void>;
-  /** Takes no more work, lets what runs come to its end, closes every connection. */
+  /** Stops polling, waits for running work, closes all connections. */
   stop(): Promise<void>;
 }
 
-// Work under way gets this long to end; a longer activity is repeated elsewhere by its own rules.
+// For running work; a longer activity is retried elsewhere by its retry policy.
 const SHUTDOWN_GRACE = '15s';
-// What does not end even when asked to is left to its time-out: a statement to a database that hangs, say.
+// Work that ignores its cancellation is abandoned to its time-out, e.g. a statement to a database that hangs.
 const SHUTDOWN_FORCE = '20s';
-// A sleeping workflow needs no cache; one in motion is in it for about a second per message.
+// A sleeping workflow needs no cache; an active one is cached for about a second per message.
 const CACHED_WORKFLOWS = 500;
-// A workflow task that submits or notifies a webhook keeps its place until that is done. No more than a small server brings to
-// their end within their time-out: 200 at 30 a second took 6.6 s each, timed out, and were taken again, for ever.
+// Tasks that submit or notify hold their slot meanwhile. With 200 slots a small server, at 30 messages per second, took 6.6 s per task,
+// exceeded the time-out and repeated them for ever.
 const WORKFLOW_TASKS = 60;
-// Of the fixed default of ten pollers only two look for new workflows. While each start
-// was waited for, 16 at once, two runs of 160 each on a busy machine: 99th percentile 545 and 577 ms with the default, 320 and 315 ms with
-// this; the rate stayed the same.
+// Of the default's ten fixed pollers only two poll for new workflows: 560 instead of 320 ms at the 99th percentile of starts.
 const AUTOSCALED = { type: 'autoscaling' } as const;
-// Each poller keeps a place while it waits, with as many for workflows in the cache: some have to be left to the tasks that
-// come along with a start.
+// Each poller reserves a slot while it waits: some must stay free for eager starts.
 const WORKFLOW_POLLERS = { type: 'autoscaling', maximum: 10 } as const;
-// Most of them wait for their receivers. Of one account no more than a tenth.
+// Most wait for their receivers; an account gets a tenth.
 const WEBHOOKS_AT_ONCE = 1_000;
 
-/** Starts all task queues of this process: workflows, webhooks, and the submits of every route. */
+/** Starts this process's workers: workflows, webhooks, and all routes. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { log } = options;
   installRuntime(log, options.sdkMetrics);
@@ -62,7 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     (name) => routes.atHand(name),
     (events) => notifyFirst(pipeline.notifying, events),
   );
-  // Bundled once, where it was not built ahead of time: that takes seconds.
+  // Shared: bundling takes seconds if it was not built ahead of time.
   const workflowBundle = await workflowsOf(options.config.WORKFLOW_CALL_STACKS);
   const workers = await Promise.all([
     workflowWorker(servers, pipeline, submits, options, { ...shared, workflowBundle }),

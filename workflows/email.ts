@@ -22,7 +22,7 @@ import {
 } from './contracts.ts';
 import { deliverEvents } from './webhooks.ts';
 
-// One database transaction each, keyed by the e-mail: repeated until the database answers.
+// One database transaction each, idempotent: retried until the database answers.
 const local = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof emailClosingActivities>
 >({
@@ -30,22 +30,20 @@ const local = proxyLocalActivities<
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
-// Opens and clicks may come in any number.
+// Opens and clicks are unlimited.
 const EVENTS_OF_HISTORY = 4_000;
-// Events of an e-mail that is over come in twos and threes.
+// Late events come in twos and threes.
 const LATE_PATIENCE_MS = 1_000;
 
 interface State {
   id: string;
   input: EmailInput;
   route: string;
-  /** Webhook events that are not delivered yet. */
   events: string[];
 }
 
 /**
- * One e-mail from its charge to the end of its events: charge, hand over by its route, notify the customer's webhook of what the
- * provider reports, for three days. Its id is the e-mail's. A cancel in the Temporal UI interrupts nothing: it goes at once.
+ * One e-mail, its id the workflow id: charge, hand-over, webhook calls for the provider's events for three days. A cancel has no effect.
  */
 export async function email(input: EmailInput): Promise<EmailResult> {
   const state: State = {
@@ -73,11 +71,7 @@ async function fromChargeToEnd(state: State): Promise<string> {
   return await end(state);
 }
 
-/**
- * Hands it over, and delivers what is reported of it meanwhile: a provider may have it whose answer was lost, and is asked again for hours.
- * Whoever delivers next begins after that.
- * @returns whether the provider may have it
- */
+/** Delivers events meanwhile: a provider whose answer was lost is retried for hours. @returns whether the provider may have the e-mail */
 async function handedOverWithEvents(state: State): Promise<boolean> {
   let over = false;
   const delivering = deliverUntil(state, () => over);
@@ -87,7 +81,6 @@ async function handedOverWithEvents(state: State): Promise<boolean> {
   return handed;
 }
 
-/** Delivers events as they come, one after the other, until that is over. */
 async function deliverUntil({ events }: State, over: () => boolean): Promise<void> {
   for (;;) {
     await condition(() => over() || events.length > 0);
@@ -96,7 +89,6 @@ async function deliverUntil({ events }: State, over: () => boolean): Promise<voi
   }
 }
 
-/** By its route, or another one where that cannot. @returns whether the provider may have it */
 async function handedOver(state: State): Promise<boolean> {
   for (let moves = 0; ; moves += 1) {
     if (Date.now() >= state.input.giveUpAt) return false;
@@ -114,10 +106,7 @@ async function handedOver(state: State): Promise<boolean> {
   }
 }
 
-/**
- * On the route's own queue, for as long as the e-mail may go: what got no answer is settled by the provider's idempotency key, and
- * where it has none never repeated. The heartbeat finds a lost worker sooner than the time-out would.
- */
+// Only a provider's idempotency key lets an unanswered attempt be repeated. The heartbeat detects a lost worker before the time-out.
 function handOver({ input, route }: State) {
   return proxyActivities<ReturnType<typeof emailActivities>>({
     taskQueue: routeQueue(route),
@@ -129,7 +118,6 @@ function handOver({ input, route }: State) {
   }).handOver;
 }
 
-/** Delivers events as they come, until the wait for them is over. */
 async function follow(state: State): Promise<void> {
   const { input, events } = state;
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: 'sent' }]);
@@ -150,12 +138,12 @@ async function follow(state: State): Promise<void> {
 async function end(state: State): Promise<string> {
   const status = await local.endEmail(state.id);
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
-  // What came while that was written down.
+  // Events that arrived while that was stored.
   while (state.events.length > 0) await deliverEvents(state.events.splice(0));
   return status;
 }
 
-/** Events of an e-mail whose workflow is over: delivers them, and nothing else, whatever became of it. */
+/** The e-mail's workflow has ended before: only delivers the events. */
 async function deliverLate({ events }: State): Promise<string> {
   setCurrentDetails('Delivers events that came late.');
   do await deliverEvents(events.splice(0));

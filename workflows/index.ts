@@ -1,4 +1,3 @@
-/** Every workflow the workers run. */
 export { email } from './email.ts';
 export { senderDomains } from './regularWork.ts';
 export { inbound } from './inbound.ts';

@@ -9,13 +9,10 @@ import {
 import { SEARCH_ATTRIBUTES } from './contracts.ts';
 import { headerOf, IDS_HEADER, TRACE_HEADER } from './headers.ts';
 
-/** What the worker listens to. Replays report nothing. */
+/** Calls from workflows to the worker. Replays make none. */
 export interface TraceSinks extends Sinks {
   trace: {
-    /**
-     * @param headers with the trace that the workflow was started in
-     * @param outcome the status that it came to, `completed` or `failed`
-     */
+    /** @param headers with the trace that the workflow was started in. @param outcome the final status, else `completed` or `failed` */
     ended(headers: Headers, seconds: number, outcome: string): void;
   };
 }
@@ -23,11 +20,9 @@ export interface TraceSinks extends Sinks {
 const { trace } = proxySinks<TraceSinks>();
 
 /**
- * Hands on the trace of whoever started the workflow, to activities and to the workflow's next run; and to local activities the ids of its
- * account and request, for their log lines: ordinary ones take turns under the account's id and have it there; what a local one is given
- * is not in the history.
- *
- * It schedules nothing, draws no random numbers and waits for nothing, so that a history replays the same with and without a trace.
+ * Passes the starter's trace to activities and to the next run; to local activities also the ids of account and request, for their logs.
+ * (Others have the account as fairness key.) Schedules, draws and awaits nothing, so that a history replays the same with and without a
+ * trace.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   let traced: Headers = {};
@@ -40,7 +35,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           if (payload === undefined) return next(input);
           traced = { [TRACE_HEADER]: payload };
           const running = next(input);
-          // Beside the workflow's own promise, whose course stays as it is.
+          // Not chained into the workflow's own promise, which would change its replay.
           running.then(
             (result) => reportEnd(traced, outcomeOf(result)),
             (error: unknown) => {

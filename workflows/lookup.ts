@@ -11,7 +11,7 @@ import type { lookupActivities, lookupRefundActivities } from '../activities/loo
 import type { LookupState } from '../domain/submission.ts';
 import { lookupQueue, type LookupInput } from './contracts.ts';
 
-// One database transaction each, keyed by the look-up: repeated until the database answers.
+// One database transaction each, idempotent: retried until the database answers.
 const local = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof lookupRefundActivities>
 >({
@@ -19,13 +19,10 @@ const local = proxyLocalActivities<
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
-/**
- * One number look-up from its charge to its end: charge, ask the provider, store the result or refund. Its id is the look-up's. The number
- * and the result stand in the database alone.
- */
+/** One look-up, with its id as workflow id: charge, query, result or refund. Number and result are stored in the database only. */
 export async function lookup(input: LookupInput): Promise<LookupState> {
   const id = workflowInfo().workflowId;
-  // It lasts seconds and moves money: a cancel in the Temporal UI does not interrupt it.
+  // It takes seconds and moves money: a cancel in the Temporal UI must not interrupt it.
   const outcome = await CancellationScope.nonCancellable(async () => {
     await local.charge(id);
     return await ask(id, input.route);
@@ -38,8 +35,7 @@ export async function lookup(input: LookupInput): Promise<LookupState> {
 
 async function ask(id: string, route: string): Promise<LookupState> {
   setCurrentDetails(`Charged: waits for the route ${route} to answer.`);
-  // Asked once: providers bill every question. The caller waits 8 s in all. What has waited so long for its turn that the answer would
-  // come later is not asked.
+  // One attempt: providers bill every query. The caller waits 8 s in all; a query that would be answered later than that is not made.
   const { lookUp } = proxyActivities<ReturnType<typeof lookupActivities>>({
     taskQueue: lookupQueue(route),
     scheduleToStartTimeout: '5s',

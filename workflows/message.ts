@@ -33,18 +33,15 @@ import {
 import type { submissionActivities } from '../activities/submission.ts';
 import { deliverEvents } from './webhooks.ts';
 
-/**
- * One message from its charge to its end: charge, wait for the send time, submit, wait for the delivery report, notify
- * the customer's webhook. Its id is the message's id. What is true now stands in the database; what happens next, here.
- */
+/** One message, its id the workflow id: charge, wait for the send time, submit, wait for the delivery report, notify the webhook. */
 export async function message(input: MessageInput): Promise<MessageResult> {
   const state = newState(input);
   registerHandlers(state);
   const root = CancellationScope.current();
-  // Nothing that moves money or a message is ever interrupted.
+  // No cancellation interrupts a step that moves money or a message.
   const status = await CancellationScope.nonCancellable(async () => {
     const final = await fromChargeToEnd(state);
-    // A cancel that came too late to be looked at is refused.
+    // A cancel that came too late is refused.
     state.cancelStatus ??= final;
     await condition(allHandlersFinished);
     return final;
@@ -54,7 +51,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   return { status };
 }
 
-/** From status to status, by the moves of `domain/statuses.ts` (v2.3.0, States and transitions). */
+/** Follows the transitions of `domain/statuses.ts` (v2.3.0, States and transitions). */
 async function fromChargeToEnd(state: MessageState): Promise<string> {
   await local.charge(state.id);
   // scheduled → queued; or cancelled, expired
@@ -75,10 +72,7 @@ async function end(state: MessageState, outcome: SubmissionOutcome): Promise<str
   return status;
 }
 
-/**
- * Waits for the account, which is suspended, unless something came since `seen`. Null: the database is to be asked again;
- * else how the message has ended meanwhile.
- */
+/** Waits for a suspended account, unless woken since `seen`. @returns null: ask the database again; else how the message has ended */
 async function pause(state: MessageState, seen: number): Promise<SubmissionOutcome | null> {
   const { id, input } = state;
   setCurrentDetails(
@@ -95,10 +89,7 @@ async function pause(state: MessageState, seen: number): Promise<SubmissionOutco
   return (await cancelMessage(id)).end;
 }
 
-/**
- * A scheduled message: waits for its send time, or a cancel.
- * @returns null: it is queued; else how it has ended without a submit
- */
+/** Waits for the send time or a cancel. @returns null: queued; else how the message has ended without a submit */
 async function scheduled(state: MessageState): Promise<SubmissionOutcome | null> {
   const { id, input } = state;
   if (input.sendAt === null) return null;
@@ -113,7 +104,6 @@ async function scheduled(state: MessageState): Promise<SubmissionOutcome | null>
   return await release(state);
 }
 
-/** Its send time has come: it is queued, as soon as its account is active. */
 async function release(state: MessageState): Promise<SubmissionOutcome | null> {
   for (;;) {
     const seen = state.wakeCount;
@@ -130,10 +120,7 @@ async function release(state: MessageState): Promise<SubmissionOutcome | null> {
 
 type Submitted = SubmissionOutcome | MovedOn | PausedSubmission;
 
-/**
- * A queued message: is submitted, by another route where its own cannot, and when its account is active.
- * @returns what the provider said of it, `unanswered` where it said nothing, or how the message has ended without that
- */
+/** Submits, moving between routes and pausing as needed. @returns how it was answered, or how it has ended without a submit */
 async function queued(state: MessageState): Promise<SubmissionOutcome> {
   for (;;) {
     const seen = state.wakeCount;
@@ -148,7 +135,6 @@ async function queued(state: MessageState): Promise<SubmissionOutcome> {
   }
 }
 
-/** Submits by the message's route. */
 async function submit(state: MessageState): Promise<Submitted> {
   const { id, input, route } = state;
   if (Date.now() >= input.giveUpAt) return await local.expire(id);
@@ -173,10 +159,7 @@ async function submit(state: MessageState): Promise<Submitted> {
   }
 }
 
-/**
- * The submit of the route's own queue. Retried for as long as the message may be delivered: a repeated attempt submits only
- * what certainly was not taken. The heartbeat finds a lost worker sooner than the time-out would.
- */
+// Retried while the message is valid: an attempt submits only what certainly was not accepted. The heartbeat detects a lost worker early.
 function routeSubmit({ input, route }: MessageState) {
   return proxyActivities<ReturnType<typeof submissionActivities>>({
     taskQueue: routeQueue(route),
@@ -188,50 +171,44 @@ function routeSubmit({ input, route }: MessageState) {
   }).submit;
 }
 
-/** By whoever has the workflow, where the route can take it without waiting. Null: it is to go through the route's queue. */
+/** Submits within the workflow task if the route can without waiting; null: through the route's queue. */
 async function submitHere(state: MessageState): Promise<Submitted | null> {
   const { id, moves, route } = state;
   if (moves > 0) return null;
   try {
     return await submitInTask(id, route);
   } catch (error) {
-    // Broken off for another reason, the end of its worker say, it is not given up.
+    // Only a cancel gives the message up; any other failure, such as a worker's shutdown, leaves it to the queue.
     if (CancellationScope.current().consideredCancelled) throw error;
     return null;
   }
 }
 
-// Most reports come sooner: the search attribute names those that wait for theirs.
+// Most reports arrive sooner: the search attribute is for messages that wait longer.
 const SHOW_SENT_AFTER_MS = 60_000;
 
 const OUTCOME_PATIENCE_MS = 60_000;
 
-// An SMSC that says late, again and again, that it has not taken a message gets it less and less often.
+// Back-off for an SMSC that rejects the same message late again and again.
 const HELD_REST_MS = 1_000;
 const HELD_REST_MAX_MS = 600_000;
 
 type Waiting = 'sent' | 'unanswered';
 
-/** An outcome that is not the message's last. */
 type Followed = SubmissionOutcome & { status: Waiting };
 
-/** Whether the message goes on after this. */
 function isFollowed(outcome: SubmissionOutcome): outcome is Followed {
   return outcome.status === 'sent' || outcome.status === 'unanswered';
 }
 
-/**
- * A submitted message: its route has it, or nobody knows whether that has. Notifies the webhook and waits for its delivery
- * report; submits it again where the SMSC says late that it has not taken it.
- * @returns what is true of it next
- */
+/** Notifies the webhook and waits for the delivery report; submits again if the SMSC rejects late. @returns the next outcome */
 async function sent(state: MessageState, outcome: Followed): Promise<SubmissionOutcome> {
   const { status } = outcome;
   state.unanswered = status === 'unanswered';
   describe(state, status);
   await notify(state, outcome);
   const next = await nextOutcome(state, status);
-  // Staff may decide all the while that it rests: other parts of it can be unanswered.
+  // Still unanswered during the pause: staff may decide on other parts.
   if (next.status === 'held' && status === 'unanswered') await restAfterHeld(state);
   state.unanswered = false;
   return next.status === 'held' ? await queued(state) : { ...next, status: next.status };
@@ -252,7 +229,7 @@ function describe(state: MessageState, status: Waiting): void {
   show(state, status);
 }
 
-/** The next thing the delivery reports say; at the end of the wait, that the message has expired. */
+/** The next outcome; expires the message at the end of the wait. */
 async function nextOutcome(
   state: MessageState,
   status: Waiting,
@@ -261,13 +238,13 @@ async function nextOutcome(
   if (state.shown !== status && !(await outcomeWithin(state, SHOW_SENT_AFTER_MS))) show(state, status);
   if (!(await outcomeWithin(state, input.giveUpAt - Date.now()))) {
     const over = await local.expire(id);
-    // Else reports won the race in the database: their outcome is on its way.
+    // Otherwise delivery reports won the race in the database, and their outcome is on its way.
     if (over.status === 'expired' || !(await outcomeOnItsWay(state))) return over;
   }
   return outcomes.shift()!;
 }
 
-/** False: it came before the moment that Temporal was restored to, and does not come again. */
+/** False: the outcome arrived before the moment that Temporal was restored to, and is not repeated. */
 async function outcomeOnItsWay({ outcomes }: MessageState): Promise<boolean> {
   return await condition(() => outcomes.length > 0, OUTCOME_PATIENCE_MS);
 }
@@ -285,7 +262,7 @@ async function restAfterHeld(state: MessageState): Promise<void> {
   state.heldLate += 1;
 }
 
-/** Delivers the events of an outcome, each once, whoever names it. */
+// Several outcomes may name the same event: it is delivered once.
 async function notify({ notified }: MessageState, { events }: SubmissionOutcome): Promise<void> {
   const left = events.filter((event) => !notified.has(event));
   for (const event of left) notified.add(event);

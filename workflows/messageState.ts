@@ -24,7 +24,7 @@ import {
 } from './contracts.ts';
 import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
 
-/** One database transaction each, keyed by the message: repeated until the database answers. */
+/** One database transaction each, idempotent: retried until the database answers. */
 export const local = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof messageActivities>
 >({
@@ -32,44 +32,37 @@ export const local = proxyLocalActivities<
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
-/**
- * A submit made once: what it leaves open goes the ordinary way. No shorter than that way's time-out, since a submit that is
- * left to itself would look like one that nobody answered.
- */
+// One attempt; the route's queue takes over. Time-out as in the queue: a submit still under way must not pass for an unanswered one.
 export const { submitInTask } = proxyLocalActivities<ReturnType<typeof quickSubmissionActivities>>({
   startToCloseTimeout: '10m',
   retry: { maximumAttempts: 1 },
 });
 
-/** What one run of the workflow knows of its message. */
 export interface MessageState {
   readonly id: string;
   readonly input: MessageInput;
-  /** True from its send time on: it is not cancelled any more. */
+  /** Set at the send time: can no longer be cancelled. */
   submitting: boolean;
   cancelRequested: boolean;
-  /** What a cancel came to, for those who asked for it. */
+  /** Result of a cancel, for its callers. */
   cancelStatus: string | undefined;
   route: string;
-  /** How often it has moved to another route. */
   moves: number;
-  /** The submit under way. */
+  /** Scope of the submit under way. */
   submission: CancellationScope | undefined;
-  /** Its last submit was left unanswered. */
   unanswered: boolean;
-  /** How often the SMSC has said late that it has not taken it. */
+  /** How often the SMSC has rejected it late. */
   heldLate: number;
-  /** What its delivery reports came to, and staff decided, that is not dealt with yet; the first one first. */
+  /** Outcomes of delivery reports and of staff's decisions still to be handled, oldest first. */
   readonly outcomes: MessageOutcome[];
-  /** Raised by whatever a paused message may go on for. */
+  /** Counts the signals and updates that may wake a paused message. */
   wakeCount: number;
-  /** The status in the search attributes. */
+  /** Status in the search attributes. */
   shown: string;
-  /** Events that were delivered, or are being delivered. */
+  /** Events delivered or being delivered. */
   readonly notified: Set<string>;
 }
 
-/** The state at the start of a run. */
 export function newState(input: MessageInput): MessageState {
   return {
     id: workflowInfo().workflowId,
@@ -89,31 +82,30 @@ export function newState(input: MessageInput): MessageState {
   };
 }
 
-/** Shows a status in the search attributes. */
 export function show(state: MessageState, status: string): void {
   if (status === state.shown) return;
   state.shown = status;
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
 }
 
-/** The message takes a route from now on; the search attributes show it. */
+/** Sets the route, also in the search attributes. */
 export function takeRoute(state: MessageState, next: string): void {
   if (next === state.route) return;
   state.route = next;
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.route, value: next }]);
 }
 
-/** Until when the message may be delivered, as text. */
+/** The end of the message's validity, ISO 8601. */
 export function until({ input }: MessageState): string {
   return new Date(input.giveUpAt).toISOString();
 }
 
-/** Waits for something, for a time of at least a millisecond. @returns whether it came */
+/** Waits for a condition, `ms` but at least 1 ms. @returns whether it became true */
 export async function within(ms: number, summary: string, came: () => boolean): Promise<boolean> {
   return await condition(came, Math.max(ms, 1), { summary });
 }
 
-/** Takes all that may be asked of a message, and said to it, while its workflow runs. */
+/** Registers all signal and update handlers of the `message` workflow. */
 export function registerHandlers(state: MessageState): void {
   takeCancels(state);
   setHandler(resumeSignal, () => void (state.wakeCount += 1), {
@@ -147,7 +139,7 @@ function takeCancels(state: MessageState): void {
   setHandler(cancelSignal, cancel, {
     description: 'Cancels and refunds the message as long as it is scheduled.',
   });
-  // Temporal's own cancel means the same as the signal.
+  // A cancel in the Temporal UI means the same as the signal.
   CancellationScope.current().cancelRequested.catch(cancel);
 }
 
@@ -159,10 +151,9 @@ function takeOutcomes(state: MessageState): void {
   setHandler(outcomeUpdate, take, { description: 'What the delivery reports of all parts come to.' });
 }
 
-/** What staff decides of a message whose submit was left unanswered. */
 function takeDecisions(state: MessageState): void {
   const { id, outcomes } = state;
-  // While parts are being submitted, others may be unanswered: the database knows.
+  // During a submit other parts may be unanswered: the database decides.
   const validator = (): void => {
     if ((!state.unanswered && state.submission === undefined) || outcomes.length > 0) throw notUnanswered();
   };
@@ -181,7 +172,7 @@ function takeDecisions(state: MessageState): void {
       const { status, events } = await CancellationScope.nonCancellable(() => local.giveUp(id));
       if (status !== 'failed') throw notUnanswered();
       outcomes.push({ status, events });
-      // Some of it may wait for its route meanwhile, for as long as the message may be delivered.
+      // The rest may still wait for its route, for as long as the message is valid.
       state.submission?.cancel();
     },
     { description: 'Gives an unanswered message up: failed and refunded.', validator },
@@ -199,13 +190,12 @@ function notCancellable(): ApplicationFailure {
   );
 }
 
-/** What a cancel came to: the message's status afterwards, and its end where that is cancelled. */
 interface CancelOutcome {
   status: string;
   end: SubmissionOutcome | null;
 }
 
-/** Cancels and refunds a message that is still scheduled. Its status comes alone where nobody is to be notified of it. */
+/** Cancels and refunds a message that is still scheduled. `local.cancelMessage` returns a bare status if it caused no events. */
 export async function cancelMessage(id: string): Promise<CancelOutcome> {
   const answer = await local.cancelMessage(id);
   const { status, events } = typeof answer === 'string' ? { status: answer, events: [] } : answer;

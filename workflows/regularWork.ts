@@ -4,22 +4,19 @@ import type { reconciliationActivities } from '../activities/reconciliation.ts';
 import type { DomainsLookedAt, Tally } from './contracts.ts';
 import type { senderDomainActivities } from '../activities/senderDomains.ts';
 
-// Both may be repeated from their beginning, and go on where they stopped: however much there is, the next night brings more.
+// Both continue where an interrupted attempt or run stopped.
 const { deleteLeftovers, eraseContents } = proxyActivities<ReturnType<typeof maintenanceActivities>>({
   startToCloseTimeout: '12h',
   heartbeatTimeout: '1m',
   retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 5 },
 });
 
-/** Deletes what is of no use any more: old idempotency records, logs. Started by the schedule `clean-up`. */
+/** Deletes old idempotency records, logs and other leftovers. Started by the schedule `clean-up`. */
 export async function cleanUp(): Promise<Removed> {
   return shown('Deleted', await deleteLeftovers());
 }
 
-/**
- * Takes texts and numbers out of messages, replies, clicks and look-ups after the configured time; what reports count stays.
- * Started by the schedule of the same name.
- */
+/** Erases texts and numbers past the retention period; the figures of reports stay. Started by the schedule of the same name. */
 export async function retention(): Promise<Removed> {
   return shown('Erased', await eraseContents());
 }
@@ -30,14 +27,13 @@ function shown(what: string, removed: Removed): Removed {
   return removed;
 }
 
-// Each step may be repeated from its beginning. What does not come through is left to the next run, minutes later.
+// Steps may be repeated from the beginning; what fails is left to the next run, minutes later.
 const steps = proxyActivities<ReturnType<typeof reconciliationActivities>>({
   startToCloseTimeout: '15m',
   heartbeatTimeout: '1m',
   retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 5 },
 });
 
-/** What a run does, by the names of what it comes to, and what to say of it meanwhile. */
 const STEPS: Record<string, { step: keyof typeof steps; details: string }> = {
   openMessages: { step: 'reconcileOpen', details: 'Looks whether open messages have their workflows.' },
   webhookEvents: { step: 'reconcileEvents', details: 'Looks for webhook events that nobody delivers.' },
@@ -49,9 +45,8 @@ const STEPS: Record<string, { step: keyof typeof steps; details: string }> = {
 };
 
 /**
- * Holds ledger, messages and workflows against one another: repairs what it safely can, and reports the rest in the table
- * `findings`. A step that fails keeps none of the others from being done, nor staff from being told: then the run fails. Started by
- * the schedule of the same name.
+ * Reconciles ledger, messages and workflows: repairs what it safely can and reports the rest in the table `findings`. A failed step does
+ * not stop the others, but fails the run. Started by the schedule of the same name.
  */
 export async function reconciliation(): Promise<Record<string, Tally>> {
   const found: Record<string, Tally> = {};
@@ -70,15 +65,14 @@ export async function reconciliation(): Promise<Record<string, Tally>> {
   return found;
 }
 
-// It may be repeated from its beginning, and goes on with those that were not looked at. What is not done the next run does. Some looks at a
-// time take their ten seconds each where DNS does not answer.
+// A repeated attempt continues with the domains not checked yet. Each takes 10 s, several in parallel, if no DNS server answers.
 const { checkSenderDomains } = proxyActivities<ReturnType<typeof senderDomainActivities>>({
   startToCloseTimeout: '50m',
   heartbeatTimeout: '2m',
   retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 5 },
 });
 
-/** Looks whether the DNS records of sender domains are there. Started by the schedule `sender-domains`. */
+/** Checks the DNS records of sender domains. Started by the schedule `sender-domains`. */
 export async function senderDomains(): Promise<DomainsLookedAt> {
   const found = await checkSenderDomains();
   setCurrentDetails(`Looked at ${found.looked}: ${found.verified} verified anew, ${found.lost} lost.`);

@@ -4,34 +4,28 @@ import type { StartableMessage } from '../domain/statuses.ts';
 import type { EmailInput, LookupInput, MessageInput } from './contracts.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
 
-/**
- * Task priority, which the activities of a workflow inherit: priority messages before all others, and single ones
- * before the many of one request. Accounts take turns among equals.
- */
+/** Inherited by activities. Priority messages first, single messages before batches; accounts in round-robin by fairness key. */
 function taskPriority(of: { accountId: string; priority: boolean; batched: boolean }) {
   return { priorityKey: (of.priority ? 1 : 3) + (of.batched ? 1 : 0), fairnessKey: of.accountId };
 }
 
-// Every start is repeatable: a second one finds the running workflow, and none is run again once it has ended.
+// Starts are idempotent: a repeated one finds the running workflow, and none runs again once it has ended.
 const ONCE = {
   workflowIdConflictPolicy: 'USE_EXISTING',
   workflowIdReusePolicy: 'REJECT_DUPLICATE',
-  // A task lost with its worker goes to another one soon enough for the caller to get its answer: the API waits 8 s.
+  // The caller of the API waits 8 s: a task lost with its worker has to be rescheduled well within that.
   workflowTaskTimeout: '4s',
 } as const;
 
-// Nobody waits: better late than begun again and again by a server that is behind.
+// No caller waits: a server under load had better finish late than restart the task again and again.
 const PATIENT = { workflowTaskTimeout: '10s' } as const;
 
-// One that was ended by hand before it was done may be started again: all it does is safe to repeat.
+// A terminated or failed workflow may be started again: all steps are safe to repeat.
 const AGAIN = { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' } as const;
 
-/** As staff read it in the Temporal UI. */
 const CHANNEL_NAMES = { sms: 'SMS', mms: 'MMS', vms: 'Call' } as const;
 
-/**
- * How the `message` workflow of an accepted message is started; its id is the message's. Nothing in here is personal data.
- */
+/** Start options of the `message` workflow. No personal data. */
 export function messageStart(message: StartableMessage) {
   const { id, channel, accountId, requestId, batched, route, sendAt, giveUpAt, priority } = message;
   const input: MessageInput = { accountId, requestId, route, sendAt, giveUpAt, priority };
@@ -53,27 +47,18 @@ export function messageStart(message: StartableMessage) {
   };
 }
 
-/**
- * How the workflow of an accepted message is started again that was lost: terminated, failed, timed out or missing. It does
- * nothing anew that the database knows to be done: what was charged stays charged, what an SMSC may have is not submitted.
- */
+/** Start options for a lost `message` workflow: never charges twice, never submits parts that an SMSC may have. */
 export function messageRestart(message: StartableMessage) {
   return { ...messageStart(message), ...AGAIN };
 }
 
-/**
- * How a workflow is run once more that has completed, in the eyes of a Temporal or a database that was restored: to wait for the report of
- * a message that is sent, to settle a reply, to deliver what is pending. What is done none of them does again.
- */
+/** Allows a completed workflow to run again after Temporal or the database was restored. Such a run does only what is still open. */
 export const TO_REPEAT = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
 
-// Run whenever the database has something open, as it may after it was restored: what is done none of these does again.
+// For workflows that only do what the database has as open.
 const WHENEVER = { ...ONCE, ...TO_REPEAT } as const;
 
-/**
- * How the `inbound` workflow of a stored reply is started; its id is the reply's (`in_…`). Whose it is, the workflow finds
- * out.
- */
+/** Start options of the `inbound` workflow. @param id the reply's (`in_…`) */
 export function inboundStart(id: string) {
   return {
     ...WHENEVER,
@@ -85,7 +70,7 @@ export function inboundStart(id: string) {
   };
 }
 
-/** How the `notify` workflow is started, as often as there is something to deliver; its id is that of a webhook event (`evt_…`). */
+/** Start options of the `notify` workflow. @param id a webhook event's (`evt_…`) */
 export function notifyStart({ id, accountId }: { id: string; accountId: string }) {
   return {
     ...WHENEVER,
@@ -98,10 +83,7 @@ export function notifyStart({ id, accountId }: { id: string; accountId: string }
   };
 }
 
-/**
- * How the `lookup` workflow is started; its id is the look-up's (`hlr_…`). It goes before all else: its caller waits for
- * the provider's answer, and is refunded when that comes too late.
- */
+/** Start options of the `lookup` workflow (`hlr_…`). Highest priority: the caller waits, and a late answer is refunded. */
 export function lookupStart({ id, accountId, route }: StartableLookup) {
   const input: LookupInput = { route };
   return {
@@ -118,7 +100,7 @@ export function lookupStart({ id, accountId, route }: StartableLookup) {
   };
 }
 
-/** How the `resend` workflow of a webhook event is started; its id is the event's with the round (`evt_…-1`). */
+/** Start options of the `resend` workflow. @param id the event's with the round (`evt_…-1`) */
 export function resendStart({ id, accountId }: { id: string; accountId: string }) {
   return {
     ...WHENEVER,
@@ -127,17 +109,16 @@ export function resendStart({ id, accountId }: { id: string; accountId: string }
     args: [] as [],
     typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]),
     staticSummary: 'Webhook event delivered again',
-    // Behind everything that is delivered for the first time.
+    // After first deliveries.
     priority: { priorityKey: 5, fairnessKey: accountId },
   };
 }
 
-/** An e-mail, as far as its workflow is started with it. */
 export interface StartableEmail extends Omit<EmailInput, 'stage'> {
   id: string;
 }
 
-/** How the `email` workflow of an accepted e-mail is started; its id is the e-mail's (`em_…`). */
+/** Start options of the `email` workflow (`em_…`). */
 export function emailStart({ id, ...email }: StartableEmail) {
   const { accountId, requestId, route } = email;
   return {
@@ -157,15 +138,12 @@ export function emailStart({ id, ...email }: StartableEmail) {
   };
 }
 
-/** How the lost workflow of an accepted e-mail is started again: what a provider has is not handed over again. */
+/** Start options for a lost `email` workflow. What a provider may have is not handed over again. */
 export function emailRestart(email: StartableEmail) {
   return { ...emailStart(email), ...AGAIN };
 }
 
-/**
- * How events are brought to an e-mail's workflow, with a signal: one that has ended runs once more, to deliver them and nothing
- * else.
- */
+/** For a signal-with-start of late events: a workflow that has ended runs once more, only to deliver them. */
 export function emailLateStart(email: StartableEmail) {
   const start = emailStart(email);
   const input: EmailInput = { ...start.args[0], stage: 'late' };

@@ -1,9 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 
-/**
- * Waits for the start of a workflow that somebody else may have started before, and that may have ended since.
- * @returns null where it was
- */
+/** Awaits the start of a workflow. @returns null if it was started before, running or ended */
 export async function startOnce<Started>(starting: Promise<Started>): Promise<Started | null> {
   try {
     return await starting;

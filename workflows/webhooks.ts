@@ -12,20 +12,19 @@ import type { quickWebhookActivities, webhookActivities } from '../activities/we
 import { ATTEMPT_TIMEOUT_MS, ATTEMPTS, pauseAfterAttempt } from '../domain/webhooks.ts';
 import { type NotifyResult, WEBHOOKS_QUEUE } from './contracts.ts';
 
-// An attempt, and the writing down of how it went.
+// The attempt and storing its result.
 const STEP_MS = 2 * ATTEMPT_TIMEOUT_MS;
 const FIRST_PAUSE_MS = pauseAfterAttempt(1)!;
 const LAST_PAUSE_MS = pauseAfterAttempt(ATTEMPTS - 1)!;
 
-// Made once: what comes of it stands in the database, and the activity goes on from there.
+// One attempt: the result is in the database, and the activity continues from there.
 const { notifyInTask } = proxyLocalActivities<ReturnType<typeof quickWebhookActivities>>({
   startToCloseTimeout: STEP_MS,
   retry: { maximumAttempts: 1 },
 });
 
-// The activity counts the attempts it made, and names the pause after each, so an attempt lost with its worker is made
-// again instead of being taken from the receiver. After such a loss alone the pauses are those of this policy. All are of one
-// priority, whatever their message's is: none but accounts' turns decides whose receiver is notified first.
+// The activity counts attempts in the database and sets the delay after each, so one lost with its worker is repeated, not counted; only
+// then this policy's delays apply. One priority for all: only fairness among accounts decides which receiver is notified first.
 function webhooksQueue(accountId: string | undefined) {
   return proxyActivities<ReturnType<typeof webhookActivities>>({
     taskQueue: WEBHOOKS_QUEUE,
@@ -41,10 +40,9 @@ function webhooksQueue(accountId: string | undefined) {
 }
 
 /**
- * Delivers webhook events one after the other; one that no attempt delivers is given up, and the next one follows. A receiver known to be
- * quick gets its first attempt within the workflow task.
- * @param deliveries ids of events, with the round where they are delivered again (`evt_…-1`)
- * @param accountId whose they are, where the workflow was not started as that account's
+ * Delivers webhook events in sequence, giving up exhausted ones; first attempts at quick receivers are made within the workflow task.
+ * @param deliveries event ids, with the round if redelivered (`evt_…-1`)
+ * @param accountId the owner, if not set by the workflow's start
  */
 export async function deliverEvents(deliveries: readonly string[], accountId?: string): Promise<void> {
   for (const delivery of deliveries) {
@@ -54,13 +52,13 @@ export async function deliverEvents(deliveries: readonly string[], accountId?: s
     try {
       await webhooksQueue(accountId).deliverWebhook(delivery);
     } catch (error) {
-      // By hand, in Temporal: it stays pending, and the reconciliation finds it.
+      // Ended by hand in Temporal: it stays pending, and the reconciliation finds it.
       log.warn('a webhook delivery ended without a result', { error, delivery });
     }
   }
 }
 
-// One database statement each, repeated until the database answers.
+// One database statement each: retried until the database answers.
 const { charge: settleReservation, takePendingEvents } = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof quickWebhookActivities>
 >({
@@ -68,11 +66,7 @@ const { charge: settleReservation, takePendingEvents } = proxyLocalActivities<
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
-/**
- * Delivers the pending webhook events of something that has no workflow of its own to do that: a link that was clicked for the first time,
- * a sender domain, or whatever lost its workflow. Its id is that of one of the events. A cancel changes nothing: what has happened is
- * delivered.
- */
+/** Delivers events of links, sender domains and lost workflows; its id is one of the events'. A cancel has no effect. */
 export async function notify(): Promise<NotifyResult> {
   return await CancellationScope.nonCancellable(async () => {
     let delivered = 0;
@@ -85,10 +79,7 @@ export async function notify(): Promise<NotifyResult> {
   });
 }
 
-/**
- * One event delivered again, with the usual attempts. Its id is the event's with the round. A cancel changes nothing: it
- * ends within seconds.
- */
+/** Redelivers one event with the usual attempts; the workflow id is the event's with the round. A cancel has no effect. */
 export async function resend(): Promise<void> {
   const { workflowId } = workflowInfo();
   await CancellationScope.nonCancellable(async () => {

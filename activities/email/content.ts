@@ -4,8 +4,8 @@ import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.
 import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 
 /**
- * An e-mail as it is handed over: the same at every try. Addresses that were suppressed when it was accepted are left out. Its files are
- * read while they are sent. Where its domain was removed after a first try there is no key, which only a first try needs.
+ * The same at every attempt, without suppressed addresses; attachments are streamed. A removed domain has no DKIM key left, which only the
+ * first attempt needs.
  * @throws DecryptionError when the domain's key cannot be read
  */
 export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, shortUrl: string): SubmitEmail {
@@ -42,7 +42,7 @@ export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, sh
   };
 }
 
-/** @throws Error where some of the file is gone: the e-mail was over meanwhile, and nobody is to get it cut short */
+// Throws if the file is incomplete: the e-mail has ended and been erased meanwhile, and must not be sent cut short.
 async function* piecesOf(sql: Sql, id: string, number: number, bytes: number): AsyncGenerator<Buffer> {
   let read = 0;
   for (let piece = 0; ; piece += 1) {
@@ -54,10 +54,7 @@ async function* piecesOf(sql: Sql, id: string, number: number, bytes: number): A
   if (read !== bytes) throw new Error(`${read} of ${bytes} octets of file ${number} of ${id} are there`);
 }
 
-/**
- * What the answer to a hand-over says of the e-mail as events: that it is sent, where the provider has no event for that, and the
- * addresses that it was not taken for. The same again for the same e-mail.
- */
+/** Events that the answer implies: `sent` if the provider reports none itself, a bounce per refused address. Event ids never change. */
 export function answerEvents(
   { id }: Pick<OpenEmail, 'id'>,
   {

@@ -29,45 +29,41 @@ import { routeUnavailable, throttled, unknownEmail, usualPause } from '../failur
 import { untilStored } from '../submission/storing.ts';
 import { answerEvents, submitEmailOf } from './content.ts';
 
-/** What handing over on one route needs. */
 export interface HandingOver {
   sql: Database;
   provider: Provider;
   pacer: Pacer;
   secretsKey: Buffer;
-  /** Where unsubscribe links lead: with scheme, without a slash at the end. */
+  /** Base URL of unsubscribe links: with scheme, without a trailing slash. */
   shortUrl: string;
   routing: () => Promise<Routing>;
-  /** Of the hand-overs under way here, by account. */
   places: Semaphore<string>;
-  /** Of the e-mails of each suspended account, and of each domain that find no route to move to. */
+  /** Keys: suspended accounts, and account and domain of e-mails that no route takes. */
   retries: RetryPace;
   emailEvents: Pick<EmailEvents, 'catchUp'>;
-  /** Notified how every hand-over was answered, after how many milliseconds, and what may itself be to blame. */
+  /** Gets each answer, the milliseconds it took, and what may itself be to blame. */
   onAnswer: (answer: SubmitAnswer, ms: number, suspect: Suspect) => void;
 }
 
-// While hand-overs are quick a place is free sooner; behind slow ones whoever waits for longer keeps other accounts' from being looked at.
+// Behind slow hand-overs a longer wait would only keep other accounts' tasks from being polled.
 const PLACE_WAIT_MS = 500;
-// A suspended account may be active again any time, and may have a hundred thousand e-mails that ask whether it is.
+// The account may be reactivated any time, and up to a hundred thousand e-mails poll for it.
 const SUSPENDED_LEAST_MS = 60_000;
 const SUSPENDED_MOST_MS = 600_000;
-// An e-mail without an answer is asked about again after half of the time that it has been so: a provider that is ill for hours is not asked
-// every few seconds about each.
+// An unanswered e-mail is retried after half of its age: a provider that is down for hours is not polled every few seconds for each.
 const SETTLE_LEAST_MS = 5_000;
 const SETTLE_MOST_MS = 5 * 60_000;
-// A provider's key is not used in its last minutes: the clocks differ, and a hand-over takes its time.
+// The idempotency key is not used in its last minutes: clocks differ, and a hand-over takes time.
 const SETTLE_MARGIN_MS = 10 * 60_000;
-// An earlier try that was lost may still be answered, and its answer takes a while to be stored.
+// A lost attempt may still be answered, and its answer be stored.
 const STORED_WITHIN_MS = 30_000;
 const LOOK_AGAIN_MS = 10_000;
-// One that moved before stays on a broken route for a while: avoids ping-pong between two failing routes.
+// A moved e-mail stays on a broken route for a while: no ping-pong between two failing routes.
 const MOVE_AGAIN_MS = 60_000;
 
 /**
- * Hands an e-mail over by this route.
- * @param moves how often it has moved to another route so far
- * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again; `UnknownEmail`, for good
+ * @param moves how often the e-mail has moved to another route
+ * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, retryable; `UnknownEmail`, not retryable
  */
 export async function handOverEmail(handing: HandingOver, id: string, moves: number): Promise<HandedOver> {
   const { sql, provider } = handing;
@@ -92,7 +88,6 @@ export async function handOverEmail(handing: HandingOver, id: string, moves: num
   return await takeAnswer(handing, gate, email, { answer, claim, moves });
 }
 
-/** The wait for a place of its account's. */
 function placeSoon(): Limit {
   const { attempt } = Context.current().info;
   return {
@@ -101,7 +96,7 @@ function placeSoon(): Limit {
   };
 }
 
-/** What keeps an e-mail from being handed over here and now; null when nothing does. */
+/** Why the e-mail is not to be handed over here and now; null: it is. */
 async function preSubmitCheck(
   handing: HandingOver,
   email: OpenEmail,
@@ -109,7 +104,7 @@ async function preSubmitCheck(
 ): Promise<HandedOver | null> {
   const { sql, provider, retries } = handing;
   const { id, accountId, status, submission, route } = email;
-  // An earlier attempt came this far and its result was lost, or an event proved it.
+  // An earlier attempt got an answer and its result was lost, or an event proved the hand-over.
   if (status !== 'queued') return { status: isOver(status) ? 'failed' : 'sent' };
   if (route !== provider.name) return { status: 'moved', route };
   if (submission === 'submitting' || submission === 'unanswered') {
@@ -132,7 +127,7 @@ async function preSubmitCheck(
   return null;
 }
 
-/** Whether the provider, asked again with the same id, still says what became of the first time. */
+/** Whether a repeat with the same idempotency key is safe, and still yields the first attempt's result. */
 function canSettle(gate: EmailGate | undefined, { firstSubmittedAt, keyScope, now }: OpenEmail): boolean {
   const settlesForMs = gate?.settlesForMs ?? 0;
   return (
@@ -143,19 +138,17 @@ function canSettle(gate: EmailGate | undefined, { firstSubmittedAt, keyScope, no
   );
 }
 
-/** How long the last try may still be answered, and its answer be stored, in milliseconds. */
+// Milliseconds in which the last attempt may still be answered and its answer stored.
 function answeredWithin(gate: EmailGate | undefined, { firstSubmittedAt, now }: OpenEmail): number {
   if (gate === undefined || firstSubmittedAt === null) return 0;
   return firstSubmittedAt.getTime() + gate.answersWithinMs + STORED_WITHIN_MS - now;
 }
 
-/** How long to wait before the provider is asked again what became of an e-mail. */
 function settlePause({ firstSubmittedAt, now }: OpenEmail): number {
   const ageMs = firstSubmittedAt === null ? 0 : now - firstSubmittedAt.getTime();
   return Math.min(Math.max(ageMs / 2, SETTLE_LEAST_MS), SETTLE_MOST_MS);
 }
 
-/** How long to wait before it is looked again whether an account is still suspended: twice as long at each try. */
 function suspendedPause(): number {
   const doublings = Math.min(Context.current().info.attempt - 1, 10);
   return Math.min(SUSPENDED_LEAST_MS * 2 ** doublings, SUSPENDED_MOST_MS);
@@ -203,7 +196,7 @@ async function leave(
   return { claim, answer };
 }
 
-/** Takes a try back that the provider certainly has not got. @param claim its number; null: it never came to leave */
+/** Undoes an attempt that certainly did not reach the provider. @param claim its number; null: never claimed */
 async function putBack(
   sql: Database,
   email: OpenEmail,
@@ -215,7 +208,7 @@ async function putBack(
   const first = submission === 'waiting';
   await untilStored(async () => {
     if (await putEmailBack(sql, id, { claim, first, code })) return;
-    // Its workflow waits for events of it and hands nothing over any more: whoever stood still for so long knows at least that nobody has it.
+    // The workflow no longer hands it over. This attempt, stalled for so long, still knows that the provider never got it.
     if (first) await failEmail(sql, id, 'answered_late', claim);
   });
 }
@@ -229,19 +222,19 @@ async function answerOf(
   try {
     return await gate.submit(email, leaves);
   } catch (error) {
-    // What was not even claimed has not left.
+    // Not even claimed: nothing was sent.
     if (!claimed()) throw error;
     log.error('the provider broke in the middle of a hand-over', { error });
     return { kind: 'unanswered' };
   }
 }
 
-// What an answer says beside that it is sent.
+// Suppresses the `sent` event.
 const NOTHING_SENT = { reportsSent: true } as const;
 
 interface Answered {
   answer: EmailAnswer;
-  /** The number of the try; null where it was answered before it left. */
+  /** The attempt's number; null if it was answered before the claim. */
   claim: number | null;
   moves: number;
 }
@@ -265,7 +258,7 @@ async function takeAnswer(
       return { status: 'sent' };
     }
     case 'refused': {
-      // What changes between tries (the domain, the API key) may be looked at before the key is: the earlier one may have been taken.
+      // The provider may check domain or API key before the idempotency key, so an earlier attempt may still have succeeded.
       if (!first && answer.always !== true) return await stillUnanswered(sql, gate, email, code);
       const said = {
         route: provider.name,
@@ -288,17 +281,13 @@ async function takeAnswer(
       throw tryAgain('the provider asks to try later', answer.retryAfterMs, code);
     case 'broken':
       await back();
-      // What it may have taken stays with it.
+      // The provider may have it from an earlier attempt: not moved to another route.
       if (!first) throw tryAgain('the route does not work', settlePause(email), answer.code);
       return await moveOn(handing, email, answer, moves);
   }
 }
 
-/**
- * Nobody knows whether the provider has it.
- * @param final asked again it would say the same
- * @throws ApplicationFailure where it is asked again
- */
+// Unknown whether the provider has it; `final`: a repeat would be answered the same.
 async function stillUnanswered(
   sql: Database,
   gate: EmailGate,
@@ -312,7 +301,7 @@ async function stillUnanswered(
   return { status: 'unanswered' };
 }
 
-/** Has what an answer said applied at once; where that fails a worker comes to it within seconds. */
+// If this fails, a worker's loop applies them within seconds.
 function applyNow(emailEvents: HandingOver['emailEvents'], { events }: AnswerEvents): void {
   if (events.length === 0) return;
   emailEvents.catchUp().catch((error: unknown) => {
@@ -320,25 +309,20 @@ function applyNow(emailEvents: HandingOver['emailEvents'], { events }: AnswerEve
   });
 }
 
-/** Gives up what was never tried. */
 async function failed(sql: Database, id: string, reason: string): Promise<HandedOver> {
   return ended(id, await failEmail(sql, id, reason, null));
 }
 
-/** @throws ApplicationFailure where it is still to be handed over, since somebody else tries it */
+// Retried if still queued: another attempt is at it.
 function ended(id: string, status: EmailStatus | null): HandedOver {
   if (status === null) throw unknownEmail(id);
   if (status === 'queued') throw tryAgain('it changed while it was to be given up', 0);
   return { status: isOver(status) ? 'failed' : 'sent' };
 }
 
-/** Whether it has ended with nothing handed over. */
 const isOver = (status: OpenEmail['status']): boolean => status === 'failed' || status === 'suppressed';
 
-/**
- * The route cannot: the next one that works, and for which the domain is verified, gets the e-mail.
- * @throws ApplicationFailure `RouteUnavailable`, to be tried again here
- */
+/** Moves the e-mail to the next working route that its domain is verified for. @throws ApplicationFailure `RouteUnavailable` */
 async function moveOn(
   { sql, provider, routing, retries }: HandingOver,
   email: OpenEmail,
@@ -361,14 +345,14 @@ async function moveOn(
   throw routeUnavailable(provider.name, code, retries.beyond(toRoute(email), usualMs) ?? wantedMs);
 }
 
-/** What an e-mail waits for that no route takes: it is verified domain by domain. */
+// Retry key of an e-mail without a route: domains are verified one by one.
 const toRoute = ({ accountId, domain }: OpenEmail): string => `${accountId} ${domain}`;
 
 function tryAgain(why: string, afterMs: number, code: string | null = null): ApplicationFailure {
   return throttled(why, Math.max(afterMs, 100), code);
 }
 
-/** The answer, as the health of a route is judged by. */
+/** The answer in the terms of a route's health. */
 function asSubmitAnswer(answer: EmailAnswer): SubmitAnswer {
   switch (answer.kind) {
     case 'accepted':

@@ -10,27 +10,20 @@ import { throttled } from '../failures.ts';
 import { asEnd, moveOn, putBack, type Submitted, type Submitting, untilStored } from './storing.ts';
 import type { Piece } from './pieces.ts';
 
-/** What an answer makes of an attempt. */
 export type Answered =
   | { kind: 'accepted'; now: StatusChange }
   | { kind: 'unanswered' }
-  /** Nothing more is to be submitted. */
   | { kind: 'over'; submitted: Submitted }
-  /** To be submitted again by this attempt, after so long. */
   | { kind: 'throttled'; retryAfterMs: number };
 
-/** An attempt at a message. */
 export interface Attempt {
   message: SubmittableMessage;
   round: SubmissionRound;
-  /** Epoch milliseconds: until then what is throttled keeps its place. */
+  /** Epoch milliseconds; until then a throttled message is retried by this attempt. */
   deadline: number;
 }
 
-/**
- * Stores how a piece was answered, and whatever follows from that.
- * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again
- */
+/** Stores the answer to a piece and its consequences. @throws ApplicationFailure `Throttled` or `RouteUnavailable`, retryable */
 export async function takeAnswer(
   submitting: Submitting,
   { message, round, deadline: patience }: Attempt,
@@ -51,7 +44,7 @@ export async function takeAnswer(
     case 'refused': {
       const claimedAt = claim?.state === 'claimed' ? claim.at : null;
       const end = await untilStored(() => failSubmission(sql, some, answer.reason, code, claimedAt));
-      // Given up meanwhile, and submitted again by another attempt.
+      // Marked unanswered meanwhile, and submitted again by another attempt.
       if (end.status === 'queued') return { kind: 'unanswered' };
       return { kind: 'over', submitted: asEnd(end) };
     }
@@ -74,14 +67,14 @@ export async function takeAnswer(
 
 type Throttled = SubmitAnswer & { kind: 'throttled' };
 
-/** Puts parts back, and holds the route back: for all workers where it has a rate, else for this one. @returns as `putBack` */
+/** Puts parts back and pauses the route: for all workers if it has a rate, else for this one. @returns false if the claim was lost */
 async function pauseRoute(
   { sql, pacer }: Submitting,
   some: PartsOf,
   claim: PartClaim | null,
   { retryAfterMs, code }: Throttled,
 ): Promise<boolean> {
-  // Others may try too soon without it; what became of this part must be stored whatever comes of it.
+  // Without it other workers only retry too early; the parts' state must be stored in any case.
   const pausing = pacer.pause(retryAfterMs).catch((error: unknown) => {
     log.warn('the route could not be paused for the other workers', { error });
   });

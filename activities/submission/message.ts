@@ -17,16 +17,16 @@ import { takeAnswer } from './answers.ts';
 import { asEnd, asOutcome, type Submitted, type Submitting } from './storing.ts';
 import { piecesOf, submitPiece } from './pieces.ts';
 
-// A throttled part keeps its place: it is tried again here, and goes behind the others only after this long.
+// A throttled message is retried here and keeps its position; only after this long it goes back to the queue.
 const THROTTLED_DEADLINE_MS = 60_000;
-// How often one attempt looks at a message that changes under its hands.
+// How often one attempt rereads a message that changes meanwhile.
 const LOOKS_MAX = 3;
 
 /**
- * Submits all parts of a message that were not submitted before.
- * @param deadline epoch milliseconds: until then what is throttled is tried again here
- * @param looks how often this attempt has looked at the message, with this look
- * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again; `UnknownMessage`, for good
+ * Submits all parts of a message that were not submitted yet.
+ * @param deadline epoch milliseconds: until then a throttled message is retried here
+ * @param looks how often this attempt has read the message, this time included
+ * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, retryable; `UnknownMessage`, not retryable
  */
 export async function submitMessage(
   submitting: Submitting,
@@ -36,7 +36,7 @@ export async function submitMessage(
   looks = 1,
 ): Promise<Submitted> {
   const { sql, provider } = submitting;
-  // What was read of it is no longer so; where that goes on, a later attempt looks, not this one in a loop.
+  // The message has changed since it was read; if that goes on, leave it to a later attempt rather than loop.
   const lookAgain = (): Promise<Submitted> => {
     if (looks >= LOOKS_MAX) throw incomplete();
     return submitMessage(submitting, messageId, round, deadline, looks + 1);
@@ -50,7 +50,7 @@ export async function submitMessage(
 
   const pieces = piecesOf(message, provider);
   if (message.submission === 'submitting') {
-    // An attempt that ended has left its part so. The provider may not come as far as to find that.
+    // Left by an attempt that ended. Done here, as the provider may never get to claim the parts and find that.
     await leavePartsUnanswered(sql, { messageId, parts: pieces.flatMap(({ parts }) => parts) }, null);
   }
   let now: StatusChange = message;
@@ -78,7 +78,7 @@ export async function submitMessage(
       case 'over':
         return answered.submitted;
       case 'throttled':
-        // Read anew afterwards: its recipient may have opted out, its time may be over.
+        // Read again: the recipient may have opted out, or the message expired.
         await delay(answered.retryAfterMs, undefined, { signal: Context.current().cancellationSignal });
         return await submitMessage(submitting, messageId, round, deadline);
     }
@@ -87,19 +87,16 @@ export async function submitMessage(
   return await conclude(sql, messageId);
 }
 
-/**
- * What keeps a message from being submitted here and now.
- * @returns what comes of it then; null when nothing does, `changed` when what was read of it is no longer so
- */
+/** Why a message is not to be submitted here and now; null: it is; `changed`: read it again. */
 async function preSubmitCheck(
   { sql, provider }: Submitting,
   message: SubmittableMessage,
 ): Promise<Submitted | 'changed' | null> {
   const { id } = message;
-  // An earlier attempt came this far and its result was lost: the workflow has still to deliver its events.
+  // An earlier attempt got this far and its result was lost: the workflow still has to deliver the events.
   if (message.status !== 'queued') return asOutcome(message);
   if (message.route !== provider.name) return { status: 'moved', route: message.route };
-  // What a network has some of goes out as a whole.
+  // A message partly submitted is submitted to the end.
   if (message.accountStatus !== 'active' && message.submission === 'waiting') {
     return (await keepBack(sql, message)) ?? 'changed';
   }
@@ -118,10 +115,7 @@ async function preSubmitCheck(
   return asEnd(end);
 }
 
-/**
- * The account may not send: suspended, the message waits for it; closed, it is cancelled and refunded.
- * @returns null where that is no longer so
- */
+/** Pauses a message of a suspended account, cancels and refunds one of a closed account. @returns null if that no longer holds */
 async function keepBack(
   sql: Database,
   { id, accountStatus, events }: SubmittableMessage,
@@ -132,7 +126,7 @@ async function keepBack(
   return (await pauseMessage(sql, id)) ? { status: 'paused' } : null;
 }
 
-/** Parts are without an answer, or this attempt submitted none: what all of them come to. */
+// Some parts are unanswered, or this attempt submitted none: the status results from all parts.
 async function conclude(sql: Database, messageId: string): Promise<Submitted> {
   const concluded = await concludeSubmission(sql, messageId);
   observeSent(concluded.sentAfterSeconds);
@@ -140,7 +134,7 @@ async function conclude(sql: Database, messageId: string): Promise<Submitted> {
   return asOutcome(concluded);
 }
 
-// The SMSC said late that it has not taken a part, or the route takes messages whole now and has some parts of it.
+// The SMSC rejected a part late, or the route now takes whole messages and has only some parts.
 function incomplete(): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURE.routeUnavailable,

@@ -8,14 +8,13 @@ import type { Provider, NotSubmitted } from '../../providers/provider.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
 import { putBack, type Submitting } from './storing.ts';
 
-/** What leaves in one submit. */
+/** What is submitted in one request. */
 export interface Piece {
-  /** All of them where the provider takes messages whole. */
   parts: number[];
   submit: SubmitPart;
 }
 
-/** How a message is handed over: whole where the provider takes it so, else part by part. */
+/** The whole message if the provider takes it so, else one piece per part. */
 export function piecesOf(message: SubmittableMessage, provider: Provider): Piece[] {
   const { encoding, parts } = rulesOf(message.channel).cutAs(message, message.cut);
   const common = {
@@ -40,10 +39,7 @@ export function piecesOf(message: SubmittableMessage, provider: Provider): Piece
   }));
 }
 
-/**
- * Submits one piece.
- * @returns how its parts were found (null: the provider never came so far), and the answer, where it was submitted
- */
+/** @returns the claim (null: the provider never got that far), and the answer if the piece was submitted */
 export async function submitPiece(
   { sql, provider, pacer, onAnswer }: Submitting,
   message: SubmittableMessage,
@@ -85,10 +81,10 @@ async function handOver(
   try {
     return await provider.submit(part, leave);
   } catch (error) {
-    // What was not even claimed has not left.
+    // Not even claimed: nothing was sent.
     if (!claimed()) throw error;
     log.error('the provider broke in the middle of a submit', { error });
-    // A provider that breaks in the middle may have sent the part: only an answer proves that it did not.
+    // It may have sent the part before it broke: only an answer proves that it did not.
     return { kind: 'unanswered' };
   }
 }

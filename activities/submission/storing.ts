@@ -19,13 +19,11 @@ import type { Pacer } from '../../db/routes/pacing.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { routeUnavailable, usualPause } from '../failures.ts';
 
-/** What the workflow is to know of a message that has ended, counted as such. */
 export function asEnd(change: StatusChange): SubmissionOutcome {
   countEnd(change.status);
   return asOutcome(change);
 }
 
-/** What the workflow is to know of where a message stands. */
 export function asOutcome({ status, events }: StatusChange): SubmissionOutcome {
   return { status: status as SubmissionOutcome['status'], events };
 }
@@ -33,10 +31,7 @@ export function asOutcome({ status, events }: StatusChange): SubmissionOutcome {
 const STORE_WITHIN_MS = 120_000;
 const STORE_AGAIN_MS = 500;
 
-/**
- * Repeats storing the provider's answer while the database is away. The answer exists nowhere else: without it the
- * message would have to count as unanswered.
- */
+/** Retries while the database is away: the provider's answer exists nowhere else, and without it the message counts as unanswered. */
 export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + STORE_WITHIN_MS;
   for (;;) {
@@ -50,10 +45,7 @@ export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Puts parts back that were claimed and certainly not taken.
- * @returns false when another attempt has given this one up meanwhile: the workflow, which would wait for a report, is signalled
- */
+/** Puts back parts that certainly were not accepted. @returns false if they were marked unanswered meanwhile: the workflow is signalled */
 export async function putBack(
   sql: Database,
   some: PartsOf,
@@ -71,34 +63,26 @@ export async function putBack(
   return await untilStored(() => transaction(sql, put));
 }
 
-/** What submitting came to. */
 export type Submitted = SubmissionOutcome | MovedOn | PausedSubmission;
 
-/** What submitting on one route needs. */
 export interface Submitting {
   sql: Database;
   provider: Provider;
   pacer: Pacer;
   routing: () => Promise<Routing>;
-  /** Of the messages of each account that find no route to move to. */
+  /** Keys: accounts whose messages find no route to move to. */
   retries: RetryPace;
-  /** Applies stored reports; called when one came before its answer. */
+  /** Applies stored reports; called when a report came before its answer. */
   applyReports: () => Promise<void>;
-  /**
-   * Notified how every submit was answered, and after how many milliseconds.
-   * @param suspect what may itself be to blame, where it was an e-mail
-   */
+  /** Gets each answer and the milliseconds it took. @param suspect for an e-mail: what may itself be to blame */
   onAnswer: (answer: SubmitAnswer, ms: number, suspect?: Suspect) => void;
 }
 
-// A message that moved before stays on a broken route for a while, longer each time: avoids ping-pong between two failing routes.
+// A moved message stays on a broken route for a while, longer each time: no ping-pong between two failing routes.
 const MOVE_AGAIN_MS = 10_000;
 const MOVE_AGAIN_MAX_MS = 3_600_000;
 
-/**
- * The route does not work: the next one gets the message, unless none works or this one has some of it already.
- * @throws ApplicationFailure `RouteUnavailable`, to be tried again here
- */
+/** Moves the message, unless no other route works or this one has parts of it. @throws ApplicationFailure `RouteUnavailable` */
 export async function moveOn(
   { sql, provider, routing, retries }: Submitting,
   message: SubmittableMessage,
@@ -107,7 +91,7 @@ export async function moveOn(
 ): Promise<MovedOn> {
   const now = await routing();
   const self = now.routes.find(({ name }) => name === provider.name);
-  // Without a session for a moment only: it will be back before another route is worth it.
+  // A lost session is usually back before another route is worth it.
   const blip = code === NO_SESSION && self?.working === true && self.state !== 'disabled';
   if (!blip && hasRested(moves)) {
     const traffic = {
