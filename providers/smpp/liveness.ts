@@ -1,23 +1,22 @@
 import type { Outcome } from './requests.ts';
 
-/** Alive, but no submit answered for so long: something behind the SMSC is stuck. */
+// The SMSC is alive but answered no submit for this long: something behind it is stuck.
 const STUCK_MS = 30_000;
 
-/** Finds out whether an SMSC is still there, and still answers submits. */
+/** Detects a dead connection, and an SMSC that no longer answers submits. */
 export interface Liveness {
   start(): void;
   stop(): void;
-  /** A PDU came. Any is a sign of life: an SMSC may answer slowly, and in order. */
+  /** A PDU arrived. Any PDU proves that the SMSC is alive: it may answer slowly, and in order. */
   heard(): void;
   submitAnswered(): void;
-  /** A submit was not answered in time: asks at once whether anybody is there. */
+  /** A submit timed out: sends an enquire_link immediately. */
   submitLate(): void;
 }
 
 /**
- * @param enquire sends enquire_link (SMPP 3.4, 4.11)
- * @param onDead nobody is there: a half-open connection
- * @param onStuck somebody is there, and answers no submits
+ * Creates the check of one session. `enquire` sends enquire_link (SMPP 3.4, 4.11). `onDead`: half-open connection; `onStuck`: the SMSC is
+ * alive but answers no submits.
  */
 export function createLiveness(options: {
   intervalMs: number;

@@ -6,7 +6,7 @@ import { phoneOf } from './content.ts';
 import { reportedIds } from './codec.ts';
 import type { DeliverPdu } from './wire.ts';
 
-/** What a command_status means for a submit; `unknown`: nobody can say whether the message was taken. */
+// Meaning of a command_status for a submit; `unknown`: the message may have been accepted.
 type StatusMeaning =
   | { kind: 'throttled' | 'later'; seconds: number }
   | { kind: 'refused'; reason: RefusalReason }
@@ -17,11 +17,9 @@ const BROKEN: StatusMeaning = { kind: 'broken' };
 const UNKNOWN: StatusMeaning = { kind: 'unknown' };
 
 /**
- * All of SMPP 3.4's error codes (5.1.3), and those of SMPP 5.0 (4.7.6) that SMSCs send for a submit.
- *
- * `refused` is what this one message is to blame for. Where the fault lies in what we say of every message alike (the
- * route's settings), in the session or in the SMSC's permission, the route is `broken`: other routes may take the message,
- * and putting the settings right loses none. Codes that answer other requests than a submit are `unknown`.
+ * All error codes of SMPP 3.4 (5.1.3), and those of SMPP 5.0 (4.7.6) that SMSCs send for a submit.
+ * `refused`: this one message is at fault. `broken`: the fault is the same for every message (the route's settings, the session, the SMSC's
+ * permission), so other routes may accept it, and correcting the settings loses none. Codes for other requests than a submit are `unknown`.
  */
 export const STATUS_MEANING: ReadonlyMap<number, StatusMeaning> = new Map<number, StatusMeaning>([
   [0x01, refused('invalid_content')], // ESME_RINVMSGLEN
@@ -83,8 +81,8 @@ export const STATUS_MEANING: ReadonlyMap<number, StatusMeaning> = new Map<number
 const DEFAULT_SECONDS = { throttled: 1, later: 30 } as const;
 
 /**
- * What a command_status other than 0 in the answer to a submit comes to: by the route's own table, else by the
- * standard. A code that neither knows leaves the submit `unanswered`: it may mean that the message was taken.
+ * The answer that a command_status other than 0 stands for, by the route's table, else by the standard. An unknown code leaves the submit
+ * `unanswered`, as the message may have been accepted.
  */
 export function answerOfStatus(
   status: number,
@@ -105,7 +103,6 @@ export function answerOfStatus(
   }
 }
 
-/** A command_status as staff look it up: `0x0000000b`. */
 function statusCode(status: number): string {
   return `0x${(status >>> 0).toString(16).padStart(8, '0')}`;
 }
@@ -126,18 +123,14 @@ function configured(status: number, errors: SmppSettings['errors']): StatusMeani
 
 type ReceiptField = 'id' | 'sub' | 'dlvrd' | 'submit date' | 'done date' | 'stat' | 'err';
 
-// Names stand at the beginning of a word; in between SMSCs write spaces, underscores, commas or semicolons.
+// A name begins a word; SMSCs separate fields by spaces, underscores, commas or semicolons.
 const NAME = /(?<![a-z0-9_-])(id|sub|dlvrd|submit[ _]?date|done[ _]?date|stat|err|text)\s*:/gi;
 const READ = 1_000;
 const LONGEST_VALUE = 65;
 
-/**
- * The fields of a receipt in words (SMPP 3.4, Appendix B): `id:… sub:001 dlvrd:001 submit date:… done date:… stat:DELIVRD
- * err:000 text:…`, with any of them missing, in any case and order; of a name that stands twice, the first. What follows
- * `text:` is the message's own and is not read.
- *
- * @returns values without spaces around them, at most 65 characters each; '' where only the name is there
- */
+// The fields in the text of a receipt (SMPP 3.4, Appendix B): `id:… sub:001 dlvrd:001 submit date:… done date:… stat:DELIVRD err:000
+// text:…`. They may be missing and come in any case and order; of duplicates the first counts. What follows `text:` is the message's own
+// and is not read. Values have no spaces and at most 65 characters; '' when only the name is there.
 function receiptFields(text: string): ReadonlyMap<ReceiptField, string> {
   const fields = new Map<ReceiptField, string>();
   const names = [...text.slice(0, READ).matchAll(NAME)];
@@ -151,7 +144,7 @@ function receiptFields(text: string): ReadonlyMap<ReceiptField, string> {
   return fields;
 }
 
-/** The first word: some SMSCs put fields of their own behind one of these. */
+// The first word only: some SMSCs add custom fields.
 function valueOf(said: string): string {
   return storable(/[^\s,;|]+/.exec(said)?.[0] ?? '').slice(0, LONGEST_VALUE);
 }
@@ -161,7 +154,7 @@ const MESSAGE_TYPE = 0x3c;
 const DELIVERY_RECEIPT = 0x04;
 const INTERMEDIATE_NOTIFICATION = 0x20;
 
-/** message_state (5.2.28); 9 is SMPP 5.0's SKIPPED. */
+// message_state (5.2.28); 9 is SMPP 5.0's SKIPPED.
 const STATE_OF_TLV: Readonly<Record<number, ReportState>> = {
   1: 'enroute',
   2: 'delivered',
@@ -174,7 +167,7 @@ const STATE_OF_TLV: Readonly<Record<number, ReportState>> = {
   9: 'undelivered',
 };
 
-/** `stat` of Appendix B, and what SMSCs write instead. */
+// `stat` of Appendix B, and what SMSCs write instead.
 const STATE_OF_STAT: Readonly<Record<string, ReportState>> = Object.assign(
   Object.create(null) as Record<string, ReportState>,
   {
@@ -213,8 +206,8 @@ const LONGEST_DETAILS = 300;
 const LONGEST_CODE = 20;
 
 /**
- * Whether a deliver_sm is a delivery receipt or an intermediate notification: by its esm_class, or by the TLVs that only
- * receipts have. Never by its words, which anybody can send from a phone.
+ * Whether a deliver_sm is a delivery receipt or an intermediate notification: by esm_class, or by TLVs that only receipts have. Never by
+ * its text, which anyone can send from a phone.
  */
 export function isReceipt(pdu: DeliverPdu): boolean {
   const type = pdu.esm_class & MESSAGE_TYPE;
@@ -227,11 +220,10 @@ export function isReceipt(pdu: DeliverPdu): boolean {
 }
 
 /**
- * Reads a delivery receipt (SMPP 3.4, Appendix B; TLVs 5.3.2.12, 5.3.2.31, 5.3.2.35), the TLVs before the text. An
- * intermediate notification never says more than that the message is on its way.
- *
+ * Reads a delivery receipt (SMPP 3.4, Appendix B; TLVs 5.3.2.12, 5.3.2.31, 5.3.2.35); id and state are read from TLVs before the text. An
+ * intermediate notification never gives a final state.
  * @param content the text's bytes without a user data header
- * @returns null when it names neither a message nor a state
+ * @returns null when it has neither a message id nor a state
  */
 export function readReceipt(
   pdu: DeliverPdu,
@@ -256,8 +248,8 @@ export function readReceipt(
   };
 }
 
-// Receipts are ASCII, whatever data_coding says: some repeat the message's there. In GSM-7 "_" and "$" of an id would be
-// other characters; one that is UCS-2 is ASCII without its NULs.
+// Receipts are ASCII whatever data_coding says, as some SMSCs repeat the message's there. GSM-7 would change "_" and "$" in an id; UCS-2 is
+// ASCII without its NULs.
 function textOf(content: Buffer): string {
   return decodeText('latin1', content).replaceAll('\0', '');
 }
@@ -269,7 +261,7 @@ function stateOf(tlv: number | undefined, stat: string): ReportState {
   return stated ?? byTlv ?? 'unknown';
 }
 
-/** The network's code: of the text, else of the TLV as `type:code`. Zero is no error. */
+// The network's error code: from the text, else from the TLV as `type:code`. Zero is no error.
 function errorOf(err: string, tlv: Buffer | undefined): string | null {
   if (err !== '' && !/^0+$/.test(err)) return err.slice(0, LONGEST_CODE);
   if (tlv?.length !== 3 || tlv.readUInt16BE(1) === 0) return null;
