@@ -6,14 +6,9 @@ const FIELDS_MAX = 100;
 const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const MULTIPART = /^multipart\/form-data\s*;/i;
 
-/** Query or form fields of a callback, each present exactly once. */
 export type CallbackFields = ReadonlyMap<string, string>;
 
-/**
- * Reads a callback's fields from the query (GET) or the form body (POST).
- * @returns null without a form, with more than 100 fields, or with a repeated field
- * @throws what reading the body throws
- */
+/** Reads query (GET) or form (POST) fields; null without a form, with over 100 fields or duplicates. @throws if reading the body fails */
 export async function readFields(call: CallbackCall): Promise<CallbackFields | null> {
   if (call.method !== 'POST') return fieldsOf(new URLSearchParams(call.query));
   const type = call.headers['content-type'] ?? '';
@@ -43,7 +38,7 @@ export interface CallbackCall {
   /** Raw, without the question mark. */
   query: string;
   headers: IncomingHttpHeaders;
-  /** Reads the body on first use. @throws the API's own error when the body is too large or cut off; do not catch it */
+  /** Reads the body on first use. @throws the API's own error for a body that is too large or cut off; do not catch it */
   body(): Promise<Buffer>;
 }
 
@@ -60,7 +55,7 @@ export interface Callback {
   read(call: CallbackCall): Promise<CallbackContent | null>;
 }
 
-/** How a callback is authenticated: by a secret in its path (`:secret`), by `signed`, or by both, which then both have to match. */
+/** How a callback is authenticated: by a `:secret` in its path, by `signed`, or by both, and then both have to match. */
 export interface CallbackGuard {
   /** Accepted in the path until `until` (epoch milliseconds); the first one is used in new URLs. */
   secrets: readonly { secret: string; until: number }[];
@@ -81,10 +76,7 @@ export interface Callbacks<Settings, Credentials> {
 /** URL pattern of a callback path, for all routes. */
 export const callbackPattern = (path: string): string => `/callbacks/:route/${path}`;
 
-/**
- * The URL that a provider calls. If it contains a secret, anyone who knows it can report on the route's messages.
- * @param base base URL of our API, without a trailing slash
- */
+/** The URL for a provider (`base` has no trailing slash). Anyone who knows one with a secret can report on the route's messages. */
 export function callbackAddress(base: string, route: string, path: string, secret: string): string {
   const given: Record<string, string> = { ':route': route, ':secret': secret };
   return `${base}${callbackPattern(path).replace(/:[a-z]+/g, (place) => given[place] ?? place)}`;

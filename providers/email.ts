@@ -28,14 +28,12 @@ export interface SubmitEmail {
   subject: string;
   html: string | null;
   text: string | null;
-  /** The caller's headers, as far as they are allowed. */
   headers: readonly (readonly [name: string, value: string])[];
   /** One-click unsubscribe URL (https, RFC 8058); null: none. */
   listUnsubscribe: string | null;
   attachments: readonly SubmitAttachment[];
   /** The sender's domain, for providers that leave DKIM signing to us; without a key when it was removed after the first attempt. */
   domain: SigningDomain | { name: string; selector: null; privateKey: null };
-  /** When the e-mail was accepted. */
   createdAt: Date;
 }
 
@@ -68,8 +66,8 @@ export interface RefusedAddress {
 }
 
 /**
- * The provider's answer to a submit. Certainly not accepted: `throttled` and `later` (retry), `broken` (retry, on another route if there is
- * one), `refused` (final). `unanswered`: unknown. `code` is the provider's own, for staff; `reason` is stored with the e-mail.
+ * Certainly not accepted: `throttled` and `later` (retry), `broken` (retry, on another route if there is one), `refused` (final).
+ * `unanswered`: unknown. `code` is the provider's own, for staff; `reason` is stored with the e-mail.
  */
 export type EmailAnswer =
   /** `refused`: recipients that were not accepted; all others were. */
@@ -79,8 +77,8 @@ export type EmailAnswer =
   /** `ofSender`: possibly the fault of this sender alone; this route may retry after `retryAfterMs`. */
   | { kind: 'broken'; code: string; ofSender?: { retryAfterMs: number } }
   /**
-   * `refused`: the refused recipients, when they are the reason and each got an answer. `always`: the content itself is at fault, so no
-   * earlier attempt can have been accepted.
+   * `refused`: recipients, if they are the reason and each got an answer. `always`: no earlier attempt can have been accepted, as the
+   * content is at fault.
    */
   | {
       kind: 'refused';
@@ -92,9 +90,7 @@ export type EmailAnswer =
   /** `final`: a retry would get the same answer. */
   | { kind: 'unanswered'; code?: string; final?: true };
 
-/**
- * What may itself be to blame for a failure: the e-mail, or its account when one sender may be at fault (an account can have many domains).
- */
+/** What may be to blame for a failure: the e-mail, or its account if one of its senders may be (an account can have many domains). */
 export function suspectOf(
   answer: EmailAnswer,
   { id, accountId }: Pick<SubmitEmail, 'id' | 'accountId'>,
@@ -106,17 +102,10 @@ export function suspectOf(
 
 /** The e-mail side of a provider. */
 export interface EmailGate {
-  /**
-   * Milliseconds after the first attempt in which the provider deduplicates by idempotency key: an unanswered e-mail is retried until then.
-   * 0: there is no such key, and an unanswered e-mail is never submitted again.
-   */
+  /** Milliseconds for which the provider deduplicates retries by key. 0: it has no keys; an unanswered e-mail is never repeated. */
   readonly settlesForMs: number;
-  /**
-   * Identifies the provider's account, which alone knows its idempotency keys: an e-mail first submitted to another one is not repeated.
-   * Absent: there is only one account.
-   */
+  /** The provider account that knows the keys: e-mails first submitted to another one are not repeated. Absent: only one account. */
   readonly keyScope?: string;
-  /** A submitted e-mail is answered within this many milliseconds. */
   readonly answersWithinMs: number;
   /** An event reports that an e-mail is `sent`; absent: the answer to the submit does. */
   readonly reportsSent?: true;
@@ -140,7 +129,6 @@ export class DomainProblem extends Error {
   override readonly name = 'DomainProblem';
 }
 
-/** Where sender domains are registered for the routes of a kind. */
 export type DomainRule<Settings, Credentials> =
   /** Nowhere: the domain's DNS points to us. @param publicKey RSA, base64 of its DER form */
   | {
@@ -160,9 +148,8 @@ export type DomainRule<Settings, Credentials> =
       remove: (settings: Settings, credentials: Credentials, id: string) => Promise<void>;
     };
 
-/** The provider's webhook, `/v1/email/callback`. */
 export interface EmailCallback<Credentials> {
-  /** Verifies that the provider signed the request recently; compares in constant time. */
+  /** Whether the provider signed the request recently; compares in constant time. */
   signed: (credentials: Credentials, call: CallbackCall) => Promise<boolean>;
   /** @returns null when the request is not an event: nothing is stored, and the provider is expected to retry */
   read: (call: CallbackCall) => Promise<readonly ProviderEmailEvent[] | null>;
@@ -172,11 +159,7 @@ export interface EmailCallback<Credentials> {
 export type Turn = () => Promise<void>;
 
 interface ProviderSuppressions<Settings, Credentials> {
-  /**
-   * Removes an address; succeeds when it is not listed.
-   * @param turn awaited before each request, as e-mails share the rate limit
-   * @returns the problem, for staff and without the address; null: none
-   */
+  /** Removes an address, if listed; awaits `turn` before each request, as e-mails share the rate limit. Null, or a problem for staff. */
   remove: (
     settings: Settings,
     credentials: Credentials,

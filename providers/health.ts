@@ -14,13 +14,8 @@ export interface Health {
   works(): boolean;
   failures(): number;
   lastError(): { text: string; at: Date } | null;
-  /** The provider accepted a message, or refused it for a reason. */
   succeeded(): void;
-  /**
-   * The provider failed or did not answer.
-   * @param certain submit nothing more before a probe
-   * @param about id of what may itself be to blame: its consecutive failures count once
-   */
+  /** `certain`: submit nothing more before a probe. `about`: id of what may itself be to blame; its consecutive failures count once. */
   failed(text: string, certain?: boolean, about?: string | null): void;
   /** Probes whenever the provider does not work, until stopped; the first probe runs immediately. */
   start(): void;
@@ -28,7 +23,7 @@ export interface Health {
 }
 
 /**
- * Circuit breaker of a provider: nothing is submitted before a probe has succeeded. The pause between probes doubles from 1 s to 30 s.
+ * Circuit breaker: nothing is submitted before a probe has succeeded. The pause between probes doubles from 1 s to 30 s.
  * @param probe resolves to null when the provider works, else to the problem; `lastError` is the last failure. Must not throw.
  */
 export function createHealth(
@@ -145,7 +140,6 @@ export function createLateAnswers(onError: (error: unknown) => void) {
     keep(reference: string, answer: LateAnswer): void {
       storing.add(store(reference, answer));
     },
-    /** Waits for pending ones, each tried at most once more. */
     async stop(): Promise<void> {
       stopping.abort();
       await storing.settled();

@@ -8,10 +8,7 @@ const plainUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((url) => isPlain(new URL(url)), 'must have no user, query or fragment');
 
-/**
- * Setting: base URL of a provider's API, without a trailing slash. API keys and texts go over it, so it must be HTTPS except on loopback
- * (tests).
- */
+/** Setting: base URL of a provider, no trailing slash. API keys and texts go over it, so it is HTTPS except on loopback (tests). */
 export const providerUrl = plainUrl
   .refine(
     (url) => new URL(url).protocol === 'https:' || LOOPBACK.has(new URL(url).hostname),
@@ -19,10 +16,7 @@ export const providerUrl = plainUrl
   )
   .transform(withoutSlash);
 
-/**
- * Setting: public base URL of this service, without a trailing slash. Non-ASCII hosts become A-labels: in an SMS they would force UCS-2,
- * which more than halves the length of a part.
- */
+/** Setting: our public base URL, no trailing slash. Hosts become A-labels: a non-ASCII URL would more than halve an SMS part. */
 export const publicUrl = plainUrl.transform(withoutSlash);
 
 function isPlain({ username, password, search, hash }: URL): boolean {
@@ -44,7 +38,6 @@ function createAgent(): Agent {
     connect: { timeout: CONNECT_TIMEOUT_MS },
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // Each request has its own limits.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -53,8 +46,8 @@ function createAgent(): Agent {
 const ANSWER_BYTES = 256 * 1024;
 
 /**
- * Outcome of a request. `not_sent`: the provider cannot have all of it, and so has nothing; `unreadable`: the same, as the body could not
- * be read; `lost`: it may have arrived, and there is no answer.
+ * `not_sent`: the provider cannot have all of the request, and so has nothing; `unreadable`: the same, as the body could not be read;
+ * `lost`: it may have arrived, and there is no answer.
  */
 export type Exchange =
   | { kind: 'answered'; status: number; json: unknown; headers: Readonly<Record<string, string>> }
@@ -85,7 +78,6 @@ export interface ProviderRequest {
 /** HTTP client of a provider; never throws for what the network or the provider does. */
 export interface ProviderHttp {
   send(request: ProviderRequest, limits: Limits, signal?: AbortSignal): Promise<Exchange>;
-  /** Closes all connections and aborts pending requests. */
   close(): Promise<void>;
 }
 
@@ -95,11 +87,7 @@ export function wholeBody(type: string, text: string): Body {
   return { type, bytes: bytes.length, pieces: () => [bytes] };
 }
 
-/**
- * HTTPS client: no redirects, answers of at most 256 KiB. Tries the next URL when a request could not be sent to one.
- * @param urls base URLs without a trailing slash, preferred one first
- * @param headers sent with every request
- */
+/** HTTPS client: no redirects, answers up to 256 KiB. `urls` (no trailing slash) are tried in order until a request could be sent. */
 export function createProviderHttp(
   urls: readonly string[],
   headers: Readonly<Record<string, string>>,
@@ -170,7 +158,6 @@ function ofBody(body: Body | undefined): Record<string, string> {
 // A body, and how far it was read. Without its last chunk it is incomplete, so the provider cannot have accepted it.
 interface WatchedBody {
   pieces(): AsyncIterable<Buffer>;
-  /** Whether the last chunk was passed on. */
   written(): boolean;
   failure(): Exchange | null;
 }
@@ -202,7 +189,6 @@ function single(headers: Record<string, string | string[] | undefined>): Record<
   );
 }
 
-// Undefined for invalid JSON, and for answers that are too long.
 async function readJson(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<unknown> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -230,7 +216,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// A short error code, without addresses or contents.
 function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'timed_out';

@@ -12,15 +12,12 @@ import type { Provider } from './provider.ts';
 /** How the value of a command-line option is parsed; invalid values are refused before the kind sees them. */
 export type OptionReading =
   | { as: 'text' }
-  /** Content of a file, or of standard input. */
   | { as: 'file' }
   | { as: 'yes or no' }
   | { as: 'number'; min: number; max: number }
   | { as: 'word'; words: [string, ...string[]] };
 
-// A field with a command-line option, besides the JSON for all fields.
 interface KindOption {
-  /** Shown in the help: `HOST`. */
   placeholder: string;
   about: string;
   read: OptionReading;
@@ -35,7 +32,6 @@ export const callingHours = z
   .refine((hours) => parseSendWindow(hours) !== null, 'must be HH:MM-HH:MM, at least 15 minutes');
 
 export interface LookupAnswers {
-  /** Null until the answer with this provider id has arrived. */
   find(route: string, providerId: string): Promise<LookupAnswer | null>;
 }
 
@@ -54,14 +50,10 @@ export interface ProviderBalance {
 }
 
 interface SecretFields {
-  /** Field that a secret fills that is not written as JSON: `password`. */
+  /** Field for a secret that is not written as JSON: `password`. */
   bare: string;
-  /**
-   * Field of a secret that this installation generates for the provider's callbacks. The credentials' schema has it, and, while the
-   * previous one is valid, `former: { [own], until }`.
-   */
+  /** Field of a secret that we generate for the provider's callbacks; the schema also has `former: { [own], until }`, the previous one. */
   own?: string;
-  /** Credential fields that are not secret. */
   options?: KindOptions;
 }
 
@@ -73,21 +65,18 @@ export interface RoutePlan<Settings, Credentials> {
 
 export interface ProviderContext {
   stores: ProviderStores;
-  /** Receives errors that occur outside any call. */
   onError: (error: unknown) => void;
 }
 
 export type ProviderOptions<Settings, Credentials> = RoutePlan<Settings, Credentials> &
   Pick<ProviderContext, 'onError'>;
 
-// Settings and credentials are as parsed by the schemas. The provider's code is imported on first use: processes that only read settings or
-// callbacks do not need it.
+// The provider's code is imported on first use: processes that only read settings or callbacks do not need it.
 interface KindDeclaration<Settings extends Record<string, unknown>, Credentials> {
   name: string;
   channels: readonly Channel[];
   email?: EmailKind<Settings, Credentials>;
   looksUp: boolean;
-  /** When its routes make calls; absent or null: at any time. */
   callingHours?: (settings: Settings) => CallingHours | null;
   /** Reaches no phone. */
   simulated?: true;
@@ -98,33 +87,29 @@ interface KindDeclaration<Settings extends Record<string, unknown>, Credentials>
   credentials: z.ZodType<Credentials>;
   secret?: SecretFields;
   callbacks?: Callbacks<Settings, Credentials>;
-  /** Creates the provider of a route; it is inactive until `start`. */
+  /** It is inactive until `start`. */
   open(plan: RoutePlan<Settings, Credentials>, around: ProviderContext): Promise<Provider>;
   /** Tests the connection from this process; sends no message. */
   test: (settings: Settings, credentials: Credentials) => Promise<RouteTest>;
-  /** Balance of our account at the provider; null when not given. Absent: not supported. */
+  /** Null when the provider does not say. Absent: not supported. */
   balance?: (settings: Settings, credentials: Credentials) => Promise<ProviderBalance | null>;
 }
 
-/** A provider kind with its types erased: settings and credentials are as stored. */
+/** A provider kind with its types erased: settings and credentials are as stored. Its functions throw ZodError for invalid ones. */
 export interface ProviderKind {
   readonly name: string;
   readonly traits: RouteTraits;
   readonly reportsFailuresAlone: boolean;
-  /** Null also for invalid settings. */
   callingHours(stored: unknown): CallingHours | null;
   readonly settings: z.ZodType<Record<string, unknown>>;
   readonly options: KindOptions;
   readonly credentials: z.ZodType;
   readonly secret: SecretFields | null;
   readonly callbacks: Callbacks<unknown, unknown> | null;
-  /** Null: it carries no e-mail. Its functions throw ZodError for invalid settings or credentials. */
+  /** Null: it carries no e-mail. */
   readonly email: EmailKind<unknown, unknown> | null;
-  /** @throws ZodError for invalid settings or credentials */
   open(plan: RoutePlan<unknown, unknown>, around: ProviderContext): Promise<Provider>;
-  /** @throws ZodError for invalid settings or credentials */
   test(settings: unknown, credentials: unknown): Promise<RouteTest>;
-  /** Absent: not supported. @throws ZodError for invalid settings or credentials */
   readonly balance?: (settings: unknown, credentials: unknown) => Promise<ProviderBalance | null>;
 }
 

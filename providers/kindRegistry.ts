@@ -4,19 +4,14 @@ import type { ProviderKind } from './kind.ts';
 export interface KindRegistry {
   /** In the order shown to staff. */
   readonly all: readonly ProviderKind[];
-  /** Undefined for a kind that this release does not know. */
   named(name: string): ProviderKind | undefined;
-  /** Adds the traits of its kind to each route. */
   withTraits: (stored: StoredRouting) => Routing;
 }
 
 // A route whose kind belongs to a later release carries nothing here.
 const UNKNOWN: RouteTraits = { carries: [], simulated: false };
 
-/**
- * Creates the registry.
- * @param all with unique names; options of one name are parsed the same way, as they are parsed before the kind is known
- */
+/** @param all with unique names; options of one name are parsed the same way, as this happens before the kind is known */
 export function createRegistry(all: readonly ProviderKind[]): KindRegistry {
   const byName = new Map(all.map((kind) => [kind.name, kind]));
   return {

@@ -9,7 +9,6 @@ import type {
 } from '../domain/submission.ts';
 import type { EmailGate } from './email.ts';
 
-/** Nothing was submitted, because `leave` resolved to false. */
 export interface NotSubmitted {
   kind: 'withheld';
 }
@@ -17,10 +16,7 @@ export interface NotSubmitted {
 /** Providers answer a look-up within this time. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
 
-/**
- * What a provider receives. Each promise resolves once it is stored, and only then does the SMSC get an acknowledgement. It rejects when
- * storing failed, and the SMSC has to redeliver.
- */
+/** Promises resolve once stored; only then does the SMSC get an acknowledgement. If storing fails they reject, and it has to redeliver. */
 export interface ProviderHandlers {
   onReports(reports: DeliveryReport[]): Promise<void>;
   /** A redelivered reply has the same `providerReference`. */
@@ -28,27 +24,22 @@ export interface ProviderHandlers {
   onReplyPart(part: ReplyPart): Promise<void>;
   /** A redelivered event has the same `eventId`. */
   onEmailEvents(events: readonly ProviderEmailEvent[]): Promise<void>;
-  /**
-   * The answer to a submit that was `unanswered` before.
-   * @param arrivedAt by `performance.now()`, and kept when storing is retried, so that it is not mistaken for the answer to a later submit
-   */
+  /** An answer after `unanswered`. Retried storing keeps `arrivedAt` (`performance.now()`): it is never the answer to a later submit. */
   onLateAnswer(reference: string, answer: LateAnswer, arrivedAt: number): Promise<void>;
 }
 
 export interface ProviderState {
   takesSubmits: boolean;
-  /** Complete sessions that are open, and how many there should be. A provider without sessions counts as one. */
+  /** Complete sessions. A provider without sessions counts as one. */
   sessions: number;
   sessionsWanted: number;
   window: number;
   inFlight: number;
-  /** Failed or lost connections and binds since the start. */
   failures: number;
   lastError: string | null;
   lastErrorAt: Date | null;
 }
 
-/** A connection to a provider; one per route and process. */
 export interface Provider {
   readonly name: string;
   /** Accepts whole messages and splits them itself; otherwise it gets single parts. */
@@ -60,24 +51,17 @@ export interface Provider {
    *   nothing was written then.
    */
   submit(part: SubmitPart, leave: () => Promise<boolean>): Promise<SubmitAnswer | NotSubmitted>;
-  /**
-   * Looks up a number (E.164 with plus), once. Answers within `LOOKUP_TIMEOUT_MS`, at the latest with `timed_out`, and never throws for
-   * what a provider does. A provider without look-ups answers `failed`.
-   */
+  /** Looks up a number (E.164 with plus), once; `timed_out` after `LOOKUP_TIMEOUT_MS`, `failed` if not supported. Never throws. */
   lookup(msisdn: string): Promise<LookupAnswer>;
   readonly email?: EmailGate;
-  /** Starts to open sessions, and keeps them open; does not wait for them. */
+  /** Does not wait for sessions to open. */
   start(handlers: ProviderHandlers): Promise<void>;
   state(): ProviderState;
   /** Closes the sessions after pending answers have arrived. */
   stop(): Promise<void>;
 }
 
-/**
- * Provider of a route that sends nothing, as it is disabled or cannot be opened. Messages still queued on it move to another route, or
- * wait.
- * @param problem why it cannot be opened; null: staff disabled it
- */
+/** Provider of a route that is disabled (`problem` null) or cannot be opened: its queued messages move to another route, or wait. */
 export function closedProvider(name: string, problem: string | null): Provider {
   const since = new Date();
   return {

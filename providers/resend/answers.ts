@@ -6,7 +6,6 @@ const MESSAGE_MAX = 1_000;
 // A field of the request as error messages quote it: `to`, `html` or `text`, with the backticks.
 const FIELD = /`[a-z][a-z_.[\]0-9]{0,59}`/;
 
-// The body of an error (https://resend.com/docs/api-reference/errors): `{ statusCode, name, message }`.
 interface ProviderError {
   name: string;
   /** May contain addresses: never log or store it. */
@@ -58,7 +57,6 @@ function refusalOf({ name, message }: ProviderError): EmailRefusal {
   return /`(to|cc|bcc)`/i.test(message) ? 'recipients_refused' : 'content_refused';
 }
 
-// About the content of the e-mail, whatever the message.
 const OF_CONTENT = new Set(['missing_required_field', 'invalid_attachment']);
 
 // An error that names what is wrong with the e-mail is the same at each attempt.
@@ -95,7 +93,6 @@ const UNREADABLE_MS = 10_000;
 
 /** The provider accepted another body under this idempotency key; what became of that e-mail stays unknown. */
 export const OTHER_BODY = 'invalid_idempotent_request';
-/** The body of the request could not be read. */
 export const UNREADABLE = 'content_unreadable';
 
 /** Reads the answer to `POST /emails`: `{ id }` or an error. Never throws; an answer that makes no sense is `unanswered`. */
@@ -140,10 +137,7 @@ function conflictOf(code: string): EmailAnswer {
   return { kind: 'unanswered', code, ...(code === OTHER_BODY ? { final: true } : {}) };
 }
 
-/**
- * Whether the e-mail itself may be the cause: a firewall or proxy in front of the provider filters by content, and answers without a
- * provider error.
- */
+/** Whether the e-mail may be the cause: a firewall before the provider filters by content, and answers without a provider error. */
 export function mayBeTheEmail(exchange: Exchange, answer: EmailAnswer): boolean {
   if (answer.kind === 'unanswered') return true;
   return exchange.kind === 'answered' && errorOf(exchange.json) === null;
@@ -163,10 +157,7 @@ function judged(status: number, error: ProviderError): EmailAnswer {
   return { kind: 'broken', code };
 }
 
-/**
- * Milliseconds to wait, from 1 s to 5 min: `retry-after` in seconds or as a date (RFC 9110, 10.2.3), else `ratelimit-reset` in seconds.
- * Null when neither is set.
- */
+/** Milliseconds to wait, 1 s to 5 min, by `retry-after` (RFC 9110, 10.2.3) or `ratelimit-reset` (seconds). Null when neither is set. */
 export function waitOf(headers: Readonly<Record<string, string>>): number | null {
   const seconds = secondsOf(headers['retry-after']) ?? secondsOf(headers['ratelimit-reset']);
   return seconds === null ? null : Math.min(Math.max(seconds, 1), LONGEST_WAIT_S) * 1000;

@@ -20,7 +20,7 @@ export interface Answered {
 /** Sends a request. @throws DomainProblem when there is no answer */
 export type Ask = (request: ProviderRequest) => Promise<Answered>;
 
-/** Runs `work` with a client whose connections are closed afterwards. @param turn awaited before each request @throws DomainProblem */
+/** Runs `work` with a client whose connections are closed afterwards; `turn` is awaited before each request. @throws DomainProblem */
 export async function asking<T>(
   settings: ResendSettings,
   credentials: ResendCredentials,
@@ -62,11 +62,7 @@ const LABEL = /^[A-Za-z0-9_-]{1,63}$/;
 // Verified before, but a record is missing now; the provider keeps sending for 72 hours.
 const TEMPORARY_FAILURE = 'temporary_failure';
 
-/**
- * Adds a domain, or finds it in the provider's list (https://resend.com/docs/api-reference/domains/create-domain).
- * @param name in ASCII
- * @throws DomainProblem
- */
+/** Adds a domain (ASCII), or finds it (https://resend.com/docs/api-reference/domains/create-domain). @throws DomainProblem */
 export async function addDomain(
   settings: ResendSettings,
   credentials: ResendCredentials,
@@ -85,9 +81,8 @@ export async function addDomain(
 }
 
 /**
- * Starts the provider's asynchronous DNS check and returns what is known so far
- * (https://resend.com/docs/api-reference/domains/verify-domain).
- * @returns null when the provider no longer has the domain
+ * Starts the provider's asynchronous DNS check (https://resend.com/docs/api-reference/domains/verify-domain) and returns what is known so
+ * far; null when the provider no longer has the domain.
  * @throws DomainProblem
  */
 export async function checkDomain(
@@ -167,7 +162,6 @@ function readDomain(json: unknown): ProviderDomain {
   return { id, verified, records };
 }
 
-// Null for records that sending does not need, and for invalid ones.
 function readRecord(json: unknown, domain: string): SeenRecord | null {
   if (!isRecord(json)) return null;
   const { record, type, value: written } = json;
@@ -202,10 +196,8 @@ function priorityOf(priority: unknown): number {
 }
 
 /**
- * Removes an address from the suppression list (https://resend.com/docs/api-reference/suppressions/remove-suppression); succeeds when it is
- * not listed.
- * @param turn awaited before each request
- * @returns the problem, for staff and without the address; null: none
+ * Removes an address from the suppression list (https://resend.com/docs/api-reference/suppressions/remove-suppression), if listed; `turn`
+ * is awaited before each request. Resolves to a problem, for staff and without the address, or null.
  */
 export async function removeSuppression(
   settings: ResendSettings,

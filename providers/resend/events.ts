@@ -19,7 +19,6 @@ const EVENT_ID = /^[\x21-\x7e]{1,200}$/;
 const TIMESTAMP = /^[0-9]{1,12}$/;
 const SIGNATURE = /(?:^| )v1,([A-Za-z0-9+/]{43}=)(?= |$)/g;
 const TOLERANCE_MS = 300_000;
-// Nothing was sent before.
 const EARLIEST = Date.UTC(2020, 0, 1);
 const LATEST_MS = 86_400_000;
 
@@ -36,9 +35,8 @@ const KINDS: Readonly<Record<string, ProviderEmailEvent['kind']>> = {
 };
 
 /**
- * Verifies the signature of a webhook, at most five minutes old or ahead: `svix-id`, `svix-timestamp`, `svix-signature`, the last with
- * several signatures during a key rotation (https://resend.com/docs/webhooks/verify-webhooks-requests). Reads the body only when the
- * headers are well-formed.
+ * Whether the webhook was signed within five minutes (https://resend.com/docs/webhooks/verify-webhooks-requests). There are several
+ * signatures while the secret is rotated. The body is read only if the headers are well-formed.
  */
 export async function isSigned({ webhookSecret }: ResendCredentials, call: CallbackCall): Promise<boolean> {
   const signed = signedHeaders(call.headers);
@@ -69,11 +67,7 @@ function signedHeaders(headers: IncomingHttpHeaders): SignedHeaders | null {
   return { id, timestamp, signature };
 }
 
-/**
- * Reads a webhook: `{ type, created_at, data }` (https://resend.com/docs/webhooks/event-types). An event of another or unknown type gives
- * an empty list, as the provider would only retry it.
- * @returns null when the request is not an event
- */
+/** Reads a webhook (https://resend.com/docs/webhooks/event-types). Null: no event; [] for unknown types, or they would be retried. */
 export async function readEvents(call: CallbackCall): Promise<readonly ProviderEmailEvent[] | null> {
   const signed = signedHeaders(call.headers);
   const body = await call.body();

@@ -15,10 +15,7 @@ export function resendHttp(
 const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
 const ONE_DOMAIN = { method: 'GET', path: '/domains?limit=1' } as const;
 
-/**
- * Lists one domain, which sends nothing (https://resend.com/docs/api-reference/domains/list-domains).
- * @returns null when the provider works, else the error code
- */
+/** Lists one domain, sends nothing (https://resend.com/docs/api-reference/domains/list-domains). Null, or an error code. */
 export async function probe(http: ProviderHttp, signal: AbortSignal): Promise<string | null> {
   return probeProblem(await http.send(ONE_DOMAIN, LIMITS, signal));
 }

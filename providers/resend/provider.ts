@@ -24,8 +24,8 @@ export const ID_TAG = 'goniec_id';
 const PLAIN_NAME = /^[\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]+$/u;
 
 /**
- * The body of `POST /emails` (https://resend.com/docs/api-reference/emails/send-email), byte-identical at each attempt. Files are streamed;
- * reading fails when one is longer or shorter than declared.
+ * Body of `POST /emails` (https://resend.com/docs/api-reference/emails/send-email), byte-identical at each attempt. Files are streamed;
+ * reading fails if one has another length than declared.
  */
 export function emailBody(email: SubmitEmail): Body {
   const fields = JSON.stringify(fieldsOf(email));
@@ -106,7 +106,6 @@ function headersOf(email: SubmitEmail): (readonly [string, string])[] {
   return [...email.headers.filter(([name]) => !/^list-unsubscribe(-post)?$/i.test(name)), ...own];
 }
 
-// RFC 5322, 3.4.
 function mailbox({ address, name }: SubmitEmail['from']): string {
   if (name === null || name.trim() === '') return address;
   const shown = PLAIN_NAME.test(name) ? name : `"${name.replace(/["\\]/g, '\\$&')}"`;
@@ -125,10 +124,7 @@ const WRITTEN_WITHIN_MS = 60_000;
 // Pause after the quota is used up, as the provider does not say when it is renewed.
 const QUOTA_MS = 900_000;
 
-/**
- * Resend's HTTP API (https://resend.com/docs/api-reference). Events come as webhooks to the API process, not here. While the provider
- * fails, nothing is submitted, and its one session counts as closed.
- */
+/** Resend's HTTP API. Events come as webhooks to the API process, not here. While the provider fails, its one session counts as closed. */
 export function createResendProvider({
   name,
   settings,

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { providerUrl } from '../http.ts';
 
-// Concurrent e-mails per worker process.
 const WINDOW_MAX = 100;
 
-/** Settings of a `resend` route; nothing secret. */
 export const resendSettings = z.strictObject({
   url: providerUrl.default('https://api.resend.com'),
   /** Where the provider stores new sender domains, and sends their e-mails from. */

@@ -11,18 +11,13 @@ interface PlannedEmailEvent {
 }
 
 export interface SimulatorMail {
-  /**
-   * Stores an e-mail, once per reference, and plans its events.
-   * @param reportedAt the attempt at which the events are planned, from 1
-   * @returns its id, and the number of this attempt, from 1
-   */
+  /** Stores an e-mail once per reference, and plans its events at attempt `reportedAt` (from 1). `tries` is the number of this attempt. */
   takeEmail(
     providerEmailId: string,
     email: { reference: string; mail: object },
     events: PlannedEmailEvent[],
     reportedAt: number,
   ): Promise<{ providerEmailId: string; tries: number }>;
-  /** Counts an attempt; false once `upTo` were counted. */
   countThrottle(reference: string, upTo: number): Promise<boolean>;
   /** Delivers due events and deletes them afterwards; returns how many. */
   handOverEvents(limit: number, deliver: (events: ProviderEmailEvent[]) => Promise<void>): Promise<number>;
@@ -33,7 +28,6 @@ const SLOW_DELIVERY_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 3_000;
 const THROTTLED_TRIES = 3;
 const THROTTLE_DELAY_MS = 1_000;
-// The usual lifetime of an idempotency key.
 const SETTLES_FOR_MS = 24 * 3_600_000;
 
 type Ending = (address: string) => PlannedEmailEvent[];
@@ -66,15 +60,11 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
 const DELIVERED: Ending = all(planned('delivered'));
 
 /**
- * The simulated e-mail provider. It deduplicates by idempotency key, stores e-mails without the contents of their files, and reports them
- * `sent` immediately and delivered after a second. The local part of an address, up to a `+`, selects another outcome:
- * - `bounced`: permanent bounce; `soft-bounced`: temporary bounce
- * - `complained`: delivered, then a complaint; `delayed`: delayed, then delivered
- * - `opened`: delivered, then opened; `clicked`: also clicked
+ * The simulated e-mail provider: deduplicates by idempotency key, stores e-mails without file contents, and delivers after a second. The
+ * local part of an address, up to a `+`, selects another outcome:
+ * - `bounced` permanently; `soft-bounced`; `complained` after delivery; `delayed`, then delivered; `opened`; `clicked`
  * - `slow`: delivered after 30 s; `silent`: nothing is ever reported
- * For the first recipient only:
- * - `refused`: refused at submission; `throttled`: throttled on the first three attempts
- * - `unanswered`: accepted, unanswered at the first attempt, and reported only after another one
+ * - first recipient only: `refused`; `throttled` on three attempts; `unanswered` at the first attempt, reported only after another one
  */
 export function simulatedEmail(store: SimulatorMail): EmailGate {
   return {

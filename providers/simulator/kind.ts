@@ -7,7 +7,6 @@ const BETWEEN_TRIES_S = 300;
 // Stands for the host that receives bounces; it is never resolved.
 const MAIL_HOST = 'mail.simulator.invalid';
 
-/** The simulated network, for demos, tests and customers' integrations. */
 export const simulator = providerKind({
   name: 'simulator',
   channels: ['sms', 'mms', 'vms'],
@@ -15,7 +14,6 @@ export const simulator = providerKind({
   looksUp: true,
   simulated: true,
   settings: z.strictObject({
-    /** When calls are made, Polish time; absent: at any time. */
     callingHours: callingHours.optional(),
   }),
   callingHours: (set) =>

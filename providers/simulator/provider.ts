@@ -42,10 +42,9 @@ const NETWORKS: Readonly<Record<string, Network>> = {
 const NOTHING = { network: null, mcc: null, mnc: null, ported: null };
 
 /**
- * Answers a look-up as a network would; numbers outside Poland have no network. The last three digits of the number select the outcome, by
- * default active and not ported:
- * - 911 inactive, 912 invalid, 913 unknown, 914 active and ported
- * - 915 error of the provider, 916 no answer in time, 917 active, answered after 2 s
+ * Answers a look-up as a network would. The last three digits select the outcome, by default active and not ported: 911 inactive, 912
+ * invalid, 913 unknown, 914 active and ported, 915 error of the provider, 916 no answer in time, 917 active, answered after 2 s. Numbers
+ * outside Poland have no network.
  */
 export async function simulatedLookup(msisdn: string): Promise<LookupAnswer> {
   switch (msisdn.slice(-3)) {
@@ -73,7 +72,6 @@ export async function simulatedLookup(msisdn: string): Promise<LookupAnswer> {
 function found(msisdn: string, status: LookupFinding['status'], ported: boolean): LookupAnswer {
   const assigned = msisdn.startsWith(POLAND.prefix) ? NETWORKS[msisdn.slice(3, 5)] : undefined;
   if (assigned === undefined) return { kind: 'found', status, ...NOTHING, ported };
-  // A ported number has another network than its prefix.
   const { network, mnc } = !ported ? assigned : assigned === PLAY ? ORANGE : PLAY;
   return { kind: 'found', status, network, mcc: POLAND.mcc, mnc, ported };
 }
@@ -84,15 +82,12 @@ export interface PlannedReport {
 }
 
 export interface SimulatorStore {
-  /** Stores a part and plans its reports, atomically. */
   take(providerMessageId: string, part: SubmitPart, reports: PlannedReport[]): Promise<void>;
-  /** Counts a throttled attempt; false once `upTo` were counted. */
   countThrottle(reference: string, upTo: number): Promise<boolean>;
   /** Delivers due reports and deletes them afterwards; returns how many. */
   handOverDue(limit: number, deliver: (reports: DeliveryReport[]) => Promise<void>): Promise<number>;
   /** Delivers replies from phones and deletes them afterwards; returns how many. */
   handOverReplies(limit: number, deliver: (replies: NetworkReply[]) => Promise<void>): Promise<number>;
-  /** Whether reports of this part are still to come. */
   hasReports(providerMessageId: string): Promise<boolean>;
 }
 
@@ -121,13 +116,11 @@ const REPORTS_BY_ENDING: Record<string, PlannedReport[]> = {
 };
 
 /**
- * The simulated provider: an SMSC for demos, tests and customers' integrations. Like a real one it accepts everything, duplicates included,
- * and stores it; delivery takes about a second. The last three digits of the destination select another outcome:
- * - 901 undelivered, 902 refused at submission, 903 no report ever
- * - 904 throttled on the first three attempts, 905 submit unanswered, 906 report after 30 s
- * - 907 report before the answer to the submit, 908 reports repeated and out of order
- * - calls, one second each: 921 no answer and 922 busy: undelivered; 923 answered at the third call: delivered, or undelivered if there are
- *   fewer calls
+ * The simulated SMSC, for demos, tests and customers' integrations. Like a real one it accepts duplicates, and delivers in about a second.
+ * The last three digits of the destination select another outcome:
+ * - 901 undelivered, 902 refused at submission, 903 no report ever, 904 throttled on three attempts, 905 submit unanswered
+ * - 906 report after 30 s, 907 report before the answer to the submit, 908 reports repeated and out of order
+ * - calls, one second each: 921 no answer and 922 busy: undelivered; 923 answered at the third call, undelivered if there are fewer
  * - MMS: 931 refused for its size, 932 undelivered, as the phone takes no MMS
  */
 export function createSimulator(

@@ -5,9 +5,7 @@ import type { DeliverPdu } from './wire.ts';
 
 type IdRule = SmppSettings['ids'];
 
-// The ids by which a report may refer to its part.
 interface ReportedIds {
-  /** By the route's rule. */
   id: string;
   /** As if reports wrote ids like answers do; null where that is the same. */
   alternative: string | null;
@@ -69,7 +67,6 @@ function tidy(id: string): string {
   return storable(id.slice(0, LONGEST)).trim();
 }
 
-/** User data without its header (3GPP TS 23.040, 9.2.3.24). */
 export interface UserData {
   content: Buffer;
   concatenation: Concatenation | null;
@@ -79,7 +76,6 @@ export interface Concatenation {
   /** Includes its kind: an 8-bit and a 16-bit reference never match. */
   reference: string;
   total: number;
-  /** From 1 to `total`. */
   number: number;
 }
 
@@ -92,8 +88,8 @@ export function concatenationHeader(reference: number, total: number, number: nu
 }
 
 /**
- * Separates the header from the content. A header longer than the bytes is ignored: some SMSCs announce headers that are not there, and the
- * text would be lost. An element with a wrong length ends the header.
+ * Separates the header from the content. Some SMSCs announce a header that is not there: one longer than the bytes is ignored, or the text
+ * would be lost. An element with a wrong length ends the header.
  */
 export function readUserData(bytes: Buffer): UserData {
   const length = bytes[0];
@@ -129,7 +125,6 @@ export function concatenation(reference: string, total: number, number: number):
 const HEADER = 16;
 const RESPONSE = 0x8000_0000;
 
-/** The values of command_status that sessions handle themselves (SMPP 3.4, 5.1.3). */
 export const STATUS = {
   ok: 0x00,
   invalidCommand: 0x03,
@@ -139,7 +134,6 @@ export const STATUS = {
   temporary: 0x64,
 } as const;
 
-/** Values by the names of SMPP 3.4. */
 export type Fields = Record<string, string | number | Buffer | undefined>;
 
 export interface Pdu {
@@ -155,10 +149,7 @@ export interface Pdu {
   brokenTlv: number | null;
 }
 
-/**
- * Decodes one PDU; never throws for its contents. Skips the package's filters, which would decode texts: content stays bytes.
- * @param bytes exactly one PDU, at least its header of 16 octets
- */
+/** Decodes one whole PDU; never throws for its contents. Skips the package's filters, which would decode texts: content stays bytes. */
 export function decodePdu(bytes: Buffer): Pdu {
   const id = bytes.readUInt32BE(4);
   const command = smpp.commandsById[id];
@@ -179,7 +170,6 @@ export function decodePdu(bytes: Buffer): Pdu {
   return pdu;
 }
 
-// Returns `Pdu.brokenTlv`.
 function readBody(bytes: Buffer, params: Record<string, { type: FieldType }>, fields: Fields): number | null {
   let offset = HEADER;
   for (const [name, { type }] of Object.entries(params)) {
@@ -217,10 +207,7 @@ function readTlv(id: number, value: Buffer, fields: Fields): void {
   else if (value.length >= 1 && value.length <= 4) fields[tlv.tag] = value.readUIntBE(0, value.length);
 }
 
-/**
- * Encodes one PDU: the command's fields in order, missing ones empty, then the TLVs in `fields`.
- * @throws RangeError for a value that does not fit its field
- */
+/** Encodes one PDU: fields in order, missing ones empty, then TLVs. @throws RangeError for a value that does not fit its field */
 export function encodePdu(command: string, sequence: number, fields: Fields = {}, status = 0): Buffer {
   const definition = smpp.commands[command];
   if (!definition) throw new RangeError(`no command ${command}`);

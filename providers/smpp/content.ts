@@ -7,7 +7,6 @@ import { optionsOf } from '../../domain/sms.ts';
 import type { SubmitFields } from './wire.ts';
 import { concatenationHeader } from './codec.ts';
 
-// Type of number and numbering plan (SMPP 3.4, 5.2.5 and 5.2.6).
 interface SmppAddress {
   ton: number;
   npi: number;
@@ -19,7 +18,6 @@ const NPI = { unknown: 0, isdn: 1 } as const;
 const SHORT_CODE = /^[0-9]{3,6}$/;
 const DIGITS = /^[0-9]+$/;
 
-// SMPP writes international numbers without the plus.
 function destinationAddress(
   msisdn: string,
   settings: Pick<SmppSettings, 'destinationTon' | 'destinationNpi'>,
@@ -54,10 +52,7 @@ function usualSender(sender: string): SmppAddress {
   return { ton: TON.alphanumeric, npi: NPI.unknown, address: sender };
 }
 
-/**
- * A phone number from an SMSC in E.164 with plus; null when it is none. With TON international it is read with a plus first, as a short
- * number would otherwise pass for a Polish one.
- */
+/** E.164 with plus, or null. With TON international a plus is assumed, as a short number would otherwise pass for a Polish one. */
 export function phoneOf(ton: number, address: string): string | null {
   const digits = address.trim().replace(/^(\+|00)/, '');
   if (!DIGITS.test(digits)) return null;
@@ -69,9 +64,8 @@ const COMPRESSED = 0x20;
 const ALPHABETS = ['gsm7', 'binary', 'ucs2', null] as const;
 
 /**
- * The encoding of a data_coding (SMPP 3.4, 5.2.19; from 0x10 on 3GPP TS 23.038, 4). Unsupported alphabets count as ISO 8859-1: all of them
- * contain ASCII's letters, so a reply such as STOP is understood.
- * @returns `binary` when it declares no text; null for compressed text
+ * Encoding of a data_coding (SMPP 3.4, 5.2.19; from 0x10 on 3GPP TS 23.038, 4); null for compressed text. Unsupported alphabets count as
+ * ISO 8859-1: all contain ASCII's letters, so a reply such as STOP is understood.
  */
 export function encodingOf(
   dataCoding: number,
@@ -114,7 +108,6 @@ function validityPeriod(expiresAt: Date, now: Date, form: SmppSettings['validity
   }
 }
 
-// 2026-11-21T12:00:00.000Z → 261121120000
 function digitsOf(instant: Date): string {
   return instant.toISOString().slice(2, 19).replace(/\D/g, '');
 }
@@ -154,7 +147,6 @@ const LATIN1 = /^[\0-\u00FF]*$/;
 interface Content {
   dataCoding: number;
   bytes: Buffer;
-  /** It fits into one SMS, so the SMSC need not split it. */
   fits: boolean;
 }
 

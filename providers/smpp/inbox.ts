@@ -12,7 +12,6 @@ import type { ProviderHandlers } from '../provider.ts';
 import { decodeText } from '../../domain/sms.ts';
 import type { Session } from './session.ts';
 
-/** A reply, not yet decoded. */
 export interface IncomingReply {
   from: string;
   to: string | null;
@@ -33,10 +32,7 @@ const LONGEST_PART = 160;
 // Longer addresses are invalid (SMPP 3.4, 5.2.8: 20 characters) and too long for an index.
 const LONGEST_ADDRESS = 64;
 
-/**
- * Reads a deliver_sm: a delivery receipt, a reply, or one part of a reply. Never throws. A text longer than an SMS that claims to be a part
- * counts as a whole reply.
- */
+/** Reads a deliver_sm; never throws. A text longer than an SMS that claims to be a part counts as a whole reply. */
 export function readDeliver(
   pdu: DeliverPdu,
   settings: Pick<SmppSettings, 'ids' | 'defaultAlphabet'>,
@@ -92,13 +88,10 @@ const DOUBTFUL_MS = 30_000;
 const REMEMBERED_MS = 600_000;
 const MOST_REMEMBERED = 10_000;
 
-/** One delivery of a reply. */
 export interface HandedOver {
   /** The same for a redelivery; another one when a person sends the same text again. */
   readonly providerReference: string;
-  /** The acknowledgement was written. */
   acknowledged(): void;
-  /** The SMSC got no response, or an error, and will redeliver. */
   unacknowledged(): void;
 }
 
@@ -110,9 +103,9 @@ interface Entry {
 }
 
 /**
- * Tells a redelivered reply from the same text sent again, as SMPP gives a deliver_sm no id. A reply that a session acknowledged in its
- * last 30 seconds, or not at all, is matched once if it comes again within ten minutes on any session that shares this instance. In memory
- * only: after a crash, or when the SMSC redelivers to another worker, the reply is stored twice.
+ * Tells a redelivered reply from the same text sent again, as a deliver_sm has no id: a reply that was acknowledged in a session's last 30
+ * seconds, or not at all, is matched once if it comes again within ten minutes on any session. In memory only: after a crash, or when the
+ * SMSC redelivers to another worker, the reply is stored twice.
  */
 export function createRedeliveries<S extends object>(now: () => number = Date.now) {
   const recent = new WeakMap<S, Set<Entry>>();
@@ -140,7 +133,6 @@ export function createRedeliveries<S extends object>(now: () => number = Date.no
         },
       };
     },
-    /** The session's connection broke. */
     lost(session: S): void {
       const entries = recent.get(session) ?? new Set();
       const lostAt = now();
@@ -163,7 +155,6 @@ function forgetCertain(entries: Set<Entry>, now: number): void {
   }
 }
 
-// Replies that may be redelivered, by digest, oldest first.
 function createExpected() {
   const byDigest = new Map<string, { reference: string; until: number }[]>();
   return {
@@ -193,18 +184,13 @@ const REPORTS_A_BATCH = 200;
 const REPLIES_A_BATCH = 50;
 const PARTS_A_BATCH = 20;
 
-/** Receives what the SMSC delivers on all sessions of a route. */
 export interface Inbox {
   /** Stores, then acknowledges; answers with `temporary` when storing failed. */
   take(session: Session, pdu: DeliverPdu | null, respond: (status: number) => boolean): void;
   lost(session: Session): void;
 }
 
-/**
- * Creates the inbox of a route.
- * @param onError gets storage failures, after which the SMSC redelivers, and unreadable messages, without their content: those are
- *   acknowledged, or they would be redelivered forever
- */
+/** `onError` gets storage failures (the SMSC redelivers), and unreadable messages: acknowledged, or they would be redelivered forever. */
 export function createInbox(
   settings: SmppSettings,
   handlers: ProviderHandlers,

@@ -3,21 +3,16 @@ import type { Outcome } from './requests.ts';
 // The SMSC is alive but answered no submit for this long: something behind it is stuck.
 const STUCK_MS = 30_000;
 
-/** Detects a dead connection, and an SMSC that no longer answers submits. */
 export interface Liveness {
   start(): void;
   stop(): void;
-  /** A PDU arrived. Any PDU proves that the SMSC is alive: it may answer slowly, and in order. */
+  /** Any PDU proves that the SMSC is alive: it may answer slowly, and in order. */
   heard(): void;
   submitAnswered(): void;
-  /** A submit timed out: sends an enquire_link immediately. */
   submitLate(): void;
 }
 
-/**
- * Creates the check of one session. `enquire` sends enquire_link (SMPP 3.4, 4.11). `onDead`: half-open connection; `onStuck`: the SMSC is
- * alive but answers no submits.
- */
+/** `enquire` sends enquire_link (SMPP 3.4, 4.11). `onDead`: half-open connection; `onStuck`: the SMSC is alive but answers no submits. */
 export function createLiveness(options: {
   intervalMs: number;
   responseMs: number;

@@ -24,7 +24,6 @@ declare module 'smpp' {
     types: Record<'int8' | 'int16' | 'int32' | 'cstring' | 'buffer', FieldType> & {
       tlv: Record<'cstring' | 'string' | 'buffer', FieldType>;
     };
-    /** Values of command_status (5.1.3) by name. */
     errors: Record<string, number>;
   };
   export default smpp;

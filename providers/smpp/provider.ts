@@ -107,11 +107,7 @@ function refusalOf({ sender }: SubmitPart): SubmitAnswer {
   return { kind: 'refused', reason: writable ? 'invalid_content' : 'invalid_sender', code: 'not_encodable' };
 }
 
-/**
- * Binds and unbinds once in each role of the route. What the SMSC delivers meanwhile is answered with `temporary`, so that it is
- * redelivered.
- * @returns `problem` is for staff, without secrets
- */
+/** Binds and unbinds once per role; the SMSC has to redeliver what it delivers meanwhile. `problem` is for staff, without secrets. */
 export async function testSmppRoute(
   settings: SmppSettings,
   credentials: SmppCredentials,

@@ -6,7 +6,6 @@ import { phoneOf } from './content.ts';
 import { reportedIds } from './codec.ts';
 import type { DeliverPdu } from './wire.ts';
 
-// Meaning of a command_status for a submit; `unknown`: the message may have been accepted.
 type StatusMeaning =
   | { kind: 'throttled' | 'later'; seconds: number }
   | { kind: 'refused'; reason: RefusalReason }
@@ -17,9 +16,9 @@ const BROKEN: StatusMeaning = { kind: 'broken' };
 const UNKNOWN: StatusMeaning = { kind: 'unknown' };
 
 /**
- * All error codes of SMPP 3.4 (5.1.3), and those of SMPP 5.0 (4.7.6) that SMSCs send for a submit.
- * `refused`: this one message is at fault. `broken`: the fault is the same for every message (the route's settings, the session, the SMSC's
- * permission), so other routes may accept it, and correcting the settings loses none. Codes for other requests than a submit are `unknown`.
+ * All error codes of SMPP 3.4 (5.1.3), and those of SMPP 5.0 (4.7.6) that SMSCs send for a submit. `refused`: this one message is at fault.
+ * `broken`: the fault is the same for every message (settings, session, permission), so other routes may accept it, and correcting the
+ * settings loses none. `unknown`: codes for other requests than a submit.
  */
 export const STATUS_MEANING: ReadonlyMap<number, StatusMeaning> = new Map<number, StatusMeaning>([
   [0x01, refused('invalid_content')], // ESME_RINVMSGLEN
@@ -80,10 +79,7 @@ export const STATUS_MEANING: ReadonlyMap<number, StatusMeaning> = new Map<number
 
 const DEFAULT_SECONDS = { throttled: 1, later: 30 } as const;
 
-/**
- * The answer that a command_status other than 0 stands for, by the route's table, else by the standard. An unknown code leaves the submit
- * `unanswered`, as the message may have been accepted.
- */
+/** Answer for a command_status, by the route's table, else the standard. Unknown codes are `unanswered`: it may have been accepted. */
 export function answerOfStatus(
   status: number,
   settings: Pick<SmppSettings, 'errors'>,
@@ -144,7 +140,6 @@ function receiptFields(text: string): ReadonlyMap<ReceiptField, string> {
   return fields;
 }
 
-// The first word only: some SMSCs add custom fields.
 function valueOf(said: string): string {
   return storable(/[^\s,;|]+/.exec(said)?.[0] ?? '').slice(0, LONGEST_VALUE);
 }
@@ -167,7 +162,6 @@ const STATE_OF_TLV: Readonly<Record<number, ReportState>> = {
   9: 'undelivered',
 };
 
-// `stat` of Appendix B, and what SMSCs write instead.
 const STATE_OF_STAT: Readonly<Record<string, ReportState>> = Object.assign(
   Object.create(null) as Record<string, ReportState>,
   {
@@ -205,10 +199,7 @@ const DETAILS: readonly ReceiptField[] = ['id', 'sub', 'dlvrd', 'submit date', '
 const LONGEST_DETAILS = 300;
 const LONGEST_CODE = 20;
 
-/**
- * Whether a deliver_sm is a delivery receipt or an intermediate notification: by esm_class, or by TLVs that only receipts have. Never by
- * its text, which anyone can send from a phone.
- */
+/** Receipt or intermediate notification, by esm_class or receipt-only TLVs. Never by its text, which anyone can send from a phone. */
 export function isReceipt(pdu: DeliverPdu): boolean {
   const type = pdu.esm_class & MESSAGE_TYPE;
   return (
@@ -220,10 +211,8 @@ export function isReceipt(pdu: DeliverPdu): boolean {
 }
 
 /**
- * Reads a delivery receipt (SMPP 3.4, Appendix B; TLVs 5.3.2.12, 5.3.2.31, 5.3.2.35); id and state are read from TLVs before the text. An
- * intermediate notification never gives a final state.
- * @param content the text's bytes without a user data header
- * @returns null when it has neither a message id nor a state
+ * Reads a delivery receipt (SMPP 3.4, Appendix B; TLVs 5.3.2.12, 5.3.2.31, 5.3.2.35) with `content` its text without a user data header;
+ * null without message id and state. For these two, TLVs precede the text. An intermediate notification never gives a final state.
  */
 export function readReceipt(
   pdu: DeliverPdu,

@@ -4,20 +4,18 @@ import { encodePdu, type Fields, type Pdu } from './codec.ts';
 // A submit waits this long for a session before the route counts as broken to it.
 const WITHOUT_SESSION_MS = 2_000;
 
-// Slots in the windows of all sessions of a route, granted in FIFO order.
 interface WindowPool {
-  /** Waits for a slot, in the emptiest window first, and reserves it. @returns null after two seconds without a session, or once closed */
+  /** Reserves a slot in the emptiest window, waiting if need be; null after two seconds without a session, or once closed. */
   hold(): Promise<Session | null>;
-  /** Releases a slot; its user has submitted by now. */
+  /** To be called once the session itself counts the submit. */
   release(session: Session): void;
-  /** A session with a free slot at this moment; reserves nothing. */
+  /** Reserves nothing. */
   free(): Session | null;
-  /** To be called when sessions or their free slots change. */
   changed(): void;
   close(): void;
 }
 
-/** Creates the window pool of a route. @param accepting returns the sessions that accept submits */
+/** Slots of the `accepting` sessions, those that take submits, in FIFO order. */
 export function createWindowPool(accepting: () => Session[]): WindowPool {
   const held = new WeakMap<Session, number>();
   const waiting: ((session: Session | null) => void)[] = [];
@@ -89,21 +87,19 @@ export function createWindowPool(accepting: () => Session[]): WindowPool {
 }
 
 const LAST_SEQUENCE = 0x7fff_ffff;
-// Submits that timed out, remembered per connection to match late answers.
 const MAX_LATE = 100_000;
 const STILL_PAUSED_MS = 250;
 
-/** Outcome of a request. `late`: no answer in time; `lost`: the connection ended before; `unwritten`: certainly never sent. */
+/** `late`: no answer in time; `lost`: the connection ended before; `unwritten`: certainly never sent. */
 export type Outcome =
   { kind: 'answered'; answer: Pdu } | { kind: 'late' } | { kind: 'lost' } | { kind: 'unwritten' };
 
 /** Pending requests of one connection, each settled exactly once. */
 export interface Requests {
-  /** @param reference ours; with it, an answer after the timeout goes to `onLate` @throws RangeError for fields that cannot be encoded */
+  /** With `reference`, an answer after the timeout goes to `onLate`. @throws RangeError for fields that cannot be encoded */
   send: (command: string, fields: Fields, timeoutMs: number, reference?: string) => Promise<Outcome>;
-  /** Handles a response; false when it belongs to no request. */
+  /** False when it belongs to no request. */
   answer(pdu: Pdu): boolean;
-  /** The connection is over: all pending requests are `lost`. */
   loseAll(): void;
 }
 
@@ -113,10 +109,7 @@ interface Open {
   settle(outcome: Outcome): void;
 }
 
-/**
- * Creates the requests of one connection. `write` returns false when nothing was written. While `isPaused` (we do not read answers at the
- * moment), no request times out.
- */
+/** `write` returns false when nothing was written. While `isPaused` (we do not read answers at the moment), no request times out. */
 export function createRequests(options: {
   write(pdu: Buffer): boolean;
   isPaused(): boolean;

@@ -18,11 +18,9 @@ export type Role = 'transceiver' | 'transmitter' | 'receiver';
 
 /** Events of a session. Handlers must not throw. */
 export interface SessionEvents {
-  /** @param pdu null when it cannot be read @param respond to be called once; false when the response could not be written */
+  /** `pdu` is null when it cannot be read. `respond` has to be called once; false: the response could not be written. */
   onDeliver(session: Session, pdu: DeliverPdu | null, respond: (status: number) => boolean): void;
-  /** An answer after the timeout. */
   onLate(reference: string, answer: Pdu): void;
-  /** The number of free slots changed. */
   onWindowChange(): void;
 }
 
@@ -37,11 +35,7 @@ const LEAVE_MS = 2_000;
 const UNBIND_MS = 5_000;
 const PROVEN_MS = 30_000;
 
-/**
- * Connects and binds (SMPP 3.4, 2.2 and 4.1).
- * @param signal aborts the attempt
- * @throws Error saying why there is no session, without secrets
- */
+/** Connects and binds (SMPP 3.4, 2.2 and 4.1). @throws Error saying why there is no session, without secrets */
 export async function openSession(
   role: Role,
   settings: SmppSettings,
@@ -72,9 +66,7 @@ export async function openSession(
   }
 }
 
-/** One bind on one connection. */
 export class Session {
-  /** The SMSC's name from the bind response; '' before it. */
   smscSystemId = '';
   readonly ended: Promise<SessionEnd>;
 
@@ -92,10 +84,8 @@ export class Session {
   /** Why the session ends; the first reason counts. */
   #why: string | undefined;
   #orderly = false;
-  /** Submits in flight. */
   #submits = 0;
   #answered = 0;
-  /** Set once an orderly shutdown has begun. */
   #leaving: Promise<void> | undefined;
   #onIdle: () => void = () => undefined;
 
@@ -140,7 +130,6 @@ export class Session {
     );
   }
 
-  /** @throws Error when the SMSC refuses the bind or does not answer */
   async bind(credentials: SmppCredentials): Promise<void> {
     const fields = {
       system_id: credentials.systemId,
@@ -165,7 +154,6 @@ export class Session {
     this.#liveness.start();
   }
 
-  /** Whether it accepts submits, free slots or not. */
   accepts(): boolean {
     // A broken connection is not writable right away, but emits its event later.
     return this.#state === 'open' && this.#role !== 'receiver' && this.#socket.writable;
@@ -212,7 +200,6 @@ export class Session {
     return this.#unbind(this.#responseMs);
   }
 
-  /** Closes the connection immediately. */
   end(why: string): void {
     this.#why ??= why;
     this.#socket.destroy();

@@ -9,7 +9,6 @@ const LONGEST_PROBLEM = 300;
 // A failing bind repeats its problem at least this often, unless `reconnectMaxMs` is higher.
 const PROBLEM_STAYS_MS = 300_000;
 
-// The fields do not fit into a PDU; nothing was sent.
 interface Unwritable {
   kind: 'unwritable';
   error: unknown;
@@ -17,22 +16,19 @@ interface Unwritable {
 
 interface Submission {
   reference: string;
-  /** As in `Provider.submit`. */
   leave: () => Promise<boolean>;
   /** Called right before writing, as the validity period depends on the time. */
   fields: () => SubmitFields;
 }
 
-/** All sessions of a route in this process. */
 export interface Sessions {
   start(): void;
   /**
-   * Waits for a slot, calls `leave`, and writes immediately; in the order of the calls.
-   * @returns `unwritten` after two seconds without a session, or when the last one broke during `leave`
+   * Waits for a slot, calls `leave`, and writes immediately; in the order of the calls. Without a session for two seconds, or when the last
+   * one broke during `leave`, the outcome is `unwritten`.
    * @throws what `leave` rejects with
    */
   submit(submission: Submission): Promise<Outcome | NotSubmitted | Unwritable>;
-  /** Shows staff a problem although the sessions are open. */
   note(problem: string): void;
   /** Shows staff an oddity that blocks nothing; a recent problem stays shown. */
   remark(oddity: string): void;
@@ -41,7 +37,7 @@ export interface Sessions {
   stop(): Promise<void>;
 }
 
-/** Creates the sessions of a route. @param events of any session; `onLost`: a connection broke */
+/** Keeps the sessions of a route open. @param events of any session; `onLost`: a connection broke */
 export function createSessions(
   settings: SmppSettings,
   credentials: SmppCredentials,
@@ -77,7 +73,6 @@ export function createSessions(
     }
   };
 
-  // Opens one session and waits for its end; returns whether it was useful.
   const keepOne = async (role: Role): Promise<boolean> => {
     try {
       const all = { ...events, onWindowChange: () => windows.changed() };
@@ -154,7 +149,7 @@ async function write(session: Session | null, { fields, reference }: Submission)
 }
 
 /**
- * Exponential back-off with full jitter, in milliseconds, so that many workers do not reconnect together
+ * Milliseconds of exponential back-off with full jitter, so that many workers do not reconnect together
  * (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
  * @param failures in a row; 0 after a useful session
  */

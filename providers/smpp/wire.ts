@@ -6,11 +6,9 @@ import type { SmppSettings } from './settings.ts';
 // Decoded PDUs: fields by their names in SMPP 3.4 (section 5), texts as raw bytes. Only the types were checked; the rest is as the SMSC
 // sent it.
 
-// Integers as numbers, C-octet strings as text (7 bits, without NUL), other values as bytes.
 interface Tlvs {
   receipted_message_id?: string;
   message_state?: number;
-  /** Three octets: network type, error code (5.3.2.31). */
   network_error_code?: Buffer;
   user_message_reference?: number;
   message_payload?: Buffer;
@@ -40,7 +38,6 @@ export interface DeliverPdu extends MessageHead, Tlvs {
   brokenTlv: number | null;
 }
 
-/** The fields of a submit_sm (4.4.1) that differ between our messages. */
 export interface SubmitFields extends MessageHead {
   priority_flag: number;
   /** '' or 16 characters (7.1.1). */
@@ -58,15 +55,13 @@ export interface SubmitFields extends MessageHead {
 // Pending deliver_sm per session; at this limit reading pauses until half of them are answered.
 const MOST = 200;
 
-/** Messages that an SMSC delivered in one session and that are not answered yet. */
 export interface Intake {
   take(pdu: Pdu, answer: 'deliver_sm_resp' | 'data_sm_resp'): void;
   open(): number;
-  /** From now on everything is read, however many are pending. */
   readAll(): void;
 }
 
-/** Creates the intake of a session. @param onAnswered a message was answered, or the connection for its answer is gone */
+/** Pauses the socket while too many messages are pending. @param onAnswered after each response, even if it could not be written */
 export function createIntake(
   socket: Socket,
   onDeliver: (pdu: DeliverPdu | null, respond: (status: number) => boolean) => void,
@@ -101,12 +96,7 @@ const MAX_PDU = 65_536;
 const MAX_UNREAD = 1_048_576;
 const KEEP_ALIVE_MS = 30_000;
 
-/**
- * Connects to the SMSC, with TLS if set: its certificate is verified against `tlsCa` (default: Node's CAs) and `tlsServerName` (default:
- * `host`).
- * @param signal aborts the attempt
- * @throws Error when the connection fails
- */
+/** Connects; TLS is verified against `tlsCa` (default: Node's CAs) and `tlsServerName` (default: `host`). @throws on failure */
 export function connect(settings: SmppSettings, signal: AbortSignal): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const { host, port } = settings;
@@ -154,10 +144,7 @@ function serverName({ host, tlsServerName }: SmppSettings): string | undefined {
   return tlsServerName ?? (net.isIP(host) === 0 ? host : undefined);
 }
 
-/**
- * Splits a socket's stream into PDUs. After an impossible length the next PDU cannot be found: `onGarbage` is called once, and reading
- * stops. It also stops once the socket is destroyed.
- */
+/** Splits a stream into PDUs, until the socket is destroyed, or `onGarbage`: after an impossible length the next PDU cannot be found. */
 export function readPdus(socket: net.Socket, onPdu: (pdu: Pdu) => void, onGarbage: () => void): void {
   let chunks: Buffer[] = [];
   let size = 0;

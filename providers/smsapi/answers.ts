@@ -3,8 +3,7 @@ import type { Channel } from '../../domain/channelDeclaration.ts';
 import type { RefusalReason, SubmitAnswer } from '../../domain/submission.ts';
 import { type Exchange, isRecord } from '../http.ts';
 
-// Delivery statuses (https://www.smsapi.pl/docs/#18-lista-statusow-doreczenia). `UNKNOWN` (delivered or not) and `NOT_FOUND` (the report is
-// gone) do not end a message.
+// https://www.smsapi.pl/docs/#18-lista-statusow-doreczenia. `UNKNOWN` and `NOT_FOUND` (the report is gone) do not end a message.
 const STATES: Readonly<Record<string, readonly [name: string, state: ReportState]>> = {
   '401': ['NOT_FOUND', 'unknown'],
   '402': ['EXPIRED', 'expired'],
@@ -29,7 +28,6 @@ export function stateOf(status: string): ReportState | null {
   return STATE_OF.get(status.trim().toUpperCase()) ?? null;
 }
 
-// Null for a state that does not end the message.
 function finalStateOf(status: string): ReportState | null {
   const state = stateOf(status);
   return state !== null && isFinalReport(state) ? state : null;
@@ -46,7 +44,6 @@ const HOURS_MS = 600_000;
 
 const refusedFor = (reason: RefusalReason): Rejection => ({ kind: 'refused', reason });
 
-// About this one message: it would be refused again.
 const REFUSED: Readonly<Record<number, Rejection>> = {
   11: refusedFor('invalid_content'), // too long, or empty
   12: refusedFor('invalid_content'), // more parts than `max_parts`
@@ -98,7 +95,7 @@ const BROKEN = new Set([
 export const ALREADY_TAKEN = 53;
 
 // Codes not listed in https://www.smsapi.pl/docs/#19-kody-bledow, and internal errors of the provider (201, 666, 999), leave open whether
-// the message was accepted. `overrides` are the route's `SmsapiSettings.errors`.
+// the message was accepted.
 function answerOfError(
   code: number,
   channel: Channel,
@@ -158,17 +155,13 @@ const LONGEST_WAIT_S = 300;
 
 export interface ReadAnswer {
   answer: SubmitAnswer;
-  /** How many parts the provider split an SMS into; null when not given. */
   parts: number | null;
-  /** The message's final state, if the answer already has it. */
   ended: ReportState | null;
 }
 
 /**
- * Reads the answer to `POST /sms.do`, `/mms.do` or `/vms.do` with `format=json` (https://www.smsapi.pl/docs/#2-pojedynczy-sms): `{ count,
- * list: [{ id, points, number, status, idx, … }], parts }` or `{ error, message }`. Never throws; an answer that makes no sense is
- * `unanswered`.
- * @param overrides meaning of single error codes on this route
+ * Reads the answer to a submit with `format=json` (https://www.smsapi.pl/docs/#2-pojedynczy-sms): `{ count, list: [{ id, status, … }],
+ * parts }` or `{ error, message }`. Never throws; an answer that makes no sense is `unanswered`.
  */
 export function readAnswer(
   exchange: Exchange,
@@ -207,15 +200,15 @@ export function errorCodeOf(json: unknown): number | null {
   return typeof code === 'string' && /^[0-9]{1,5}$/.test(code) ? Number(code) : null;
 }
 
-/** The entry of an answer's `list`; null unless there is exactly one. */
+/** Null unless there is exactly one entry. */
 export function firstEntry(json: unknown): Record<string, unknown> | null {
   const list: unknown = isRecord(json) ? json['list'] : undefined;
   const first: unknown = Array.isArray(list) && list.length === 1 ? list[0] : undefined;
   return isRecord(first) ? first : null;
 }
 
-// An HTTP status without an error code (RFC 9110, 15). After a redirect or a 4xx the request was not accepted; after a 5xx, 409, or a
-// proxy's timeout (408), it may have been.
+// HTTP status without an error code: after a 3xx or 4xx the request was not accepted; after a 5xx, 409, or a proxy's timeout (408), it may
+// have been.
 function answerOfStatus({ status, headers }: Exchange & { kind: 'answered' }): SubmitAnswer {
   const code = `http_${status}`;
   if (status === 429) return { kind: 'throttled', retryAfterMs: waitOf(headers['retry-after']), code };

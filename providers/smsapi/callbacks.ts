@@ -8,7 +8,6 @@ import { referenceOf } from './request.ts';
 import type { CallbackKind } from './settings.ts';
 import { stateOf } from './answers.ts';
 
-// The documentation speaks of a handful of reports per call.
 const REPORTS_MAX = 100;
 const PROVIDER_ID = /^[\x21-\x2b\x2d-\x7e]{1,64}$/;
 // 255 parts of 153 septets: no SMS is longer.
@@ -23,7 +22,7 @@ export interface CalledBackLookup {
   answer: LookupAnswer;
 }
 
-/** Reads a callback of the given kind. @returns null when the request is not such a callback */
+/** Reads a callback of the given kind; null when it is not one. */
 export async function readContent(what: CallbackKind, call: CallbackCall): Promise<CallbackContent | null> {
   const fields = await readFields(call);
   return fields === null ? null : contentOf[what](fields);
@@ -45,9 +44,8 @@ const contentOf: Readonly<Record<CallbackKind, (fields: CallbackFields) => Callb
 };
 
 /**
- * Reads delivery reports (https://www.smsapi.pl/docs/#9-raporty-callback): `MsgId`, `status` or `status_name`, `idx`, `to`, `donedate` and
- * others, each a comma-separated list with one value per report. Only ids and statuses are required.
- * @returns null when this is not such a callback
+ * Reads delivery reports (https://www.smsapi.pl/docs/#9-raporty-callback); null when this is no such callback. Each field is a
+ * comma-separated list with one value per report; only ids and statuses are required.
  */
 export function readReports(fields: CallbackFields): DeliveryReport[] | null {
   const ids = valuesOf(fields, 'MsgId');
@@ -77,9 +75,8 @@ export function readReports(fields: CallbackFields): DeliveryReport[] | null {
 }
 
 /**
- * Reads a reply (https://www.smsapi.pl/docs/#10-odbiory-wiadomosci): `sms_from`, `sms_to`, `sms_text`, `sms_date`, and for an answer to a
- * `2way` message the `MsgId` of that message. As a reply has no id, it is identified by all of these together.
- * @returns null when this is not such a callback
+ * Reads a reply (https://www.smsapi.pl/docs/#10-odbiory-wiadomosci); null when this is none. A reply has no id (`MsgId` is that of the
+ * message it answers), so all of its fields together identify it.
  */
 export function readReply(fields: CallbackFields): NetworkReply | null {
   const from = fields.get('sms_from')?.trim() ?? '';
@@ -96,10 +93,7 @@ export function readReply(fields: CallbackFields): NetworkReply | null {
   };
 }
 
-/**
- * Reads the result of a look-up (https://www.smsapi.pl/docs/#11-hlr): `id`, `status`, `info`, `mcc`, `mnc`, `ported` and others.
- * @returns null when this is not such a callback
- */
+/** Reads the result of a look-up (https://www.smsapi.pl/docs/#11-hlr); null when this is no such callback. */
 export function readLookup(fields: CallbackFields): CalledBackLookup | null {
   const providerId = fields.get('id') ?? fields.get('MsgId') ?? '';
   if (!PROVIDER_ID.test(providerId) || (!fields.has('status') && !fields.has('info'))) return null;

@@ -21,7 +21,6 @@ export function smsapiHttp(
   return createProviderHttp(urls, { authorization: `Bearer ${token}` });
 }
 
-/** A POST request with a form. */
 export function formRequest(path: string, form: Form): ProviderRequest {
   const body = wholeBody('application/x-www-form-urlencoded', new URLSearchParams(form).toString());
   return { method: 'POST', path, body };
@@ -46,9 +45,8 @@ export function isFinding(fields: Readonly<Record<string, string | undefined>>):
 }
 
 /**
- * Reads the result of a look-up: `status`, `info`, `mcc`, `mnc` and `ported` (from the provider's Java and C# clients,
- * `CheckNumberResponse`, and its callback, https://www.smsapi.pl/docs/#11-hlr). The wording of `info` is undocumented; unknown words are
- * ignored.
+ * Reads a look-up result (https://www.smsapi.pl/docs/#11-hlr, `CheckNumberResponse` of the provider's Java and C# clients). The wording of
+ * `info` is undocumented; unknown words are ignored.
  */
 export function findingOf(fields: Readonly<Record<string, string | undefined>>): LookupFinding {
   const mcc = code(fields['mcc'], 3);
@@ -88,14 +86,11 @@ const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
 // The API request for a balance has ten seconds in total.
 const BALANCE_LIMITS = { writtenWithinMs: 4_000, answeredWithinMs: 6_000 };
 const NAME_MAX = 100;
-// The account has no points.
 const NO_POINTS = '103';
 
 /**
- * Requests the account's profile, which is free and sends nothing (https://www.smsapi.pl/docs/#13-konto-uzytkownika, `GET /profile`): `{
- * name, username, email, payment_type, user_type, points? }`.
- * @param lastError the last failure; after a lack of points the provider works only once there are some
- * @returns null when the provider works, else the error code
+ * Requests the profile, which is free (https://www.smsapi.pl/docs/#13-konto-uzytkownika); null when the provider works, else the error
+ * code. If `lastError` was a lack of points, it works only once there are some.
  */
 export async function probe(
   http: ProviderHttp,

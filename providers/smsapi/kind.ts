@@ -3,10 +3,7 @@ import type { Callback } from '../callbacks.ts';
 import { providerKind } from '../kind.ts';
 import { CALLBACK_PATHS, type CallbackKind, smsapiCredentials, smsapiSettings } from './settings.ts';
 
-/**
- * SMSAPI.pl. Delivery reports, replies and look-up results come as callbacks, by GET or as a POSTed form
- * (https://www.smsapi.pl/docs/#9-raporty-callback). They are not signed, so a secret in their path authenticates them.
- */
+/** SMSAPI.pl. Callbacks (https://www.smsapi.pl/docs/#9-raporty-callback) are unsigned, so a secret in their path authenticates them. */
 export const smsapi = providerKind({
   name: 'smsapi',
   channels: ['sms', 'mms', 'vms'],

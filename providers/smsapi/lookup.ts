@@ -13,7 +13,6 @@ const POLL_MS = 100;
 // Part of the timeout that is left for our own answer.
 const RESERVE_MS = 200;
 const LOOKUP_ID = /^[\x21-\x7e]{1,64}$/;
-// The number is invalid.
 const INVALID_NUMBER = new Set([13, 33]);
 const NOTHING = { network: null, mcc: null, mnc: null, ported: null };
 
@@ -26,10 +25,8 @@ interface LookUpOptions {
 }
 
 /**
- * Looks up a number (https://www.smsapi.pl/docs/#11-hlr). `POST /hlr.do` answers `{ id, number, price, status: 'OK' }` or `{ number,
- * status: 'ERROR', error }`, and the result comes by a callback. `hlrsync.do` (from the provider's Java and C# clients, undocumented)
- * answers with the result.
- * @param msisdn E.164 with plus
+ * Looks up a number in E.164 with plus (https://www.smsapi.pl/docs/#11-hlr). After `/hlr.do` the result comes by a callback; `/hlrsync.do`
+ * (from the provider's Java and C# clients, undocumented) answers with it.
  */
 export async function lookUp(options: LookUpOptions, msisdn: string): Promise<LookupAnswer> {
   const deadline = Date.now() + LOOKUP_TIMEOUT_MS - RESERVE_MS;

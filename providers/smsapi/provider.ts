@@ -12,7 +12,6 @@ import { lookUp } from './lookup.ts';
 import { SUBMIT_PATHS, submitForm, wouldBeReplaced } from './request.ts';
 import { type SmsapiSettings, type SmsapiCredentials, CALLBACK_PATHS } from './settings.ts';
 
-// How long a late answer is waited for.
 const LATEST_ANSWER_MS = 60_000;
 const TIMED_OUT = 'timed_out';
 // A request that is not written within this share of the response timeout is aborted.
@@ -23,9 +22,8 @@ interface SmsapiOptions extends ProviderOptions<SmsapiSettings, SmsapiCredential
 }
 
 /**
- * SMSAPI.pl's HTTP API (https://www.smsapi.pl/docs/). It accepts whole messages and splits them itself. Delivery reports and replies come
- * as callbacks to the API process, except a final state in the answer to a submit. While the provider fails, nothing is submitted, and its
- * one session counts as closed.
+ * SMSAPI.pl's HTTP API. Reports and replies come as callbacks to the API process, except a final state in the answer to a submit. While the
+ * provider fails, its one session counts as closed.
  */
 export function createSmsapiProvider(options: SmsapiOptions): Provider {
   const { name, settings, credentials, lookups: answers, onError } = options;

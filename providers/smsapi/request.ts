@@ -9,10 +9,7 @@ import type { SmsapiSettings } from './settings.ts';
 const REFERENCE = new RegExp(`^msg_(${ID_BODY})/(0|[1-9][0-9]{0,2})$`);
 const IDX = new RegExp(`^msg(${ID_BODY})p(0|[1-9][0-9]{0,2})$`);
 
-/**
- * Our reference as the provider's `idx`, which allows only letters and digits and ignores case: `msg_01k…/0` becomes `msg01k…p0`. Null for
- * a reference of another form.
- */
+/** Our reference as `idx`, which has only letters and digits and ignores case: `msg_01k…/0` becomes `msg01k…p0`. Null for another form. */
 export function idxOf(reference: string): string | null {
   const match = REFERENCE.exec(reference);
   return match === null ? null : `msg${match[1]}p${match[2]}`;
@@ -31,8 +28,8 @@ const MINUTE_MS = 60_000;
 export type Form = Record<string, string>;
 
 /**
- * Whether a text contains placeholders of the provider: `[%imie%]`, `[%1%]`, `[%idzdo:…%]`
- * (https://www.smsapi.pl/docs/#3-masowe-wysylanie-smsow). They cannot be escaped, so such a text cannot be sent as it is.
+ * Whether a text contains placeholders of the provider, which cannot be escaped: `[%imie%]`, `[%1%]`, `[%idzdo:…%]`
+ * (https://www.smsapi.pl/docs/#3-masowe-wysylanie-smsow).
  */
 export function wouldBeReplaced(text: string): boolean {
   // The same as /\[%[^\]]*%\]/, which takes quadratic time for unclosed brackets.
@@ -52,10 +49,8 @@ export const SUBMIT_PATHS: Readonly<Record<Channel, string>> = {
 };
 
 /**
- * The form that submits one whole message. `check_idx` makes the provider refuse an `idx` seen in the last 24 hours, so that nothing is
- * sent twice.
+ * Submits one whole message. With `check_idx` the provider refuses an `idx` seen in the last 24 hours, so that nothing is sent twice.
  * @param notifyUrl for delivery reports; null: the one set in the provider's panel
- * @param now epoch milliseconds
  */
 export function submitForm(
   part: SubmitPart,
@@ -80,7 +75,6 @@ const FORMS: Readonly<Record<Channel, (part: SubmitPart, settings: SmsapiSetting
   vms: vmsForm,
 };
 
-// `POST /sms.do` (https://www.smsapi.pl/docs/#2-pojedynczy-sms).
 function smsForm(part: SubmitPart, settings: SmsapiSettings, now: number): Form {
   const sender = settings.sender ?? part.sender;
   return {
@@ -94,13 +88,13 @@ function smsForm(part: SubmitPart, settings: SmsapiSettings, now: number): Form 
   };
 }
 
-// `POST /mms.do` has neither sender nor expiry (the provider's PHP client, `Api/Action/Mms/Send`).
+// Neither sender nor expiry exist here (the provider's PHP client, `Api/Action/Mms/Send`).
 function mmsForm({ text, content }: SubmitPart): Form {
   return { subject: mmsContentOf(content).subject, smil: text };
 }
 
-// `POST /vms.do`: `try` 1 to 6, `interval` 300 to 7200 s between two calls (the provider's PHP client, `Api/Action/Vms/Send`). It has no
-// expiry, so fewer calls are ordered if the last ones would begin after the message's.
+// `try` is 1 to 6, `interval` 300 to 7200 s (the provider's PHP client, `Api/Action/Vms/Send`). There is no expiry, so fewer calls are
+// ordered if the last ones would begin after the message's.
 function vmsForm(part: SubmitPart, settings: SmsapiSettings, now: number): Form {
   const { text, sender, content } = part;
   const { voice, tries } = voiceContentOf(content);
@@ -114,7 +108,7 @@ function vmsForm(part: SubmitPart, settings: SmsapiSettings, now: number): Form 
   };
 }
 
-/** The form of `POST /hlr.do` (https://www.smsapi.pl/docs/#11-hlr). @param msisdn E.164 with plus */
+/** The form of `POST /hlr.do` (https://www.smsapi.pl/docs/#11-hlr); `msisdn` is E.164 with plus. */
 export function lookupForm(msisdn: string): Form {
   return { number: digits(msisdn), format: 'json' };
 }

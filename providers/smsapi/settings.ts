@@ -5,7 +5,6 @@ import { providerUrl, publicUrl } from '../http.ts';
 
 const MAX_VALIDITY_MINUTES = 72 * 60;
 
-// Meaning of an error code: `later:30` is a retry after 30 s.
 const reading = z
   .string()
   .regex(
@@ -13,13 +12,12 @@ const reading = z
     'must be throttled, later (both with seconds if wanted, "later:30"), refused, broken or unknown',
   );
 
-/** Settings of an `smsapi` route; nothing secret. Without `callbackUrl` delivery reports come only if the provider's panel has our URLs. */
+/** Without `callbackUrl`, delivery reports come only if the provider's panel has our URLs. */
 export const smsapiSettings = z
   .strictObject({
     url: providerUrl.default('https://api.smsapi.pl'),
     /** Used when `url` cannot be reached; SMSAPI.pl has `https://api2.smsapi.pl`. */
     backupUrl: providerUrl.optional(),
-    /** Base URL of our API as the provider reaches it. */
     callbackUrl: publicUrl.optional(),
     /** IP addresses that may send callbacks; empty: any, as the secret in the path authenticates them. */
     callbackAddresses: z
@@ -28,16 +26,11 @@ export const smsapiSettings = z
       .default([]),
     /** Replaces the message's own sender: `2way`, for example. */
     sender: z.string().min(1).max(15).optional(),
-    /** Priority messages are sent with `fast=1`, which costs more. */
     fastPriority: z.boolean().default(false),
-    /**
-     * When calls and their repeats are made, Polish time; a call ordered at another time waits (https://www.smsapi.pl/docs/#19-kody-bledow,
-     * 51).
-     */
+    /** Polish time, repeats included; a call ordered at another time waits (https://www.smsapi.pl/docs/#19-kody-bledow, 51). */
     callingHours: callingHours.default('08:00-22:00'),
     /** Between two calls of an unanswered voice message; the provider accepts 300 to 7200 s. */
     callIntervalSeconds: z.int().min(300).max(7200).default(300),
-    /** Concurrent requests per worker process. */
     window: z.int().min(1).max(100).default(20),
     /** After this time a submit counts as unanswered. */
     responseSeconds: z.int().min(1).max(60).default(10),
@@ -62,15 +55,13 @@ export type SmsapiSettings = z.infer<typeof smsapiSettings>;
 export const smsapiCredentials = z.strictObject({
   /** OAuth token from the provider's panel, with the rights `sms`, `mms`, `vms`, `hlr` and `profile`. */
   token: z.string().regex(/^[\x21-\x7e]{8,512}$/, 'must be 8 to 512 visible ASCII characters'),
-  /** Part of the callback URLs. */
   callbackSecret: ownSecret,
-  /** The previous secret, and until when (epoch milliseconds) its URLs are valid. */
+  /** Still valid until `until` (epoch milliseconds). */
   former: z.strictObject({ callbackSecret: ownSecret, until: z.number().int() }).optional(),
 });
 
 export type SmsapiCredentials = z.infer<typeof smsapiCredentials>;
 
-/** Callback paths by content. */
 export const CALLBACK_PATHS = {
   reports: ':secret/reports',
   replies: ':secret/replies',

@@ -20,10 +20,7 @@ const SYNTAX = 500;
 
 type Answered = Extract<HandOver, { kind: 'answered' }>;
 
-/**
- * Whether an e-mail of this age waits for all recipients rather than leave some out. After a reply that makes no sense the recipient may
- * have been accepted; in the end it is reported as refused.
- */
+/** Whether the e-mail still waits for all recipients. A reply that makes no sense may mean acceptance; in the end it counts as refusal. */
 export function waitsForAll(refused: readonly RefusedRecipient[], ageMs: number): boolean {
   if (ageMs >= TOGETHER_MS) return false;
   return refused.some((one) => one.reply === null || (isPutOff(one.reply) && !hadNoRoom(one)));
@@ -33,9 +30,9 @@ export function waitsForAll(refused: readonly RefusedRecipient[], ageMs: number)
 export const hadNoRoom = ({ reply }: RefusedRecipient): boolean => /^[45]\.5\.3$/.test(reply?.enhanced ?? '');
 
 /**
- * Turns the outcome of a hand-over into an answer.
- * @param ageMs since the e-mail was accepted; the pauses between retries grow with it
- * @param known recipients that were left out before
+ * Turns a hand-over into an answer.
+ * @param ageMs since the e-mail was accepted
+ * @param known recipients left out before
  * @param asGiven an address as the e-mail has it
  */
 export function answerOf(
@@ -129,7 +126,7 @@ const relaysNot = (reply: Reply | null): reply is Reply & { subject: 'relaying' 
 
 const isPutOff = (reply: Reply | null): boolean => reply !== null && reply.code < 500;
 
-// The relay is overloaded, whatever the e-mail: 421 (it ends the connection), or X.3.2 (RFC 3463).
+// The relay is overloaded, whatever the e-mail: 421 (it ends the connection), or 4.3.2 (RFC 3463).
 const isPace = (reply: Reply | null): boolean =>
   reply !== null && (reply.code === 421 || reply.enhanced === '4.3.2');
 

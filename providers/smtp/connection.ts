@@ -6,7 +6,6 @@ import type { SmtpCredentials, SmtpSettings } from './settings.ts';
 const REPLY_BYTES = 64 * 1024;
 const WHOLE_TIMES = 4;
 
-/** Timeout of a whole hand-over, in milliseconds. */
 export const wholeHandOverMs = ({ responseSeconds }: Pick<SmtpSettings, 'responseSeconds'>): number =>
   WHOLE_TIMES * responseSeconds * 1000;
 
@@ -15,14 +14,11 @@ export interface Outgoing {
   to: readonly string[];
   bytes: number;
   content: () => AsyncIterable<Buffer>;
-  /**
-   * Called after the replies for all recipients, before anything of the message is written; false aborts.
-   * @param refused those not accepted; at least one other was
-   */
+  /** Called after the replies for all recipients, at least one of them positive, and before the message is written; false aborts. */
   goOn: (refused: readonly RefusedRecipient[]) => boolean;
 }
 
-/** A recipient that the relay did not accept; `reply` is null when it made no sense. */
+/** `reply` is null when it made no sense. */
 export interface RefusedRecipient {
   address: string;
   reply: Reply | null;
@@ -34,22 +30,17 @@ export type HandOver =
   /** A negative reply; `data`: before anything of the message was written. */
   | { kind: 'answered'; to: 'sender' | 'data' | 'message'; reply: Reply }
   | { kind: 'no_recipients'; refused: readonly RefusedRecipient[] }
-  /** `goOn` returned false. */
   | { kind: 'broken_off'; refused: readonly RefusedRecipient[] }
   | { kind: 'too_large' }
-  /** The files could not be read. */
   | { kind: 'unreadable'; error: unknown }
   | { kind: 'lost'; problem: Problem }
   /** The whole message was written, and no answer came. */
   | { kind: 'unknown'; problem: Problem };
 
-/** A connection to the relay, after TLS and login. */
 export interface Connection {
   /** Sends one message in one transaction; one at a time, and never throws. @param ms timeout in milliseconds */
   handOver(outgoing: Outgoing, ms: number): Promise<HandOver>;
-  /** Whether it could send another message, as far as known. */
   usable(): boolean;
-  /** Sends QUIT and closes. */
   end(): void;
 }
 
@@ -72,14 +63,10 @@ interface Envelope {
 // nodemailer reports a failure by an event, by a callback, or by both.
 interface Wire {
   smtp: SMTPConnection;
-  /** Sets the handler of failures; null: none. */
   onFailure: (take: ((problem: Problem) => void) | null) => void;
 }
 
-/**
- * Connects to the relay: TLS as set, EHLO, and a login if there is a user, never over plain text.
- * @returns the problem instead, for staff; of the relay's replies only their codes
- */
+/** Connects with TLS as set, EHLO, and login if there is a user, never over plain text. Problems have only the relay's reply codes. */
 export async function openConnection(
   settings: SmtpSettings,
   credentials: SmtpCredentials,
@@ -104,7 +91,6 @@ function wireOf(smtp: SMTPConnection): Wire {
   return { smtp, onFailure: (take) => void (fail = take) };
 }
 
-// Resolves to the problem; null: connected.
 function connect(
   { smtp, onFailure }: Wire,
   { connectSeconds, security }: SmtpSettings,

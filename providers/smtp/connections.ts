@@ -13,22 +13,16 @@ import { hadNoRoom } from './answers.ts';
 // Relays close connections that are idle for a few minutes.
 const IDLE_MS = 30_000;
 
-// A connection reserved for one hand-over.
 interface Held {
   connection: Connection;
-  /** Returns it to the pool, even if it is no longer usable. */
   release(): void;
 }
 
-/** The connection pool of a route in this process. */
 export interface Connections {
-  /**
-   * Waits for a slot, then reuses an open connection or opens one. A relay that verifies a recipient with its server may block a connection
-   * for minutes, so one account always leaves a connection to the others.
-   */
+  // A relay that verifies a recipient with its server may block a connection for minutes, so one account always leaves one to the others.
   hold(accountId: string): Promise<Held | Problem>;
   inside(): number;
-  /** Closes idle connections, and the others when they are released. */
+  /** Idle connections are closed now, the others when they are released. */
   stop(): void;
 }
 
@@ -38,7 +32,7 @@ interface Idle {
   timer: NodeJS.Timeout;
 }
 
-/** Creates the pool. Connections are reused, as each one costs several round trips. */
+/** Connections are reused, as each one costs several round trips. */
 export function createConnections(settings: SmtpSettings, credentials: SmtpCredentials): Connections {
   const places = createFairSemaphore(settings.connections, Math.max(settings.connections - 1, 1));
   const stopping = new AbortController();
@@ -98,8 +92,7 @@ export function createConnections(settings: SmtpSettings, credentials: SmtpCrede
 /**
  * Sends a message, in further transactions for the recipients beyond the relay's limit (RFC 5321, 4.5.3.1.10). A recipient that got any
  * other reply is not named again; those still left are refused. Where a further transaction has no answer, its recipients count as
- * accepted, so that none gets the e-mail twice.
- * @param limits of all transactions together, and the least that one needs, in milliseconds
+ * accepted, so that none gets the e-mail twice. `limits`: of all transactions together, and the least that one needs, in milliseconds.
  */
 export async function inTransactions(
   connection: Connection,

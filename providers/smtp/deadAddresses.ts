@@ -10,21 +10,14 @@ const STATUS = /^[245]\.[0-9]{1,3}\.[0-9]{1,3}\b/;
 const DIAGNOSTIC = /\b([45][0-9]{2})[ -](?:([245]\.[0-9]{1,3}\.[0-9]{1,3})\b)?/;
 const DIAGNOSTIC_MAX = 1_000;
 
-/**
- * Whether a reply to `RCPT TO` says that the address will never accept e-mail. A bare 550 may also be refused relaying or a policy, so the
- * text has to say it.
- */
+/** Whether a reply to `RCPT TO` says that the address is dead. A bare 550 may also be a policy or refused relaying: the text decides. */
 export function saysDead({ code, enhanced, subject }: Reply): boolean {
   if (code < 500 || subject === 'relaying' || subject === 'quoted_relaying') return false;
   if (enhanced !== null && enhanced !== BARE) return DEAD.has(enhanced);
   return NO_MAILBOX.has(code) && subject === 'mailbox';
 }
 
-/**
- * Whether a delivery report says that the address will never accept e-mail. An unspecific status is looked up in the diagnostic code.
- * @param status `5.1.1 (bad mailbox)`
- * @param diagnostic `smtp; 550 5.1.1 User unknown`
- */
+/** The same for a delivery report: status `5.1.1 (bad mailbox)`, or, if unspecific, diagnostic code `smtp; 550 5.1.1 User unknown`. */
 export function reportsDead(status: string, diagnostic: string): boolean {
   const [said = BARE] = STATUS.exec(status) ?? [];
   if (said !== BARE) return DEAD.has(said);

@@ -23,15 +23,12 @@ const STORED_WITHIN_MS = 20_000;
 const TRY_AGAIN_MS = 15_000;
 
 export interface BounceLimits {
-  /** Idle. */
   silenceMs: number;
-  /** In total. */
   connectionMs: number;
 }
 
 const LIMITS: BounceLimits = { silenceMs: 30_000, connectionMs: 120_000 };
 
-/** Receives the bounces of what a route sent, by SMTP. */
 export interface BounceListener {
   /** Starts to listen, and retries while another process has the port. Does nothing when no address is set. */
   start(handlers: Pick<ProviderHandlers, 'onEmailEvents'>): void;
@@ -49,8 +46,8 @@ class SmtpAnswer extends Error {
 }
 
 /**
- * An SMTP server (RFC 5321) that accepts only messages to return paths of the route, and stores their events before it does. Every other
- * address gets the same "no such mailbox", so that return paths cannot be probed.
+ * An SMTP server (RFC 5321) that accepts only messages to return paths of the route, after storing their events. Every other address gets
+ * the same "no such mailbox", so that return paths cannot be probed.
  */
 export function createBounceListener(
   { bounces, mailHost }: Pick<SmtpSettings, 'bounces' | 'mailHost'>,
@@ -184,7 +181,6 @@ function smtpServer(
   return server;
 }
 
-// Reset every hour.
 function messagesOfTheHour(): () => Counts {
   let counts = createCounts();
   let since = Date.now();

@@ -9,7 +9,6 @@ import { type SigningDomain, type SubmitAttachment, type SubmitEmail, unsubscrib
 
 /** Bytes of a message that are read: reports come first, then the e-mail that they are about. */
 export const READ_BYTES = 256 * 1024;
-// Parts and multiparts.
 const ENTITIES_MAX = 40;
 const DEPTH_MAX = 4;
 const HEADER_LINES = 500;
@@ -19,9 +18,7 @@ const PARAMETERS_MAX = 20;
 /** Header fields by name in lower case; of duplicates the first. */
 export type Fields = ReadonlyMap<string, string>;
 
-/** A leaf part of a message. */
 export interface Part {
-  /** `message/delivery-status`, in lower case. */
   type: string;
   text: string;
 }
@@ -32,10 +29,7 @@ export interface ReadMessage {
   parts: readonly Part[];
 }
 
-/**
- * Reads an untrusted message (RFC 5322, RFC 2046) as far as a report may be in it: 256 kB. Skips what is not a header or a part; a nested
- * message is one part and not parsed.
- */
+/** Reads an untrusted message (RFC 5322, RFC 2046), up to 256 kB. Skips malformed headers and parts; nested messages are not parsed. */
 export function readMessage(raw: Buffer): ReadMessage {
   const parts: Part[] = [];
   let left = ENTITIES_MAX;
@@ -55,7 +49,7 @@ export function readMessage(raw: Buffer): ReadMessage {
   return { headers, parts };
 }
 
-/** Groups of fields separated by empty lines (RFC 3464, 2.1), at most `most` of them. */
+/** Groups of fields separated by empty lines (RFC 3464, 2.1). */
 export function fieldGroups(text: string, most: number): Fields[] {
   return text
     .split(/\r?\n[ \t]*\r?\n/, most)
@@ -149,14 +143,12 @@ const SIGNED = [
 export interface SignedMessage {
   /** As composed, without SMTP's dot-stuffing. */
   bytes: number;
-  /** Streams the message, anew at each call. */
   content: () => AsyncGenerator<Buffer>;
 }
 
 /**
- * Signs a message (DKIM, RFC 6376; rsa-sha256, relaxed/relaxed). The signature comes first, so the message is composed twice, for the hash
- * and for sending, and never kept in memory.
- * @param compose writes the message, identical at each call
+ * Signs a message (DKIM, RFC 6376; rsa-sha256, relaxed/relaxed). The signature comes first, so `compose` is called twice, for the hash and
+ * for sending; the message is never kept in memory.
  * @throws what reading the files throws; Error when the key cannot sign
  */
 export async function signed(compose: () => Readable, domain: SigningDomain): Promise<SignedMessage> {
@@ -215,9 +207,8 @@ export function headerProblem({ headers, listUnsubscribe }: SubmitEmail): string
 }
 
 /**
- * Composes the message (RFC 5322, MIME), byte-identical at each call: text and HTML as alternatives, the HTML with its inline files, no
- * `bcc`. Files are streamed.
- * @param key makes the boundaries unpredictable, so that no text can contain them on purpose
+ * Composes the message (RFC 5322, MIME), byte-identical at each call, without `bcc`; files are streamed. `key` makes the boundaries
+ * unpredictable, so that no text can contain them on purpose.
  */
 export function composed(email: SubmitEmail, addresses: WireAddresses, key: string): Readable {
   const mailbox = (address: string) => ({ address, name: '' });

@@ -24,10 +24,8 @@ interface Sender {
 
 interface Recipients {
   addresses: WireAddresses;
-  /** As sent, without duplicates. */
   all: string[];
   asGiven: Map<string, string>;
-  /** Not representable in SMTP. */
   leftOut: RefusedAddress[];
 }
 
@@ -42,10 +40,7 @@ interface Written {
   message: SignedMessage;
 }
 
-/**
- * A mail relay. It may lose or bounce later what it accepted. SMTP has no idempotency key, so an e-mail that was written whole and got no
- * answer is never submitted again.
- */
+/** A mail relay. SMTP has no idempotency key: an e-mail that was written whole and got no answer is never submitted again. */
 export function createSmtpProvider(options: SmtpOptions): Provider {
   const { name, settings, credentials, onError } = options;
   const connections = createConnections(settings, credentials);
@@ -182,7 +177,6 @@ function recipientsOf(
   return { addresses, all: [...asGiven.keys()], asGiven, leftOut };
 }
 
-// Connects, with TLS and login, and quits; null when that works.
 async function probe(
   settings: SmtpSettings,
   credentials: SmtpCredentials,

@@ -1,5 +1,4 @@
-// What a reply's text says: there is no such mailbox; the server does not relay for us, or for this sender; or another server, which is
-// quoted, does not relay.
+// No such mailbox; the server does not relay for us, or for this sender; another server, which is quoted, does not relay.
 type ReplySubject = 'mailbox' | 'relaying' | 'quoted_relaying';
 
 const WORDS_MAX = 1_000;
@@ -40,15 +39,12 @@ export function subjectOf(text: string): ReplySubject | null {
 
 /** A mail server's reply (RFC 5321, 4.2; RFC 3463), without its text, which may contain addresses. */
 export interface Reply {
-  /** 400 to 599. */
   code: number;
-  /** `5.1.1`; null: none. */
   enhanced: string | null;
-  /** Null when the text does not say. */
   subject: ReplySubject | null;
 }
 
-/** Why a connection failed: a code for staff and metrics, with nothing of the server's text. */
+/** A code for staff and metrics, with nothing of the server's text. */
 export interface Problem {
   code: string;
   reply?: Reply;
@@ -61,7 +57,6 @@ interface Failure {
   timeoutType?: string | undefined;
 }
 
-// A code may stand alone (RFC 5321, 4.2).
 const REPLY = /^([45][0-9]{2})(?:[ -](?:([245]\.[0-9]{1,3}\.[0-9]{1,3})(?=[ \r\n]|$))?|(?=[\r\n]|$))/;
 const PLAIN_CODE = /^[A-Z][A-Z0-9_]{1,39}$/;
 

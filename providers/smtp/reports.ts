@@ -15,22 +15,16 @@ const NO_COMPLAINTS = new Set(['not-spam', 'auth-failure', 'dmarc']);
 const AWAY =
   /^(out of (the )?office|automatic reply|auto(-| )?reply|autoreply|odpowied[zź] automatyczna|automatyczna odpowied[zź]|poza biurem|nieobecno[sś][cć])/i;
 
-/** A message received at a return path. */
 export interface Returned {
   returnPath: string;
   emailId: string;
   /** From the envelope; empty for bounces. */
   sender: string;
-  /** The beginning of the message, as far as it is read. */
   raw: Buffer;
-  /** Size of the whole message. */
   bytes: number;
 }
 
-/**
- * The events that a message to a return path reports: delivery reports (RFC 3464), complaints (RFC 5965), and bounces of servers without
- * reports. None for automatic replies and for what people write.
- */
+/** Reads delivery reports (RFC 3464), complaints (RFC 5965) and plain bounces. None for automatic replies and people's mail. */
 export function readReturned({ raw, bytes, ...returned }: Returned): ProviderEmailEvent[] {
   const message = readMessage(raw);
   const found =
@@ -51,7 +45,6 @@ interface Found {
   permanent: boolean | null;
   addresses: string[];
   payload: Record<string, unknown>;
-  /** Distinguishes it from others in the same message. */
   mark: string;
 }
 
@@ -149,7 +142,6 @@ function partOf(parts: readonly Part[], ...types: string[]): Part | null {
   return parts.find(({ type }) => types.includes(type)) ?? null;
 }
 
-// The address in `rfc822;name@domain.example`; null: none.
 function typed(field: string | undefined): string | null {
   if (field === undefined) return null;
   const value = field.slice(0, 2 * ADDRESS_MAX).replace(/^[^;@]*;/, '');
@@ -180,7 +172,6 @@ function clean(text: string, most: number): string {
     .replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
-// The same when the same message is delivered again.
 function eventId(
   returnPath: string,
   addresses: readonly string[],

@@ -12,11 +12,7 @@ const LABELS = /^[\p{L}\p{N}\p{M}-]+(\.[\p{L}\p{N}\p{M}-]+)*$/u;
 const HOST =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*(?![0-9]+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/**
- * An address as sent to a mail server: an ASCII dot-atom and a domain in A-labels (RFC 5890), so that nothing in it can be read as another
- * command, parameter or recipient.
- * @returns null when that is impossible: a non-ASCII or quoted local part, an address literal, a control character
- */
+/** ASCII dot-atom and A-labels (RFC 5890): nothing in it can be read as another command, parameter or recipient. Null when impossible. */
 export function wireAddress(address: string): string | null {
   const at = address.lastIndexOf('@');
   const local = address.slice(0, at);
@@ -36,14 +32,14 @@ export function wireDomain(domain: string): string | null {
 const MAC_BYTES = 10;
 const BOUNCE_LOCAL = new RegExp(`^b-(${ID_BODY})-([0-9a-f]{${2 * MAC_BYTES}})$`);
 
-/** The return path of one e-mail (VERP). It cannot be forged without having seen it. @param domain of the sender, in A-labels */
+/** The return path of one e-mail (VERP); it cannot be forged without having seen it. `domain` is in A-labels. */
 export function returnPath(key: string, emailId: string, domain: string): string {
   const body = emailId.slice('em_'.length);
   const host = returnPathOf(domain);
   return `b-${body}-${macOf(key, body, host).toString('hex')}@${host}`;
 }
 
-/** The e-mail of a return path; null for an address that is not a return path of ours. @param keys any of which may have made it */
+/** The e-mail whose return path was made with any of `keys`; null for any other address. */
 export function emailOfReturnPath(keys: readonly string[], address: string): string | null {
   const lower = address.toLowerCase();
   const at = lower.lastIndexOf('@');
@@ -67,7 +63,6 @@ const hostName = z
   .max(253)
   .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i, 'a host name');
 
-// A mechanism of SPF (RFC 7208, 5) that authorizes a sender.
 const spfTerm = z
   .string()
   .max(200)
@@ -126,9 +121,8 @@ export const smtpCredentials = z
       .max(512)
       .regex(/^\P{Cc}*$/u, 'no control characters')
       .optional(),
-    /** Generated here; return paths are made with it. */
     returnPathKey: ownSecret,
-    /** The previous key, and until when (epoch milliseconds) its return paths are valid. */
+    /** Still valid until `until` (epoch milliseconds). */
     former: z.strictObject({ returnPathKey: ownSecret, until: z.int() }).optional(),
   })
   .refine(({ user, password }) => (user === undefined) === (password === undefined), {
