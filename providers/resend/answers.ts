@@ -41,7 +41,7 @@ export const isQuota = (name: string): boolean => QUOTAS.has(name);
 
 const REFUSED: Readonly<Record<string, EmailRefusal>> = {
   invalid_from_address: 'sender_refused',
-  invalid_to_address: 'sender_refused', // only its own address may be written to while there is no domain
+  invalid_to_address: 'sender_refused', // without a domain only the account's own address is allowed
   invalid_attachment: 'content_refused',
   security_error: 'provider_refused',
 };

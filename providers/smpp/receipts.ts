@@ -43,19 +43,19 @@ export const STATUS_MEANING: ReadonlyMap<number, StatusMeaning> = new Map<number
   [0x34, UNKNOWN], // ESME_RINVDLNAME
   [0x40, UNKNOWN], // ESME_RINVDESTFLAG
   [0x42, UNKNOWN], // ESME_RINVSUBREP
-  [0x43, refused('invalid_content')], // ESME_RINVESMCLASS: said of long messages only
+  [0x43, refused('invalid_content')], // ESME_RINVESMCLASS: only for long messages
   [0x44, UNKNOWN], // ESME_RCNTSUBDL
   [0x45, { kind: 'later', seconds: 30 }], // ESME_RSUBMITFAIL
-  [0x48, refused('invalid_sender')], // ESME_RINVSRCTON: ours follows from the sender's kind
+  [0x48, refused('invalid_sender')], // ESME_RINVSRCTON: depends on the sender
   [0x49, refused('invalid_sender')], // ESME_RINVSRCNPI
-  [0x50, BROKEN], // ESME_RINVDSTTON: ours is the same for all
+  [0x50, BROKEN], // ESME_RINVDSTTON: the same for all messages
   [0x51, BROKEN], // ESME_RINVDSTNPI
   [0x53, BROKEN], // ESME_RINVSYSTYP
   [0x54, BROKEN], // ESME_RINVREPFLAG
   [0x55, UNKNOWN], // ESME_RINVNUMMSGS
   [0x58, { kind: 'throttled', seconds: 1 }], // ESME_RTHROTTLED
   [0x61, BROKEN], // ESME_RINVSCHED
-  [0x62, BROKEN], // ESME_RINVEXPIRY: the form is the route's; most messages have the same length of validity
+  [0x62, BROKEN], // ESME_RINVEXPIRY: the format is a setting of the route, and most messages have the same validity
   [0x63, BROKEN], // ESME_RINVDFTMSGID
   [0x64, { kind: 'later', seconds: 30 }], // ESME_RX_T_APPN
   [0x65, refused('network_refused')], // ESME_RX_P_APPN

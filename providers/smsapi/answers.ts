@@ -65,12 +65,12 @@ const BESIDE_SMS: Readonly<Record<number, Rejection>> = {
   21: refusedFor('invalid_content'), // an MMS of more than 300 kB
   22: refusedFor('invalid_content'), // SMIL
   23: refusedFor('invalid_content'), // media that could not be fetched
-  24: refusedFor('invalid_content'), // media of a format it does not know
+  24: refusedFor('invalid_content'), // media of an unsupported format
   26: refusedFor('invalid_content'), // a subject of more than 30 characters
   31: refusedFor('invalid_content'), // a text that cannot be read aloud
-  35: refusedFor('invalid_content'), // a voice it does not have
+  35: refusedFor('invalid_content'), // an unknown voice
   51: { kind: 'later', retryAfterMs: HOURS_MS }, // a call, or one of its repeats, at night
-  55: refusedFor('invalid_destination'), // no landline, and told to skip mobile phones
+  55: refusedFor('invalid_destination'), // no landline, and mobile phones are skipped
   110: refusedFor('not_permitted'), // the account has no MMS, or no voice
 };
 
