@@ -6,14 +6,9 @@ const FIELDS_MAX = 100;
 const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const MULTIPART = /^multipart\/form-data\s*;/i;
 
-/** The fields of a callback; each came exactly once. */
 export type CallbackFields = ReadonlyMap<string, string>;
 
-/**
- * The fields of a callback: of the query for GET, of the form for POST.
- * @returns null when there is no form to read, or too much of it, or one field came twice
- * @throws what reading the body throws
- */
+/** Reads query (GET) or form (POST) fields; null without a form, with over 100 fields or duplicates. @throws if reading the body fails */
 export async function readFields(call: CallbackCall): Promise<CallbackFields | null> {
   if (call.method !== 'POST') return fieldsOf(new URLSearchParams(call.query));
   const type = call.headers['content-type'] ?? '';
@@ -38,65 +33,50 @@ function fieldsOf(form: Iterable<[string, unknown]>): CallbackFields | null {
   return fields;
 }
 
-/** A call as it came to one of our callback addresses. */
 export interface CallbackCall {
   method: string;
-  /** As it came, without the question mark. */
+  /** Raw, without the question mark. */
   query: string;
   headers: IncomingHttpHeaders;
-  /**
-   * Read when it is first asked for.
-   * @throws what the API answers where there is too much of it, or it was cut off: to be let through
-   */
+  /** Reads the body on first use. @throws the API's own error for a body that is too large or cut off; do not catch it */
   body(): Promise<Buffer>;
 }
 
-/** What a call brought. */
 export type CallbackContent =
   | { kind: 'reports'; reports: DeliveryReport[] }
   | { kind: 'replies'; replies: NetworkReply[] }
-  /** `providerId` is what the provider called the look-up when it was asked. */
+  /** `providerId` is the provider's id of the look-up. */
   | { kind: 'lookup'; providerId: string; answer: LookupAnswer };
 
-/** What a provider calls us for. */
 export interface Callback {
-  /** What follows the route in the address; `:secret` stands for the route's secret: `:secret/reports`. */
+  /** Path below the route; `:secret` stands for the route's secret: `:secret/reports`. */
   path: string;
-  /** @returns null when this is no such call: nothing of it is stored, and the provider is to call again */
+  /** @returns null when the request is not such a callback: nothing is stored, and the provider is expected to retry */
   read(call: CallbackCall): Promise<CallbackContent | null>;
 }
 
-/**
- * What shows that a call is the provider's. A path with `:secret` is proven by a secret; one without needs `signed`. Where there
- * are both, both have to fit.
- */
+/** How a callback is authenticated: by a `:secret` in its path, by `signed`, or by both, and then both have to match. */
 export interface CallbackGuard {
-  /** Good in the path until then, epoch milliseconds; the first is the one for new addresses. */
+  /** Accepted in the path until `until` (epoch milliseconds); the first one is used in new URLs. */
   secrets: readonly { secret: string; until: number }[];
-  /** Where calls may come from; none: from anywhere. */
+  /** IP addresses that may call; empty: any. */
   addresses: readonly string[];
-  /** Whether the provider signed this; compares in constant time. */
+  /** Verifies the provider's signature in constant time. */
   signed?: (call: CallbackCall) => Promise<boolean>;
 }
 
-/** The callbacks of a kind, for routes with these settings and credentials. */
+/** The callbacks of a provider kind, given a route's settings and credentials. */
 export interface Callbacks<Settings, Credentials> {
-  /** The base address of our API as the provider sees it, without a slash at the end. */
+  /** Base URL of our API as the provider reaches it, without a trailing slash. */
   base(settings: Settings): string | undefined;
   guard(settings: Settings, credentials: Credentials): CallbackGuard;
-  /** By what each is for. */
   calls: Readonly<Record<string, Callback>>;
 }
 
-/** The pattern of the addresses of all routes that a callback of this path comes to. */
+/** URL pattern of a callback path, for all routes. */
 export const callbackPattern = (path: string): string => `/callbacks/:route/${path}`;
 
-/**
- * An address that the provider is to call. Whoever knows it may report anything about the route's messages where it holds a
- * secret.
- *
- * @param base of our API, without a slash at the end
- */
+/** The URL for a provider (`base` has no trailing slash). Anyone who knows one with a secret can report on the route's messages. */
 export function callbackAddress(base: string, route: string, path: string, secret: string): string {
   const given: Record<string, string> = { ':route': route, ':secret': secret };
   return `${base}${callbackPattern(path).replace(/:[a-z]+/g, (place) => given[place] ?? place)}`;

@@ -2,10 +2,7 @@ import { closedProvider, type Provider } from './provider.ts';
 import type { RoutePlan, ProviderContext } from './kind.ts';
 import { providerKinds } from './registry.ts';
 
-/**
- * Makes the provider of a route. One whose kind is not known, or whose settings cannot be used, takes nothing and says why.
- * @param kind its name, as stored
- */
+/** Creates the provider of a route. An unknown kind or unusable settings give a closed provider that says why. @param kind as stored */
 export async function createProvider(
   kind: string,
   plan: RoutePlan<unknown, unknown>,

@@ -3,37 +3,28 @@ import type { ProviderHandlers, ProviderState } from './provider.ts';
 import { createRunning } from '../concurrency/tasks.ts';
 import type { LateAnswer } from '../domain/submission.ts';
 
-// After so many failures in a row, nothing more is handed over until the provider answers a probe.
+// After this many consecutive failures nothing is submitted until a probe succeeds.
 const FAILURES_IN_ROW = 3;
-// More than that are not one by one to blame.
+// With more failing ids than this, every failure counts: the provider is at fault, not single e-mails.
 const BLAMED_MAX = 100;
 const PROBE_FIRST_MS = 1_000;
 const PROBE_LONGEST_MS = 30_000;
 
-/** Whether the provider works, as far as its answers show. */
 export interface Health {
   works(): boolean;
   failures(): number;
   lastError(): { text: string; at: Date } | null;
-  /** The provider did its part: took a message, or judged it. */
   succeeded(): void;
-  /**
-   * It did not, or there was no answer.
-   * @param certain nothing more is to be tried before a probe
-   * @param about what may itself be to blame, by its id: however often it fails in a row, it counts once
-   */
+  /** `certain`: submit nothing more before a probe. `about`: id of what may itself be to blame; its consecutive failures count once. */
   failed(text: string, certain?: boolean, about?: string | null): void;
-  /** Begins to probe, whenever the provider does not work, until stopped; the first probe at once. */
+  /** Probes whenever the provider does not work, until stopped; the first probe runs immediately. */
   start(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Nothing is handed over before the first probe succeeded. The pause between probes doubles from a second to half a
- * minute.
- *
- * @param probe asks the provider whether it would work; null when it would, else what is the matter. `lastError` is what
- *   failed before. Must not throw.
+ * Circuit breaker: nothing is submitted before a probe has succeeded. The pause between probes doubles from 1 s to 30 s.
+ * @param probe resolves to null when the provider works, else to the problem; `lastError` is the last failure. Must not throw.
  */
 export function createHealth(
   probe: (signal: AbortSignal, lastError: string | null) => Promise<string | null>,
@@ -102,7 +93,7 @@ export function createHealth(
   };
 }
 
-/** The state of a provider without sessions of its own. @param inWords an error's code, for staff's eyes */
+/** State of a provider without sessions. @param inWords describes an error code for staff */
 export function stateBy(
   health: Health,
   load: Pick<ProviderState, 'window' | 'inFlight'>,
@@ -122,7 +113,7 @@ export function stateBy(
 
 const TRY_AGAIN_MS = [500, 2_000, 5_000, 15_000, 60_000];
 
-/** Answers after the time-out on their way to the store: nobody will repeat them, so storing is tried several times. */
+/** Stores answers that arrive after the timeout. Providers do not repeat them, so storing is retried. */
 export function createLateAnswers(onError: (error: unknown) => void) {
   const stopping = new AbortController();
   const storing = createRunning();
@@ -149,7 +140,6 @@ export function createLateAnswers(onError: (error: unknown) => void) {
     keep(reference: string, answer: LateAnswer): void {
       storing.add(store(reference, answer));
     },
-    /** Waits for those on their way, each tried once more at most. */
     async stop(): Promise<void> {
       stopping.abort();
       await storing.settled();

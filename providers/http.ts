@@ -8,10 +8,7 @@ const plainUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((url) => isPlain(new URL(url)), 'must have no user, query or fragment');
 
-/**
- * A setting: the base address of a provider's interface, without a slash at the end. Keys and texts go over it: never in clear,
- * except to a provider on this very machine (tests).
- */
+/** Setting: base URL of a provider, no trailing slash. API keys and texts go over it, so it is HTTPS except on loopback (tests). */
 export const providerUrl = plainUrl
   .refine(
     (url) => new URL(url).protocol === 'https:' || LOOPBACK.has(new URL(url).hostname),
@@ -19,24 +16,21 @@ export const providerUrl = plainUrl
   )
   .transform(withoutSlash);
 
-/**
- * A setting: the base address of this service as others see it, without a slash at the end. A host with letters beyond ASCII is
- * written as DNS has it: in an SMS they would cost a part more than half its length.
- */
+/** Setting: our public base URL, no trailing slash. Hosts become A-labels: a non-ASCII URL would more than halve an SMS part. */
 export const publicUrl = plainUrl.transform(withoutSlash);
 
 function isPlain({ username, password, search, hash }: URL): boolean {
   return username === '' && password === '' && search === '' && hash === '';
 }
 
-// Without the mark of an empty query or fragment too, which `href` keeps.
+// Unlike `href`, drops the mark of an empty query or fragment.
 function withoutSlash(url: string): string {
   const { origin, pathname } = new URL(url);
   return (origin + pathname).replace(/\/+$/, '');
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-// A connection that the provider closes just when we write on it loses an answer: rather a new one more often.
+// Short, because an answer is lost when the provider closes a connection just as we write.
 const KEEP_ALIVE_MS = 2_000;
 
 function createAgent(): Agent {
@@ -44,7 +38,6 @@ function createAgent(): Agent {
     connect: { timeout: CONNECT_TIMEOUT_MS },
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // The limits of each request are the only ones.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -53,23 +46,21 @@ function createAgent(): Agent {
 const ANSWER_BYTES = 256 * 1024;
 
 /**
- * What became of a request. `not_sent`: the provider cannot have all of it, and so nothing; `unreadable`: the same, as what was to be
- * sent could not be read; `lost`: it may have arrived, and there is no answer.
+ * `not_sent`: the provider cannot have all of the request, and so has nothing; `unreadable`: the same, as the body could not be read;
+ * `lost`: it may have arrived, and there is no answer.
  */
 export type Exchange =
   | { kind: 'answered'; status: number; json: unknown; headers: Readonly<Record<string, string>> }
   | { kind: 'not_sent' | 'lost'; code: string }
   | { kind: 'unreadable'; code: 'unreadable'; error: unknown };
 
-/** How long a request may take, in milliseconds. */
 interface Limits {
-  /** From its beginning; what is not written by then is given up. */
+  /** From the start; a request that is not fully written by then is aborted. */
   writtenWithinMs: number;
-  /** From when it is written; of a request without a body from its beginning. */
+  /** From the end of writing; without a body, from the start. */
   answeredWithinMs: number;
 }
 
-/** What a request carries: its length is known before it is read, and it is read piece by piece. */
 export interface Body {
   type: string;
   bytes: number;
@@ -78,32 +69,25 @@ export interface Body {
 
 export interface ProviderRequest {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Below the base address, with its query. */
+  /** Below the base URL, with the query. */
   path: string;
   headers?: Readonly<Record<string, string>>;
   body?: Body;
 }
 
-/** Requests to a provider; they never throw for what the network or the provider does. */
+/** HTTP client of a provider; never throws for what the network or the provider does. */
 export interface ProviderHttp {
   send(request: ProviderRequest, limits: Limits, signal?: AbortSignal): Promise<Exchange>;
-  /** Ends all connections; what is under way is lost. */
   close(): Promise<void>;
 }
 
-/** A body that is in memory. */
+/** A body held in memory. */
 export function wholeBody(type: string, text: string): Body {
   const bytes = Buffer.from(text);
   return { type, bytes: bytes.length, pieces: () => [bytes] };
 }
 
-/**
- * Speaks with a provider by HTTPS: no redirects, answers of at most 256 KiB. Where no connection to an address comes about, or nothing
- * could be written on it, the next one is tried.
- *
- * @param urls base addresses without a slash at the end, the first preferred
- * @param headers of every request
- */
+/** HTTPS client: no redirects, answers up to 256 KiB. `urls` (no trailing slash) are tried in order until a request could be sent. */
 export function createProviderHttp(
   urls: readonly string[],
   headers: Readonly<Record<string, string>>,
@@ -152,7 +136,6 @@ async function exchangeWith(
       path: url.pathname + url.search,
       method,
       headers: { ...headers, ...ofBody(body) },
-      // Read only once there is a connection.
       body: body === undefined ? null : Readable.from(watched.pieces(), { objectMode: false }),
       signal: ending.signal,
     });
@@ -172,12 +155,10 @@ function ofBody(body: Body | undefined): Record<string, string> {
   return body === undefined ? {} : { 'content-type': body.type, 'content-length': String(body.bytes) };
 }
 
-/** A body, and what is known of its being read. One that lacks its last piece is not whole: nobody can have taken it. */
+// A body, and how far it was read. Without its last chunk it is incomplete, so the provider cannot have accepted it.
 interface WatchedBody {
   pieces(): AsyncIterable<Buffer>;
-  /** Whether its last piece was handed out. */
   written(): boolean;
-  /** Why it could not be read. */
   failure(): Exchange | null;
 }
 
@@ -208,7 +189,6 @@ function single(headers: Record<string, string | string[] | undefined>): Record<
   );
 }
 
-/** The JSON of an answer's body; undefined for what is none, and for what is longer than any answer there is. */
 async function readJson(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<unknown> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -223,7 +203,7 @@ async function readJson(body: AsyncIterable<Buffer> & { destroy(): unknown }): P
   return parsed(Buffer.concat(chunks));
 }
 
-/** The JSON in UTF-8; undefined for what is none. */
+/** Parses UTF-8 JSON; undefined when it is invalid. */
 export function parsed(utf8: Buffer): unknown {
   try {
     return JSON.parse(utf8.toString('utf8'));
@@ -236,7 +216,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A short name of what went wrong with a request, without addresses or contents. */
 function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'timed_out';

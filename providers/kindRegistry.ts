@@ -1,20 +1,17 @@
 import type { RouteTraits, Routing, StoredRouting } from '../domain/routing.ts';
 import type { ProviderKind } from './kind.ts';
 
-/** The kinds of provider that there are. */
 export interface KindRegistry {
-  /** In the order in which staff are shown them. */
+  /** In the order shown to staff. */
   readonly all: readonly ProviderKind[];
-  /** Undefined for one that this release does not know. */
   named(name: string): ProviderKind | undefined;
-  /** Adds what the kinds say of their routes. */
   withTraits: (stored: StoredRouting) => Routing;
 }
 
-// A route of a later release's kind: nothing can go by it here.
+// A route whose kind belongs to a later release carries nothing here.
 const UNKNOWN: RouteTraits = { carries: [], simulated: false };
 
-/** @param all each with a name of its own; options of one name are read in one way, as what is typed is read before the kind is known */
+/** @param all with unique names; options of one name are parsed the same way, as this happens before the kind is known */
 export function createRegistry(all: readonly ProviderKind[]): KindRegistry {
   const byName = new Map(all.map((kind) => [kind.name, kind]));
   return {

@@ -5,5 +5,5 @@ import { smpp } from './smpp/kind.ts';
 import { smsapi } from './smsapi/kind.ts';
 import { smtp } from './smtp/kind.ts';
 
-/** Every kind of provider. A new one is declared in its folder and appears here. */
+/** All provider kinds. Each is declared in its folder and listed here. */
 export const providerKinds = createRegistry([smpp, smsapi, resend, smtp, simulator]);

@@ -7,25 +7,20 @@ import type { SeenRecord } from '../../domain/email/dns.ts';
 import { isRecord, type ProviderRequest, wholeBody } from '../http.ts';
 
 const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
-// E-mails share the account's rate: a question that comes too many is asked again.
+// E-mails share the account's rate limit, so a throttled request is retried.
 const ASKED_AT_MOST = 4;
 const LONGEST_WAIT_MS = 3_000;
 const WORDS_MAX = 150;
 
-/** What the provider answered a question about one of its lists. */
 export interface Answered {
   status: number;
   json: unknown;
 }
 
-/** Asks the provider. @throws DomainProblem where there is no answer */
+/** Sends a request. @throws DomainProblem when there is no answer */
 export type Ask = (request: ProviderRequest) => Promise<Answered>;
 
-/**
- * Does some work with questions to the provider, over connections that end with it.
- * @param turn waited for before each request; none unless given
- * @throws DomainProblem
- */
+/** Runs `work` with a client whose connections are closed afterwards; `turn` is awaited before each request. @throws DomainProblem */
 export async function asking<T>(
   settings: ResendSettings,
   credentials: ResendCredentials,
@@ -50,7 +45,7 @@ export async function asking<T>(
 
 export const isDone = ({ status }: Answered): boolean => status >= 200 && status <= 299;
 
-/** What the provider said instead of yes, in its words. */
+/** A failed answer as an error, with the provider's message. */
 export function problemOf({ status, json }: Answered): DomainProblem {
   const said = errorOf(json)?.message.replace(/\p{C}/gu, ' ').slice(0, WORDS_MAX) ?? '';
   const code = inWords(codeOf(status, json));
@@ -64,14 +59,10 @@ const VALUE_MAX = 2_000;
 const DOMAIN_ID = /^[A-Za-z0-9_-]{1,100}$/;
 const LABEL = /^[A-Za-z0-9_-]{1,63}$/;
 
-/** Verified once, and a record was missing since; for 72 hours the provider goes on. */
+// Verified before, but a record is missing now; the provider keeps sending for 72 hours.
 const TEMPORARY_FAILURE = 'temporary_failure';
 
-/**
- * Adds a domain, or finds it in the provider's list (https://resend.com/docs/api-reference/domains/create-domain).
- * @param name in ASCII
- * @throws DomainProblem
- */
+/** Adds a domain (ASCII), or finds it (https://resend.com/docs/api-reference/domains/create-domain). @throws DomainProblem */
 export async function addDomain(
   settings: ResendSettings,
   credentials: ResendCredentials,
@@ -81,7 +72,7 @@ export async function addDomain(
     const body = wholeBody('application/json', JSON.stringify({ name, region: settings.region }));
     const created = await ask({ method: 'POST', path: '/domains', body });
     if (isDone(created)) return readDomain(created.json);
-    // That it is there already is no error of its own, but one of many.
+    // There is no separate error for a domain that exists already.
     const id = created.status < 500 ? await findDomain(ask, name) : null;
     const found = id === null ? null : await getDomain(ask, id);
     if (found === null) throw problemOf(created);
@@ -90,9 +81,8 @@ export async function addDomain(
 }
 
 /**
- * Has the provider look at a domain's DNS, and says what it found by now: it looks in its own time
- * (https://resend.com/docs/api-reference/domains/verify-domain).
- * @returns null when it does not have the domain any more
+ * Starts the provider's asynchronous DNS check (https://resend.com/docs/api-reference/domains/verify-domain) and returns what is known so
+ * far; null when the provider no longer has the domain.
  * @throws DomainProblem
  */
 export async function checkDomain(
@@ -102,7 +92,7 @@ export async function checkDomain(
 ): Promise<ProviderDomain | null> {
   return asking(settings, credentials, async (ask) => {
     const known = await getDomain(ask, id);
-    // A verified one it looks after by itself, and would take no e-mails from while it looks at it anew.
+    // The provider rechecks verified domains itself, and would accept no e-mails from one while a new check runs.
     if (known === null || known.verified) return known;
     const begun = await ask({ method: 'POST', path: `${pathOf(id)}/verify` });
     if (begun.status === 404) return null;
@@ -111,7 +101,7 @@ export async function checkDomain(
   });
 }
 
-/** Removes a domain from the provider's list; one that is not in it is no problem. @throws DomainProblem */
+/** Removes a domain; succeeds when the provider does not have it. @throws DomainProblem */
 export async function removeDomain(
   settings: ResendSettings,
   credentials: ResendCredentials,
@@ -130,7 +120,6 @@ async function getDomain(ask: Ask, id: string): Promise<ProviderDomain | null> {
   return readDomain(answer.json);
 }
 
-/** The id of the domain of this name in the provider's list, page by page; null when it is not in it. */
 async function findDomain(ask: Ask, name: string): Promise<string | null> {
   let after = '';
   for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -158,10 +147,8 @@ function pathOf(id: string): string {
 
 const notUnderstood = (): DomainProblem => new DomainProblem('its answer was not understood');
 
-/**
- * A domain as the provider writes it: its status is `verified`, or `partially_…` where it does not only send and one of its uses
- * lacks records. Records for anything but sending are left out.
- */
+// The status is `verified`, or `partially_…` when the domain is used for more than sending and one of the uses lacks records. Records for
+// anything but sending are left out.
 function readDomain(json: unknown): ProviderDomain {
   const { id, name, status, records: listed } = isRecord(json) ? json : {};
   if (typeof id !== 'string' || !DOMAIN_ID.test(id)) throw notUnderstood();
@@ -175,7 +162,6 @@ function readDomain(json: unknown): ProviderDomain {
   return { id, verified, records };
 }
 
-/** Null for what sending does not need, and for what is no record. */
 function readRecord(json: unknown, domain: string): SeenRecord | null {
   if (!isRecord(json)) return null;
   const { record, type, value: written } = json;
@@ -193,10 +179,8 @@ function readRecord(json: unknown, domain: string): SeenRecord | null {
   };
 }
 
-/**
- * The whole name of a record. The provider writes it for the zone that the domain is in, which it alone knows: `send.news` for
- * `news.sklep.example`. What is before the domain is one label, or two with `_domainkey`.
- */
+// The full name of a record. The provider writes it relative to a zone that only it knows: `send.news` for `news.sklep.example`. One label
+// precedes the domain, or two with `_domainkey`.
 function nameOf(record: unknown, written: unknown, domain: string): string | null {
   if (typeof written !== 'string') return null;
   const [first = '', second] = written.split('.', 2);
@@ -212,10 +196,8 @@ function priorityOf(priority: unknown): number {
 }
 
 /**
- * Takes an address off the list of those that the provider sends nothing to
- * (https://resend.com/docs/api-reference/suppressions/remove-suppression). One that is not on it is no problem.
- * @param turn waited for before each request
- * @returns what came in the way, in words for staff and without the address; null: nothing did
+ * Removes an address from the suppression list (https://resend.com/docs/api-reference/suppressions/remove-suppression), if listed; `turn`
+ * is awaited before each request. Resolves to a problem, for staff and without the address, or null.
  */
 export async function removeSuppression(
   settings: ResendSettings,

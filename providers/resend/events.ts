@@ -19,7 +19,6 @@ const EVENT_ID = /^[\x21-\x7e]{1,200}$/;
 const TIMESTAMP = /^[0-9]{1,12}$/;
 const SIGNATURE = /(?:^| )v1,([A-Za-z0-9+/]{43}=)(?= |$)/g;
 const TOLERANCE_MS = 300_000;
-/** Nothing was sent before, and no clock is that wrong. */
 const EARLIEST = Date.UTC(2020, 0, 1);
 const LATEST_MS = 86_400_000;
 
@@ -36,9 +35,8 @@ const KINDS: Readonly<Record<string, ProviderEmailEvent['kind']>> = {
 };
 
 /**
- * Whether the provider signed a call, within five minutes either way: `svix-id`, `svix-timestamp`, `svix-signature`, the last with
- * several signatures where its secret was changed (https://resend.com/docs/webhooks/verify-webhooks-requests). The body is read only
- * where these may be its headers.
+ * Whether the webhook was signed within five minutes (https://resend.com/docs/webhooks/verify-webhooks-requests). There are several
+ * signatures while the secret is rotated. The body is read only if the headers are well-formed.
  */
 export async function isSigned({ webhookSecret }: ResendCredentials, call: CallbackCall): Promise<boolean> {
   const signed = signedHeaders(call.headers);
@@ -56,7 +54,7 @@ function isHashedRight(secret: string, { id, timestamp, signature }: SignedHeade
   return signaturesIn(signature).some((given) => timingSafeEqual(given, right));
 }
 
-/** The signatures of the one version that there is, each of 32 bytes. */
+// There is only version v1; each signature has 32 bytes.
 function signaturesIn(header: string): Buffer[] {
   return [...header.matchAll(SIGNATURE)].map(([, base64 = '']) => Buffer.from(base64, 'base64'));
 }
@@ -69,11 +67,7 @@ function signedHeaders(headers: IncomingHttpHeaders): SignedHeaders | null {
   return { id, timestamp, signature };
 }
 
-/**
- * Reads a call: `{ type, created_at, data }` (https://resend.com/docs/webhooks/event-types). What is no event of an e-mail, or of a
- * kind that nobody knows, brings none: it would only be called again.
- * @returns null when this is no such call
- */
+/** Reads a webhook (https://resend.com/docs/webhooks/event-types). Null: no event; [] for unknown types, or they would be retried. */
 export async function readEvents(call: CallbackCall): Promise<readonly ProviderEmailEvent[] | null> {
   const signed = signedHeaders(call.headers);
   const body = await call.body();
@@ -102,7 +96,7 @@ export async function readEvents(call: CallbackCall): Promise<readonly ProviderE
   ];
 }
 
-/** Tags come as an object; the documentation has them as a list, too. */
+// Tags come as an object; the documentation also shows a list.
 function ourIdOf(tags: unknown): string | null {
   const named: unknown = Array.isArray(tags)
     ? tags.filter(isRecord).find(({ name }) => name === ID_TAG)?.['value']
@@ -117,7 +111,7 @@ function shortText(value: unknown): string | null {
   return storable(value);
 }
 
-/** `Permanent`, `Transient` or `Undetermined`: only the first says anything of the next e-mail. */
+// `Permanent`, `Transient` or `Undetermined`: only the first says anything about later e-mails.
 function isPermanent(bounce: unknown): boolean {
   const type = isRecord(bounce) ? bounce['type'] : null;
   return typeof type === 'string' && type.toLowerCase() === 'permanent';
@@ -136,14 +130,13 @@ function timeOf(value: unknown): Date | null {
   return at >= EARLIEST && at <= Date.now() + LATEST_MS ? new Date(at) : null;
 }
 
-/** All of the body where it fits; else what it is. */
 function payloadOf(body: Record<string, unknown>): Record<string, unknown> {
   const whole = kept(body, 1) as Record<string, unknown>;
   const fits = Buffer.byteLength(JSON.stringify(whole)) <= PAYLOAD_MAX;
   return fits ? whole : { type: whole['type'], shortened: true };
 }
 
-/** As the database can hold it: no depth without end, and no character that PostgreSQL has not. */
+// Limits the depth, and replaces characters that PostgreSQL cannot store.
 function kept(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return storable(value);
   if (typeof value !== 'object' || value === null) return value;

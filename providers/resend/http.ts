@@ -3,27 +3,24 @@ import type { ResendCredentials, ResendSettings } from './settings.ts';
 import type { RouteTest } from '../kind.ts';
 import { codeOf, errorOf, inWords } from './answers.ts';
 
-/** Speaks with the provider (https://resend.com/docs/api-reference/introduction). */
+/** HTTP client of Resend (https://resend.com/docs/api-reference/introduction). */
 export function resendHttp(
   { url }: Pick<ResendSettings, 'url'>,
   { apiKey }: Pick<ResendCredentials, 'apiKey'>,
 ): ProviderHttp {
-  // Requests that name no user agent are refused.
+  // Requests without a user agent are refused.
   return createProviderHttp([url], { authorization: `Bearer ${apiKey}`, 'user-agent': 'goniec' });
 }
 
 const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
 const ONE_DOMAIN = { method: 'GET', path: '/domains?limit=1' } as const;
 
-/**
- * Asks for a domain, which sends nothing (https://resend.com/docs/api-reference/domains/list-domains).
- * @returns null when the provider would take e-mails, else what is the matter
- */
+/** Lists one domain, sends nothing (https://resend.com/docs/api-reference/domains/list-domains). Null, or an error code. */
 export async function probe(http: ProviderHttp, signal: AbortSignal): Promise<string | null> {
   return probeProblem(await http.send(ONE_DOMAIN, LIMITS, signal));
 }
 
-/** Tries address and API key of a route without sending anything. Never throws. */
+/** Tests URL and API key of a route without sending anything. Never throws. */
 export async function testResendRoute(
   settings: ResendSettings,
   credentials: ResendCredentials,
@@ -47,7 +44,7 @@ export async function testResendRoute(
 function probeProblem(exchange: Exchange): string | null {
   if (exchange.kind !== 'answered') return exchange.code;
   const { status, json } = exchange;
-  // Busy, but there; and a key that may only send can do all that hand-overs need.
+  // A throttling provider works, and a key that may only send is enough for submits.
   if (status === 429 || isSendingOnly(exchange)) return null;
   if (status !== 200) return codeOf(status, json);
   return isRecord(json) && Array.isArray(json['data']) ? null : 'not_understood';

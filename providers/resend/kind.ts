@@ -1,10 +1,7 @@
 import { providerKind } from '../kind.ts';
 import { resendCredentials, resendSettings } from './settings.ts';
 
-/**
- * Resend (https://resend.com/docs/api-reference). It keeps a list of sender domains of its own, and calls us with events, which it
- * signs.
- */
+/** Resend (https://resend.com/docs/api-reference). It keeps its own list of sender domains, and reports events by signed webhooks. */
 export const resend = providerKind({
   name: 'resend',
   channels: [],

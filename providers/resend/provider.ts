@@ -17,15 +17,15 @@ import type { Body } from '../http.ts';
 import { probe, resendHttp } from './http.ts';
 import { type ResendSettings, type ResendCredentials } from './settings.ts';
 
-/** The name of the tag that our id travels in, for events to name it. */
+/** Tag with our id, by which an event is matched to its e-mail. */
 export const ID_TAG = 'goniec_id';
 
-/** Names in an address that need no quotes: letters, digits, and the rest of an atom (RFC 5322, 3.2.3). */
+// Names that need no quotes: letters, digits and the other characters of an atom (RFC 5322, 3.2.3).
 const PLAIN_NAME = /^[\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]+$/u;
 
 /**
- * The body of `POST /emails` (https://resend.com/docs/api-reference/emails/send-email): the same bytes each time for the same
- * e-mail. Files are read while they are sent, and never whole. Reading it fails where a file has another length than it says.
+ * Body of `POST /emails` (https://resend.com/docs/api-reference/emails/send-email), byte-identical at each attempt. Files are streamed;
+ * reading fails if one has another length than declared.
  */
 export function emailBody(email: SubmitEmail): Body {
   const fields = JSON.stringify(fieldsOf(email));
@@ -58,7 +58,7 @@ function lengthOf(part: Buffer | SubmitAttachment): number {
   return Buffer.isBuffer(part) ? part.length : Math.ceil(part.bytes / 3) * 4;
 }
 
-/** @throws Error when the file has another length than it says; by then no more has been read than it should have had */
+// Throws when a file is longer or shorter than declared, before it passes on any excess.
 async function* base64Of(attachment: SubmitAttachment): AsyncIterable<Buffer> {
   let left = attachment.bytes;
   let over: Buffer = Buffer.alloc(0);
@@ -66,7 +66,7 @@ async function* base64Of(attachment: SubmitAttachment): AsyncIterable<Buffer> {
     left -= piece.length;
     if (left < 0) break;
     const whole = over.length === 0 ? piece : Buffer.concat([over, piece]);
-    // Base64 of pieces is that of the whole only where none but the last leaves bytes over.
+    // Base64 chunks can be joined only when all but the last encode a multiple of three bytes.
     const even = left === 0 ? whole.length : whole.length - (whole.length % 3);
     over = whole.subarray(even);
     if (even > 0) yield Buffer.from(whole.toString('base64', 0, even), 'latin1');
@@ -91,24 +91,21 @@ function fieldsOf(email: SubmitEmail): Record<string, unknown> {
   };
 }
 
-/**
- * The provider wants somebody in `to`, where suppressed addresses leave nobody. Those who see each other's addresses anyway take their
- * place; of those who do not, only one alone may: several stay hidden behind the sender, who gets a copy.
- */
+// The provider requires `to`, which is empty when all its addresses were suppressed. The cc recipients, who see each other anyway, take its
+// place; so does a single bcc recipient. Several bcc recipients must not see each other, so the sender gets a copy instead.
 function addressed({ from, to, cc, bcc }: SubmitEmail): Pick<SubmitEmail, 'to' | 'cc' | 'bcc'> {
   if (to.length > 0) return { to, cc, bcc };
   if (cc.length > 0) return { to: cc, cc: [], bcc };
   return bcc.length === 1 ? { to: bcc, cc: [], bcc: [] } : { to: [from.address], cc: [], bcc };
 }
 
-/** Those of RFC 8058 are ours alone. */
+// The caller's headers must not replace those of RFC 8058.
 function headersOf(email: SubmitEmail): (readonly [string, string])[] {
   const own = unsubscribeHeaders(email);
   if (own.length === 0) return [...email.headers];
   return [...email.headers.filter(([name]) => !/^list-unsubscribe(-post)?$/i.test(name)), ...own];
 }
 
-/** An address with its name (RFC 5322, 3.4). */
 function mailbox({ address, name }: SubmitEmail['from']): string {
   if (name === null || name.trim() === '') return address;
   const shown = PLAIN_NAME.test(name) ? name : `"${name.replace(/["\\]/g, '\\$&')}"`;
@@ -119,20 +116,15 @@ function optional(name: string, value: string | null): Record<string, string> {
   return value === null ? {} : { [name]: value };
 }
 
-/**
- * The provider knows an e-mail by its key for 24 hours (https://resend.com/docs/dashboard/emails/idempotency-keys); the last try has
- * to arrive within them.
- */
+// Idempotency keys are known for 24 hours (https://resend.com/docs/dashboard/emails/idempotency-keys); the last attempt has to arrive
+// within them.
 const SETTLES_FOR_MS = 24 * 3_600_000 - 600_000;
-// Ten megabytes of files, by a line of 2 Mbit/s.
+// 10 MB of files at 2 Mbit/s.
 const WRITTEN_WITHIN_MS = 60_000;
-// So long nothing is handed over to an account that has used up its quota: it does not say when there is one again.
+// Pause after the quota is used up, as the provider does not say when it is renewed.
 const QUOTA_MS = 900_000;
 
-/**
- * The HTTP interface of Resend (https://resend.com/docs/api-reference). Events come as callbacks to the API's process, not here.
- * While the provider does not work, nothing is handed over to it and its one session counts as closed.
- */
+/** Resend's HTTP API. Events come as webhooks to the API process, not here. While the provider fails, its one session counts as closed. */
 export function createResendProvider({
   name,
   settings,
@@ -144,7 +136,7 @@ export function createResendProvider({
   const places = createSemaphore({ places: settings.window });
   const open = createRunning();
   let quota: { name: string; until: number } | null = null;
-  // Whether there is quota again, only an e-mail can find out.
+  // A probe cannot tell whether the quota is renewed; only an e-mail can.
   const health = createHealth((signal) =>
     quota !== null && quota.until > Date.now() ? Promise.resolve(quota.name) : probe(http, signal),
   );
@@ -207,7 +199,7 @@ export function createResendProvider({
   });
 }
 
-/** Another API key may be another team's, which knows nothing of our keys so far. */
+// Another API key may belong to another team, which does not know our idempotency keys.
 function keyScopeOf(url: string, apiKey: string): string {
   return createHash('sha256').update(`${url}\n${apiKey}`).digest('base64url').slice(0, 16);
 }

@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import { providerUrl } from '../http.ts';
 
-/** E-mails that may be open at once per worker process. */
 const WINDOW_MAX = 100;
 
-/** What there is to set about a route of the kind `resend`; nothing secret. */
 export const resendSettings = z.strictObject({
-  /** Base address of the provider's interface. */
   url: providerUrl.default('https://api.resend.com'),
-  /** Where the provider keeps the sender domains that are added, and sends their e-mails from. */
+  /** Where the provider stores new sender domains, and sends their e-mails from. */
   region: z.enum(['eu-west-1', 'us-east-1', 'sa-east-1', 'ap-northeast-1']).default('eu-west-1'),
   window: z.int().min(1).max(WINDOW_MAX).default(5),
-  /** Within this time of being written an e-mail is answered, or it counts as unanswered. */
+  /** From the end of writing; later an e-mail counts as unanswered. */
   responseSeconds: z.int().min(1).max(120).default(30),
 });
 
@@ -30,11 +27,10 @@ const signingSecret = z
     return length >= SECRET_BYTES.min && length <= SECRET_BYTES.max;
   }, `must stand for ${SECRET_BYTES.min} to ${SECRET_BYTES.max} bytes`);
 
-/** What is secret about a route of the kind `resend`. */
 export const resendCredentials = z.strictObject({
-  /** With full access; one that may only send can neither add nor check sender domains. */
+  /** With full access: a key that may only send can neither add nor check sender domains. */
   apiKey: z.string().regex(/^[\x21-\x7e]{8,512}$/, 'must be 8 to 512 visible ASCII characters'),
-  /** What the provider signs its calls with, as its panel shows it for our webhook. Without it all its calls are refused. */
+  /** Signing secret of our webhook, from the provider's panel. Without it all webhooks are refused. */
   webhookSecret: signingSecret.optional(),
 });
 

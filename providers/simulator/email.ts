@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 import type { EmailAnswer, EmailGate, SubmitEmail } from '../email.ts';
 
-/** An event that the simulated provider will report of one address. */
 interface PlannedEmailEvent {
   kind: ProviderEmailEvent['kind'];
   permanent: boolean | null;
@@ -11,22 +10,16 @@ interface PlannedEmailEvent {
   afterMs: number;
 }
 
-/** The simulated provider's memory of e-mails. */
 export interface SimulatorMail {
-  /**
-   * Takes an e-mail, once for each reference, and plans its events.
-   * @param reportedAt at which try the events are planned, from 1
-   * @returns the id it has, and which try this was, from 1
-   */
+  /** Stores an e-mail once per reference, and plans its events at attempt `reportedAt` (from 1). `tries` is the number of this attempt. */
   takeEmail(
     providerEmailId: string,
     email: { reference: string; mail: object },
     events: PlannedEmailEvent[],
     reportedAt: number,
   ): Promise<{ providerEmailId: string; tries: number }>;
-  /** Counts a try; false once `upTo` were counted. */
   countThrottle(reference: string, upTo: number): Promise<boolean>;
-  /** Hands over events that are due and forgets them once handed over; returns how many there were. */
+  /** Delivers due events and deletes them afterwards; returns how many. */
   handOverEvents(limit: number, deliver: (events: ProviderEmailEvent[]) => Promise<void>): Promise<number>;
 }
 
@@ -35,7 +28,6 @@ const SLOW_DELIVERY_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 3_000;
 const THROTTLED_TRIES = 3;
 const THROTTLE_DELAY_MS = 1_000;
-// As long as a provider's key usually is.
 const SETTLES_FOR_MS = 24 * 3_600_000;
 
 type Ending = (address: string) => PlannedEmailEvent[];
@@ -68,18 +60,11 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
 const DELIVERED: Ending = all(planned('delivered'));
 
 /**
- * The simulated e-mail provider: takes an e-mail once for each idempotency key, keeps what it took without the files' contents, and
- * reports it `sent` at once and delivered after a second. What stands before the `@`, up to a `+`, chooses for an address what goes
- * wrong; everything else is delivered:
- * - `bounced`: a permanent bounce; `soft-bounced`: one that is not
- * - `complained`: delivered, then a complaint
- * - `delayed`: delayed, then delivered
- * - `opened`, `clicked`: delivered, then opened, then clicked
+ * The simulated e-mail provider: deduplicates by idempotency key, stores e-mails without file contents, and delivers after a second. The
+ * local part of an address, up to a `+`, selects another outcome:
+ * - `bounced` permanently; `soft-bounced`; `complained` after delivery; `delayed`, then delivered; `opened`; `clicked`
  * - `slow`: delivered after 30 s; `silent`: nothing is ever reported
- * Of the first address in `to` alone:
- * - `refused`: refused at the hand-over
- * - `throttled`: throttled on the first three tries
- * - `unanswered`: taken, unanswered at the first try, and reported only after another
+ * - first recipient only: `refused`; `throttled` on three attempts; `unanswered` at the first attempt, reported only after another one
  */
 export function simulatedEmail(store: SimulatorMail): EmailGate {
   return {
@@ -119,7 +104,7 @@ function endingOf(address: string): string {
   return address.slice(0, address.lastIndexOf('@')).split('+', 1)[0]!.toLowerCase();
 }
 
-/** What it keeps: everything but keys and the contents of files, of which it keeps the size and a hash. */
+// Everything but keys and file contents, of which size and hash are kept.
 async function asKept(email: SubmitEmail): Promise<object> {
   const { attachments, domain, createdAt, ...mail } = email;
   const files = [];

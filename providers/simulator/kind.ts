@@ -4,10 +4,9 @@ import { ownRecords } from '../../domain/email/dns.ts';
 import { callingHours, providerKind } from '../kind.ts';
 
 const BETWEEN_TRIES_S = 300;
-// Stands for the host that takes bounces; nobody looks for it.
+// Stands for the host that receives bounces; it is never resolved.
 const MAIL_HOST = 'mail.simulator.invalid';
 
-/** The simulated network: for demo, tests and customers' integrations. */
 export const simulator = providerKind({
   name: 'simulator',
   channels: ['sms', 'mms', 'vms'],
@@ -15,7 +14,6 @@ export const simulator = providerKind({
   looksUp: true,
   simulated: true,
   settings: z.strictObject({
-    /** When calls are made, Polish time; any time unless set. */
     callingHours: callingHours.optional(),
   }),
   callingHours: (set) =>

@@ -23,7 +23,7 @@ const PLUS: Network = { network: 'Plus', mnc: '01' };
 const T_MOBILE: Network = { network: 'T-Mobile', mnc: '02' };
 const ORANGE: Network = { network: 'Orange', mnc: '03' };
 const PLAY: Network = { network: 'Play', mnc: '06' };
-// The first two digits of Polish mobile numbers, roughly as they were once assigned.
+// The first two digits of Polish mobile numbers, roughly as originally assigned.
 const NETWORKS: Readonly<Record<string, Network>> = {
   '45': PLUS,
   '50': ORANGE,
@@ -42,15 +42,9 @@ const NETWORKS: Readonly<Record<string, Network>> = {
 const NOTHING = { network: null, mcc: null, mnc: null, ported: null };
 
 /**
- * Answers as a network would; outside Poland it knows no network. The last three digits of the number choose what it says;
- * every other one is active and not ported:
- * - 911: inactive
- * - 912: invalid
- * - 913: unknown
- * - 914: active and ported
- * - 915: error of the provider
- * - 916: no answer in time
- * - 917: active, answered after 2 s
+ * Answers a look-up as a network would. The last three digits select the outcome, by default active and not ported: 911 inactive, 912
+ * invalid, 913 unknown, 914 active and ported, 915 error of the provider, 916 no answer in time, 917 active, answered after 2 s. Numbers
+ * outside Poland have no network.
  */
 export async function simulatedLookup(msisdn: string): Promise<LookupAnswer> {
   switch (msisdn.slice(-3)) {
@@ -78,28 +72,22 @@ export async function simulatedLookup(msisdn: string): Promise<LookupAnswer> {
 function found(msisdn: string, status: LookupFinding['status'], ported: boolean): LookupAnswer {
   const assigned = msisdn.startsWith(POLAND.prefix) ? NETWORKS[msisdn.slice(3, 5)] : undefined;
   if (assigned === undefined) return { kind: 'found', status, ...NOTHING, ported };
-  // A ported number is with another network than the one its prefix was given to.
   const { network, mnc } = !ported ? assigned : assigned === PLAY ? ORANGE : PLAY;
   return { kind: 'found', status, network, mcc: POLAND.mcc, mnc, ported };
 }
 
-/** A report the simulated SMSC will send. */
 export interface PlannedReport {
   state: DeliveryReport['state'];
   afterMs: number;
 }
 
-/** The simulated SMSC's memory. */
 export interface SimulatorStore {
-  /** Takes a part and plans its reports, both or neither. */
   take(providerMessageId: string, part: SubmitPart, reports: PlannedReport[]): Promise<void>;
-  /** Counts a throttled try; false once `upTo` tries were counted. */
   countThrottle(reference: string, upTo: number): Promise<boolean>;
-  /** Hands over reports that are due and forgets them once handed over; returns how many there were. */
+  /** Delivers due reports and deletes them afterwards; returns how many. */
   handOverDue(limit: number, deliver: (reports: DeliveryReport[]) => Promise<void>): Promise<number>;
-  /** Hands over replies from phones and forgets them once handed over; returns how many there were. */
+  /** Delivers replies from phones and deletes them afterwards; returns how many. */
   handOverReplies(limit: number, deliver: (replies: NetworkReply[]) => Promise<void>): Promise<number>;
-  /** Whether reports of this part are still to come. */
   hasReports(providerMessageId: string): Promise<boolean>;
 }
 
@@ -128,26 +116,12 @@ const REPORTS_BY_ENDING: Record<string, PlannedReport[]> = {
 };
 
 /**
- * The simulated provider: an SMSC of our own, for demo, tests and customers' integrations. Like a real one it takes
- * whatever it is given, the same thing twice included, and keeps what it took; delivery takes about a second. The
- * last three digits of the destination choose what goes wrong; everything else is delivered:
- * - 901: undelivered
- * - 902: refused at submission
- * - 903: no report ever
- * - 904: throttled on the first three tries
- * - 905: submit unanswered
- * - 906: report after 30 s
- * - 907: report before the submit's answer
- * - 908: reports repeated and out of order
- *
- * Of calls alone, a second for each try:
- * - 921: nobody answers: undelivered
- * - 922: busy: undelivered
- * - 923: answered at the third try: delivered if there is one, else undelivered
- *
- * Of MMS alone:
- * - 931: refused for its size
- * - 932: a phone that takes no MMS: undelivered
+ * The simulated SMSC, for demos, tests and customers' integrations. Like a real one it accepts duplicates, and delivers in about a second.
+ * The last three digits of the destination select another outcome:
+ * - 901 undelivered, 902 refused at submission, 903 no report ever, 904 throttled on three attempts, 905 submit unanswered
+ * - 906 report after 30 s, 907 report before the answer to the submit, 908 reports repeated and out of order
+ * - calls, one second each: 921 no answer and 922 busy: undelivered; 923 answered at the third call, undelivered if there are fewer
+ * - MMS: 931 refused for its size, 932 undelivered, as the phone takes no MMS
  */
 export function createSimulator(
   name: string,

@@ -5,23 +5,20 @@ import type { DeliverPdu } from './wire.ts';
 
 type IdRule = SmppSettings['ids'];
 
-/** How a report names the part it speaks of. */
 interface ReportedIds {
-  /** Read by the route's rule. */
   id: string;
-  /** Read as if the report wrote ids as the answers do; null where that is the same or cannot be. */
+  /** As if reports wrote ids like answers do; null where that is the same. */
   alternative: string | null;
 }
 
-// SMPP 3.4: a message id has at most 64 characters (5.2.23), as a TLV 65 with its NUL (5.3.2.12).
+// SMPP 3.4: a message id has at most 64 characters (5.2.23), and 65 as a TLV with its NUL (5.3.2.12).
 const LONGEST = 65;
 const DECIMAL = /^[0-9]+$/;
 const HEXADECIMAL = /^(0x)?[0-9a-f]+$/i;
 
 /**
- * The form of a message id under which it is kept, from a submit's answer: as it came (`exact`), in lower case without
- * leading zeros (`insensitive`), or as a decimal number. An id that is no number in the base the rule says is kept as
- * `insensitive` has it.
+ * The stored form of the message id of a submit's answer: unchanged (`exact`), in lower case without leading zeros (`insensitive`), or
+ * decimal. An id that is no number in the base of the rule is treated as `insensitive`.
  */
 export function acceptedId(rule: IdRule, idInAnswer: string): string {
   const id = tidy(idInAnswer);
@@ -37,7 +34,7 @@ export function acceptedId(rule: IdRule, idInAnswer: string): string {
   }
 }
 
-/** The ids under which the part of a report may be kept, to be tried in this order. */
+/** The ids under which a report's part may be stored, in the order to try them. */
 export function reportedIds(rule: IdRule, idInReport: string): ReportedIds {
   const likeAnswer = acceptedId(rule, idInReport);
   const byRule = readByRule(rule, tidy(idInReport)) ?? likeAnswer;
@@ -70,32 +67,29 @@ function tidy(id: string): string {
   return storable(id.slice(0, LONGEST)).trim();
 }
 
-/** What a user data header (3GPP TS 23.040, 9.2.3.24) says that matters here. */
 export interface UserData {
-  /** What follows the header. */
   content: Buffer;
   concatenation: Concatenation | null;
 }
 
 export interface Concatenation {
-  /** With the kind of the numbering: an 8-bit and a 16-bit reference are never the same. */
+  /** Includes its kind: an 8-bit and a 16-bit reference never match. */
   reference: string;
   total: number;
-  /** From 1 to `total`. */
   number: number;
 }
 
 const IEI_CONCATENATION_8 = 0x00;
 const IEI_CONCATENATION_16 = 0x08;
 
-/** The header of one part with an 8-bit reference, 6 octets (9.2.3.24.1). */
+/** Concatenation header with an 8-bit reference, 6 octets (9.2.3.24.1). */
 export function concatenationHeader(reference: number, total: number, number: number): Buffer {
   return Buffer.from([5, IEI_CONCATENATION_8, 3, reference & 0xff, total, number]);
 }
 
 /**
- * Separates the header from the content. A header longer than all there is, is none: some SMSCs announce headers where
- * there are none, and the words would be lost. Elements that lie about their length end the reading of the header.
+ * Separates the header from the content. Some SMSCs announce a header that is not there: one longer than the bytes is ignored, or the text
+ * would be lost. An element with a wrong length ends the header.
  */
 export function readUserData(bytes: Buffer): UserData {
   const length = bytes[0];
@@ -104,7 +98,7 @@ export function readUserData(bytes: Buffer): UserData {
   return { content: bytes.subarray(1 + length), concatenation: readConcatenation(header) };
 }
 
-// Of two concatenation elements the last one counts (9.2.3.24).
+// The last of several concatenation elements counts (9.2.3.24).
 function readConcatenation(header: Buffer): Concatenation | null {
   let found: Concatenation | null = null;
   for (let at = 0; at + 2 <= header.length;) {
@@ -123,7 +117,7 @@ function readConcatenation(header: Buffer): Concatenation | null {
   return found;
 }
 
-/** Null for numbers that cannot be: such an element is to be ignored (9.2.3.24.1). */
+/** Null for impossible numbers: such an element is ignored (9.2.3.24.1). */
 export function concatenation(reference: string, total: number, number: number): Concatenation | null {
   return number >= 1 && number <= total && total <= 255 ? { reference, total, number } : null;
 }
@@ -131,38 +125,31 @@ export function concatenation(reference: string, total: number, number: number):
 const HEADER = 16;
 const RESPONSE = 0x8000_0000;
 
-/** The values of command_status that sessions deal with themselves (SMPP 3.4, 5.1.3). */
 export const STATUS = {
   ok: 0x00,
   invalidCommand: 0x03,
-  /** ESME_RINVBNDSTS: to the SMSC there is no such bind. */
+  /** ESME_RINVBNDSTS: the SMSC has no such bind. */
   notBound: 0x04,
-  /** ESME_RX_T_APPN: not taken now, to be handed over again. */
+  /** ESME_RX_T_APPN: not accepted now, to be redelivered. */
   temporary: 0x64,
 } as const;
 
-/** Values by the names of SMPP 3.4. */
 export type Fields = Record<string, string | number | Buffer | undefined>;
 
-/** One PDU as it was received. */
 export interface Pdu {
-  /** As SMPP names it; null for a command_id that it does not know. */
+  /** SMPP name; null for an unknown command_id. */
   command: string | null;
   isResponse: boolean;
   status: number;
   sequence: number;
   fields: Fields;
-  /** The body is not what the command promises; `fields` has what could be read before that. */
+  /** The body does not fit the command; `fields` has what could be read. */
   malformed: boolean;
-  /** The tag of a TLV that runs beyond the PDU: the command's own fields and the TLVs before it are whole. */
+  /** Tag of a TLV that runs beyond the PDU; the command's fields and the TLVs before it are complete. */
   brokenTlv: number | null;
 }
 
-/**
- * Reads one PDU. The package's definitions are used without its filters, which would decode texts: content stays bytes.
- * Never throws for what is in it.
- * @param bytes exactly one PDU, at least the 16 octets of its header
- */
+/** Decodes one whole PDU; never throws for its contents. Skips the package's filters, which would decode texts: content stays bytes. */
 export function decodePdu(bytes: Buffer): Pdu {
   const id = bytes.readUInt32BE(4);
   const command = smpp.commandsById[id];
@@ -183,16 +170,15 @@ export function decodePdu(bytes: Buffer): Pdu {
   return pdu;
 }
 
-/** @returns as `Pdu.brokenTlv` */
 function readBody(bytes: Buffer, params: Record<string, { type: FieldType }>, fields: Fields): number | null {
   let offset = HEADER;
   for (const [name, { type }] of Object.entries(params)) {
-    // An answer with an error ends with its header, and some SMSCs leave out empty fields at the end.
+    // An error response ends after its header, and some SMSCs omit empty fields at the end.
     if (offset >= bytes.length) return null;
     const value = type.read(bytes, offset);
     const size = type.size(value);
     const cut = type === smpp.types.buffer && size - 1 !== bytes[offset];
-    // Some SMSCs leave out the NUL behind the id that ends their answer.
+    // Some SMSCs omit the NUL after the id at the end of their response.
     const end = type === smpp.types.cstring ? bytes.length + 1 : bytes.length;
     if (cut || offset + size > end) throw new RangeError('a field runs beyond the PDU');
     fields[name] = value as string | number | Buffer;
@@ -209,7 +195,7 @@ function readBody(bytes: Buffer, params: Record<string, { type: FieldType }>, fi
   return null;
 }
 
-/** TLVs that nobody knows are left out; of one that comes twice the first counts. */
+// Unknown TLVs are skipped; of duplicates the first counts.
 function readTlv(id: number, value: Buffer, fields: Fields): void {
   const tlv = smpp.tlvsById[id];
   if (!tlv || tlv.tag in fields) return;
@@ -217,14 +203,11 @@ function readTlv(id: number, value: Buffer, fields: Fields): void {
   if (tlv.type === buffer) fields[tlv.tag] = value;
   else if (tlv.type === cstring || tlv.type === string)
     fields[tlv.tag] = tlv.type.read(value, 0, value.length) as string;
-  // Integers are read as long as they came: some SMSCs send them wider or narrower than they should.
+  // Integers are read at any length: some SMSCs send them wider or narrower than specified.
   else if (value.length >= 1 && value.length <= 4) fields[tlv.tag] = value.readUIntBE(0, value.length);
 }
 
-/**
- * Writes one PDU: the command's fields in their order, those not given empty, then the TLVs among `fields`.
- * @throws RangeError for a value that its field cannot hold
- */
+/** Encodes one PDU: fields in order, missing ones empty, then TLVs. @throws RangeError for a value that does not fit its field */
 export function encodePdu(command: string, sequence: number, fields: Fields = {}, status = 0): Buffer {
   const definition = smpp.commands[command];
   if (!definition) throw new RangeError(`no command ${command}`);
@@ -262,7 +245,7 @@ function written(type: FieldType, value: string | number | Buffer): Buffer {
   return bytes;
 }
 
-/** A deliver_sm, or a data_sm, from what was read; null where it is broken or ends too early. */
+/** A deliver_sm or data_sm; null when it is malformed or too short. */
 export function deliverPdu(pdu: Pdu): DeliverPdu | null {
   if (pdu.malformed || pdu.fields.data_coding === undefined) return null;
   return { ...EMPTY_DELIVER, ...pdu.fields, brokenTlv: pdu.brokenTlv };
@@ -283,7 +266,7 @@ const EMPTY_DELIVER: DeliverPdu = {
   brokenTlv: null,
 };
 
-/** A command_status for staff's eyes: `ESME_RINVPASWD (0x0000000e)`. */
+/** A command_status for staff: `ESME_RINVPASWD (0x0000000e)`. */
 export function statusName(status: number): string {
   const code = `0x${status.toString(16).padStart(8, '0')}`;
   const name = Object.entries(smpp.errors).find(([, value]) => value === status)?.[0];

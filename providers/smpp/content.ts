@@ -7,7 +7,6 @@ import { optionsOf } from '../../domain/sms.ts';
 import type { SubmitFields } from './wire.ts';
 import { concatenationHeader } from './codec.ts';
 
-/** An address with its type of number and numbering plan (SMPP 3.4, 5.2.5 and 5.2.6). */
 interface SmppAddress {
   ton: number;
   npi: number;
@@ -19,7 +18,6 @@ const NPI = { unknown: 0, isdn: 1 } as const;
 const SHORT_CODE = /^[0-9]{3,6}$/;
 const DIGITS = /^[0-9]+$/;
 
-/** @param msisdn E.164 with plus, which SMPP writes without: the type of number says that it is international */
 function destinationAddress(
   msisdn: string,
   settings: Pick<SmppSettings, 'destinationTon' | 'destinationNpi'>,
@@ -31,11 +29,8 @@ function destinationAddress(
   };
 }
 
-/**
- * The source address of a sender: a name 5/0, a short code of 3 to 6 digits 3/0, a phone number 1/1 in full, other digits
- * 0/1. No sender is an empty address, for which the SMSC puts its own (SMPP 3.4, 4.4.1). The route's settings
- * override type and plan of all but the empty one.
- */
+// TON and NPI: 5/0 for a name, 3/0 for a short code of 3 to 6 digits, 1/1 for a phone number in full, 0/1 for other digits. Without a
+// sender the address is empty, and the SMSC sets its own (SMPP 3.4, 4.4.1). The settings override TON and NPI of all but the empty one.
 function senderAddress(
   sender: string | null,
   settings: Pick<SmppSettings, 'senderTon' | 'senderNpi'>,
@@ -57,10 +52,7 @@ function usualSender(sender: string): SmppAddress {
   return { ton: TON.alphanumeric, npi: NPI.unknown, address: sender };
 }
 
-/**
- * A phone's address as the SMSC gave it, E.164 with plus; null when it is no phone number. Of one marked international
- * the plus is taken as said, because a short one would otherwise pass for a Polish number.
- */
+/** E.164 with plus, or null. With TON international a plus is assumed, as a short number would otherwise pass for a Polish one. */
 export function phoneOf(ton: number, address: string): string | null {
   const digits = address.trim().replace(/^(\+|00)/, '');
   if (!DIGITS.test(digits)) return null;
@@ -72,10 +64,8 @@ const COMPRESSED = 0x20;
 const ALPHABETS = ['gsm7', 'binary', 'ucs2', null] as const;
 
 /**
- * How the bytes under a data_coding are to be read (SMPP 3.4, 5.2.19; from 0x10 on 3GPP TS 23.038, 4). Alphabets we have
- * no table for count as ISO 8859-1: all of them have ASCII's letters, so a reply such as STOP is understood.
- *
- * @returns `binary` for bytes that are said to be no text; null for what cannot be read (compressed)
+ * Encoding of a data_coding (SMPP 3.4, 5.2.19; from 0x10 on 3GPP TS 23.038, 4); null for compressed text. Unsupported alphabets count as
+ * ISO 8859-1: all contain ASCII's letters, so a reply such as STOP is understood.
  */
 export function encodingOf(
   dataCoding: number,
@@ -93,7 +83,7 @@ export function encodingOf(
   return (dataCoding & 0x04) !== 0 ? 'binary' : 'gsm7';
 }
 
-/** Whether bytes that are said to be no text are one nevertheless: ISO 8859-1 without control characters but line ends and tabs. */
+/** Whether bytes declared as binary are text nevertheless: ISO 8859-1 without control characters but line ends and tabs. */
 export function isText(bytes: Buffer): boolean {
   return (
     bytes.length > 0 &&
@@ -104,11 +94,8 @@ export function isText(bytes: Buffer): boolean {
 const MINUTE_MS = 60_000;
 const LONGEST_MS = 30 * 24 * 60 * MINUTE_MS;
 
-/**
- * The validity_period of a message (SMPP 3.4, 7.1.1), seconds rounded down: absolute `YYMMDDhhmmss000+` in UTC, relative
- * `YYMMDDhhmmss000R`, or '' for the SMSC's own. At least a minute from now, since SMSCs refuse what is over already, and
- * at most 30 days.
- */
+// validity_period (SMPP 3.4, 7.1.1), rounded down to seconds: absolute `YYMMDDhhmmss000+` in UTC, relative `YYMMDDhhmmss000R`, or '' for
+// the SMSC's default. At least a minute, as SMSCs refuse expired messages, and at most 30 days.
 function validityPeriod(expiresAt: Date, now: Date, form: SmppSettings['validity']): string {
   const left = Math.min(Math.max(expiresAt.getTime() - now.getTime(), MINUTE_MS), LONGEST_MS);
   switch (form) {
@@ -121,7 +108,6 @@ function validityPeriod(expiresAt: Date, now: Date, form: SmppSettings['validity
   }
 }
 
-// 2026-11-21T12:00:00.000Z → 261121120000
 function digitsOf(instant: Date): string {
   return instant.toISOString().slice(2, 19).replace(/\D/g, '');
 }
@@ -136,7 +122,6 @@ function duration(ms: number): string {
   return `0000${[...units, seconds % 60].map((n) => String(n).padStart(2, '0')).join('')}`;
 }
 
-/** What of a route's settings the content of a submit depends on. */
 type ContentSettings = Pick<
   SmppSettings,
   | 'serviceType'
@@ -162,11 +147,10 @@ const LATIN1 = /^[\0-\u00FF]*$/;
 interface Content {
   dataCoding: number;
   bytes: Buffer;
-  /** Whether it fits into one SMS, so that nobody has to cut it. */
   fits: boolean;
 }
 
-/** All of a submit_sm (SMPP 3.4, 4.4.1) that depends on the message: one part, or a whole one with `payload`. */
+/** The fields of a submit_sm (SMPP 3.4, 4.4.1) that depend on the message: one part, or a whole one with `payload`. */
 export function submitFields(part: SubmitPart, settings: ContentSettings, now = new Date()): SubmitFields {
   const source = senderAddress(part.sender, settings);
   const destination = destinationAddress(part.destination, settings);
@@ -187,7 +171,6 @@ export function submitFields(part: SubmitPart, settings: ContentSettings, now = 
   };
 }
 
-/** Puts the bytes where the route wants them, with what joins the parts of a message. */
 function place(
   { part, parts, concatReference }: SubmitPart,
   { bytes, fits }: Content,
@@ -210,15 +193,11 @@ function place(
   return { esm_class: USER_DATA_HEADER, short_message: Buffer.concat([header, bytes]) };
 }
 
-/**
- * GSM-7 goes unpacked under data_coding 0 where that means GSM-7, else UCS-2 under 8.
- *
- * Where 0 means ISO 8859-1 the SMSC makes GSM-7 of it for the air, so the text keeps its length as we cut and billed it.
- * The eleven characters of GSM-7 that ISO 8859-1 lacks (euro and Greek) go as UCS-2 where the part has room for it; else
- * as GSM-7 under 0xF1, the one code that names GSM-7 whatever the SMSC's default is (5.2.19; 3GPP TS 23.038, 4).
- *
- * What names the class of a message names its alphabet too, so a flash SMS goes the same way to every SMSC.
- */
+// GSM-7 is sent unpacked under data_coding 0 where that means GSM-7, else UCS-2 under 8.
+// Where 0 means ISO 8859-1, the SMSC converts it to GSM-7, so the text keeps the length that was split and billed. The eleven characters of
+// GSM-7 that ISO 8859-1 lacks (euro and Greek) are sent as UCS-2 if they fit into the part, else as GSM-7 under 0xF1, the one code that
+// means GSM-7 whatever the SMSC's default is (5.2.19; 3GPP TS 23.038, 4).
+// A code with a message class also names the alphabet, so flash SMS are encoded the same for every SMSC.
 function encode(
   { text, encoding, parts, content }: SubmitPart,
   defaultAlphabet: ContentSettings['defaultAlphabet'],

@@ -12,7 +12,6 @@ import type { ProviderHandlers } from '../provider.ts';
 import { decodeText } from '../../domain/sms.ts';
 import type { Session } from './session.ts';
 
-/** A reply that is not decoded yet. */
 export interface IncomingReply {
   from: string;
   to: string | null;
@@ -20,7 +19,6 @@ export interface IncomingReply {
   content: Buffer;
 }
 
-/** What an SMSC delivered. */
 type Incoming =
   | { kind: 'report'; report: DeliveryReport }
   | { kind: 'reply'; reply: IncomingReply }
@@ -29,15 +27,12 @@ type Incoming =
   | { kind: 'unreadable'; reason: string };
 
 const USER_DATA_HEADER = 0x40; // esm_class, 5.2.12
-// An SMS has at most 140 octets, which are 160 septets unpacked. What is longer is no part, whatever it says.
+// An SMS has at most 140 octets, unpacked 160 septets; anything longer is not a part.
 const LONGEST_PART = 160;
-// Longer ones are no addresses (SMPP 3.4, 5.2.8: 20 characters), and too long for an index.
+// Longer addresses are invalid (SMPP 3.4, 5.2.8: 20 characters) and too long for an index.
 const LONGEST_ADDRESS = 64;
 
-/**
- * Reads a deliver_sm: a delivery receipt, a reply, or one part of a reply. Takes anything, never throws. A text longer
- * than an SMS that calls itself a part is taken for a whole reply.
- */
+/** Reads a deliver_sm; never throws. A text longer than an SMS that claims to be a part counts as a whole reply. */
 export function readDeliver(
   pdu: DeliverPdu,
   settings: Pick<SmppSettings, 'ids' | 'defaultAlphabet'>,
@@ -82,24 +77,21 @@ function sarOf(pdu: DeliverPdu): Concatenation | null {
   return concatenation(`sar:${sar_msg_ref_num}`, sar_total_segments, sar_segment_seqnum);
 }
 
-/** A number as MSISDN in E.164 with plus; what is none, such as a short code or a name, as it came. */
+// Phone numbers in E.164 with plus; short codes and names as received.
 function addressOf(ton: number, address: string): string {
   return phoneOf(ton, address) ?? storable(address.trim().slice(0, LONGEST_ADDRESS));
 }
 
-/** The SMSC may have missed an acknowledgement this old when the connection breaks. */
+// An acknowledgement up to this old may not have reached the SMSC when the connection breaks.
 const DOUBTFUL_MS = 30_000;
-/** So long after a lost connection the SMSC may hand over again what it got no acknowledgement of. */
+// For so long after a lost connection the SMSC may redeliver what was not acknowledged.
 const REMEMBERED_MS = 600_000;
 const MOST_REMEMBERED = 10_000;
 
-/** One reply as one session handed it over. */
 export interface HandedOver {
-  /** The same for a reply that is handed over again, another one for the same words sent again. */
+  /** The same for a redelivery; another one when a person sends the same text again. */
   readonly providerReference: string;
-  /** The SMSC got our answer that we have it. */
   acknowledged(): void;
-  /** The SMSC got no answer, or that it was not stored: it will hand it over again. */
   unacknowledged(): void;
 }
 
@@ -111,17 +103,15 @@ interface Entry {
 }
 
 /**
- * Tells a reply that is handed over again from the same words sent again by a person: SMPP gives a deliver_sm no id. What
- * a session acknowledged in its last 30 seconds, or not at all, is taken for the same once, when it comes again within
- * ten minutes by any session that shares these. Lives in the memory of one process: after a crash, or where the SMSC hands
- * it over to a session of another worker, such a reply is stored twice.
+ * Tells a redelivered reply from the same text sent again, as a deliver_sm has no id: a reply that was acknowledged in a session's last 30
+ * seconds, or not at all, is matched once if it comes again within ten minutes on any session. In memory only: after a crash, or when the
+ * SMSC redelivers to another worker, the reply is stored twice.
  */
 export function createRedeliveries<S extends object>(now: () => number = Date.now) {
   const recent = new WeakMap<S, Set<Entry>>();
   const expected = createExpected();
 
   return {
-    /** A reply came by a session. */
     handedOver(session: S, reply: IncomingReply): HandedOver {
       const digest = digestOf(reply);
       const entry: Entry = {
@@ -143,22 +133,21 @@ export function createRedeliveries<S extends object>(now: () => number = Date.no
         },
       };
     },
-    /** A session's connection broke. */
     lost(session: S): void {
       const entries = recent.get(session) ?? new Set();
       const lostAt = now();
       for (const entry of entries) {
         if (entry.doubtfulUntil === null || entry.doubtfulUntil >= lostAt) expected.add(entry, lostAt);
       }
-      // What is still being stored is expected already: `unacknowledged` must not expect it once more.
+      // Replies still being stored are expected already: `unacknowledged` must not add them again.
       entries.clear();
       recent.delete(session);
     },
   };
 }
 
-// They stand nearly in the order of their acknowledgements: whatever is behind one that is in doubt has its turn later, and
-// counts by its own time until then. So a reply costs the same however many came in the last 30 seconds.
+// Entries are nearly in the order of their acknowledgements, so stopping at the first doubtful one keeps the cost per reply constant. Those
+// behind it are judged by their own time until they are removed.
 function forgetCertain(entries: Set<Entry>, now: number): void {
   for (const entry of entries) {
     if (entry.doubtfulUntil === null || entry.doubtfulUntil >= now) return;
@@ -166,7 +155,6 @@ function forgetCertain(entries: Set<Entry>, now: number): void {
   }
 }
 
-/** What may be handed over again, by its words, oldest first. */
 function createExpected() {
   const byDigest = new Map<string, { reference: string; until: number }[]>();
   return {
@@ -177,7 +165,7 @@ function createExpected() {
       const [oldest] = byDigest.keys();
       if (byDigest.size > MOST_REMEMBERED && oldest !== undefined) byDigest.delete(oldest);
     },
-    /** @returns the reference of the oldest one with these words, which is expected no more */
+    /** Removes the oldest one with this digest and returns its reference. */
     take(digest: string, now: number): string | undefined {
       const [first, ...others] = (byDigest.get(digest) ?? []).filter(({ until }) => until >= now);
       if (others.length === 0) byDigest.delete(digest);
@@ -196,24 +184,19 @@ const REPORTS_A_BATCH = 200;
 const REPLIES_A_BATCH = 50;
 const PARTS_A_BATCH = 20;
 
-/** Where all sessions of a route put what the SMSC delivers. */
 export interface Inbox {
-  /** Stores it, and only then acknowledges it; says `temporary` when it could not be stored. */
+  /** Stores, then acknowledges; answers with `temporary` when storing failed. */
   take(session: Session, pdu: DeliverPdu | null, respond: (status: number) => boolean): void;
-  /** The session's connection broke. */
   lost(session: Session): void;
 }
 
-/**
- * @param onError gets what could not be stored, which the SMSC will hand over again, and, without its content, what
- *   could not be read: that is acknowledged, or it would come for ever
- */
+/** `onError` gets storage failures (the SMSC redelivers), and unreadable messages: acknowledged, or they would be redelivered forever. */
 export function createInbox(
   settings: SmppSettings,
   handlers: ProviderHandlers,
   onError: (error: unknown) => void,
 ): Inbox {
-  // What came in the same piece of the stream goes together; one that cannot be stored must not take the others with it.
+  // Messages of one socket read are stored together; one that fails must not fail the others.
   const gathering = { begin: setImmediate, splitAfterFailure: true };
   const storeReport = gather((reports: DeliveryReport[]) => handlers.onReports(reports), {
     ...{ ...gathering, most: REPORTS_A_BATCH },
@@ -221,7 +204,7 @@ export function createInbox(
   const storeReply = gather((replies: NetworkReply[]) => handlers.onReplies(replies), {
     ...{ ...gathering, most: REPLIES_A_BATCH },
   });
-  // Each for itself: one that fails must not take the others' acknowledgement with it.
+  // Parts are stored one by one: one that fails must not keep the others from being acknowledged.
   const parts = createSemaphore({ places: PARTS_A_BATCH });
   const redeliveries = createRedeliveries<Session>();
 
@@ -263,7 +246,7 @@ export function createInbox(
     try {
       return readDeliver(pdu, settings);
     } catch (error) {
-      // Nothing that an SMSC sends may end the process, not even by our own mistake.
+      // No input may end the process, not even through a bug of ours.
       return { kind: 'unreadable', reason: error instanceof Error ? error.name : 'unknown' };
     }
   };

@@ -1,24 +1,18 @@
 import type { Outcome } from './requests.ts';
 
-/** Alive, but no submit answered for so long: something behind the SMSC is stuck. */
+// The SMSC is alive but answered no submit for this long: something behind it is stuck.
 const STUCK_MS = 30_000;
 
-/** Finds out whether an SMSC is still there, and still answers submits. */
 export interface Liveness {
   start(): void;
   stop(): void;
-  /** A PDU came. Any is a sign of life: an SMSC may answer slowly, and in order. */
+  /** Any PDU proves that the SMSC is alive: it may answer slowly, and in order. */
   heard(): void;
   submitAnswered(): void;
-  /** A submit was not answered in time: asks at once whether anybody is there. */
   submitLate(): void;
 }
 
-/**
- * @param enquire sends enquire_link (SMPP 3.4, 4.11)
- * @param onDead nobody is there: a half-open connection
- * @param onStuck somebody is there, and answers no submits
- */
+/** `enquire` sends enquire_link (SMPP 3.4, 4.11). `onDead`: half-open connection; `onStuck`: the SMSC is alive but answers no submits. */
 export function createLiveness(options: {
   intervalMs: number;
   responseMs: number;

@@ -1,4 +1,4 @@
-/** What is used of the package `smpp`: its tables of commands, TLVs and errors, and how each type is read and written. */
+// The parts of the package `smpp` that are used: tables of commands, TLVs and errors, and the codecs of the types.
 declare module 'smpp' {
   export interface FieldType {
     read(buffer: Buffer, offset: number, length?: number): unknown;
@@ -24,7 +24,6 @@ declare module 'smpp' {
     types: Record<'int8' | 'int16' | 'int32' | 'cstring' | 'buffer', FieldType> & {
       tlv: Record<'cstring' | 'string' | 'buffer', FieldType>;
     };
-    /** Names of command_status values (5.1.3) to the values. */
     errors: Record<string, number>;
   };
   export default smpp;

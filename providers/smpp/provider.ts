@@ -10,7 +10,7 @@ import { createLateAnswers } from '../health.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { type SmppSettings, type SmppCredentials } from './settings.ts';
 
-// What is not the message's own fault, nor only the pace's.
+// Neither the message's fault nor mere throttling.
 const WORTH_NOTING = new Set<SubmitAnswer['kind']>(['broken', 'later', 'unanswered']);
 
 /** A route to an SMSC by SMPP 3.4. */
@@ -44,7 +44,7 @@ export function createSmppProvider({
       switch (outcome.kind) {
         case 'answered': {
           const answer = answerOf(outcome.answer, reference, settings, sessions);
-          // The sessions stand, and yet nothing gets through: without the SMSC's word nobody would know why.
+          // The sessions are open and yet nothing gets through: only the SMSC's status tells staff why.
           if (WORTH_NOTING.has(answer.kind)) sessions.note(answerInWords(outcome.answer));
           return answer;
         }
@@ -76,7 +76,7 @@ export function createSmppProvider({
   };
 }
 
-/** What the answer to a submit says; a generic_nack (4.3.1) has no id, and is never an acceptance. */
+// A generic_nack (4.3.1) has no id and is never an acceptance.
 function answerOf(
   pdu: Pdu,
   reference: string,
@@ -88,7 +88,7 @@ function answerOf(
   const id = typeof pdu.fields.message_id === 'string' ? acceptedId(settings.ids, pdu.fields.message_id) : '';
   if (id !== '') return { kind: 'accepted', providerMessageId: id };
   sessions.remark('the SMSC took a submit and gave it no id: no delivery report can be matched');
-  // Taken, yet without a name: no report can meet it, and it must not meet others without one.
+  // Accepted without an id: no report can match it, and it must not collide with others like it.
   return { kind: 'accepted', providerMessageId: `unnamed:${reference}` };
 }
 
@@ -101,16 +101,13 @@ function answerInWords({ command, status }: Pdu): string {
   return `the SMSC answered a submit: ${nack}${statusName(status)}`;
 }
 
-// A part that cannot be written today cannot be written tomorrow.
+// A part that cannot be encoded now never can be.
 function refusalOf({ sender }: SubmitPart): SubmitAnswer {
   const writable = sender === null || /^[\x20-\x7e]*$/.test(sender);
   return { kind: 'refused', reason: writable ? 'invalid_content' : 'invalid_sender', code: 'not_encodable' };
 }
 
-/**
- * Binds and unbinds once, in each way the route binds. What the SMSC delivers meanwhile it is to hand over again.
- * @returns `problem` in words for staff, without secrets
- */
+/** Binds and unbinds once per role; the SMSC has to redeliver what it delivers meanwhile. `problem` is for staff, without secrets. */
 export async function testSmppRoute(
   settings: SmppSettings,
   credentials: SmppCredentials,

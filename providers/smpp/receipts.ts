@@ -6,7 +6,6 @@ import { phoneOf } from './content.ts';
 import { reportedIds } from './codec.ts';
 import type { DeliverPdu } from './wire.ts';
 
-/** What a command_status means for a submit; `unknown`: nobody can say whether the message was taken. */
 type StatusMeaning =
   | { kind: 'throttled' | 'later'; seconds: number }
   | { kind: 'refused'; reason: RefusalReason }
@@ -17,11 +16,9 @@ const BROKEN: StatusMeaning = { kind: 'broken' };
 const UNKNOWN: StatusMeaning = { kind: 'unknown' };
 
 /**
- * All of SMPP 3.4's error codes (5.1.3), and those of SMPP 5.0 (4.7.6) that SMSCs send for a submit.
- *
- * `refused` is what this one message is to blame for. Where the fault lies in what we say of every message alike (the
- * route's settings), in the session or in the SMSC's permission, the route is `broken`: other routes may take the message,
- * and putting the settings right loses none. Codes that answer other requests than a submit are `unknown`.
+ * All error codes of SMPP 3.4 (5.1.3), and those of SMPP 5.0 (4.7.6) that SMSCs send for a submit. `refused`: this one message is at fault.
+ * `broken`: the fault is the same for every message (settings, session, permission), so other routes may accept it, and correcting the
+ * settings loses none. `unknown`: codes for other requests than a submit.
  */
 export const STATUS_MEANING: ReadonlyMap<number, StatusMeaning> = new Map<number, StatusMeaning>([
   [0x01, refused('invalid_content')], // ESME_RINVMSGLEN
@@ -46,19 +43,19 @@ export const STATUS_MEANING: ReadonlyMap<number, StatusMeaning> = new Map<number
   [0x34, UNKNOWN], // ESME_RINVDLNAME
   [0x40, UNKNOWN], // ESME_RINVDESTFLAG
   [0x42, UNKNOWN], // ESME_RINVSUBREP
-  [0x43, refused('invalid_content')], // ESME_RINVESMCLASS: said of long messages only
+  [0x43, refused('invalid_content')], // ESME_RINVESMCLASS: only for long messages
   [0x44, UNKNOWN], // ESME_RCNTSUBDL
   [0x45, { kind: 'later', seconds: 30 }], // ESME_RSUBMITFAIL
-  [0x48, refused('invalid_sender')], // ESME_RINVSRCTON: ours follows from the sender's kind
+  [0x48, refused('invalid_sender')], // ESME_RINVSRCTON: depends on the sender
   [0x49, refused('invalid_sender')], // ESME_RINVSRCNPI
-  [0x50, BROKEN], // ESME_RINVDSTTON: ours is the same for all
+  [0x50, BROKEN], // ESME_RINVDSTTON: the same for all messages
   [0x51, BROKEN], // ESME_RINVDSTNPI
   [0x53, BROKEN], // ESME_RINVSYSTYP
   [0x54, BROKEN], // ESME_RINVREPFLAG
   [0x55, UNKNOWN], // ESME_RINVNUMMSGS
   [0x58, { kind: 'throttled', seconds: 1 }], // ESME_RTHROTTLED
   [0x61, BROKEN], // ESME_RINVSCHED
-  [0x62, BROKEN], // ESME_RINVEXPIRY: the form is the route's; most messages have the same length of validity
+  [0x62, BROKEN], // ESME_RINVEXPIRY: the format is a setting of the route, and most messages have the same validity
   [0x63, BROKEN], // ESME_RINVDFTMSGID
   [0x64, { kind: 'later', seconds: 30 }], // ESME_RX_T_APPN
   [0x65, refused('network_refused')], // ESME_RX_P_APPN
@@ -82,10 +79,7 @@ export const STATUS_MEANING: ReadonlyMap<number, StatusMeaning> = new Map<number
 
 const DEFAULT_SECONDS = { throttled: 1, later: 30 } as const;
 
-/**
- * What a command_status other than 0 in the answer to a submit comes to: by the route's own table, else by the
- * standard. A code that neither knows leaves the submit `unanswered`: it may mean that the message was taken.
- */
+/** Answer for a command_status, by the route's table, else the standard. Unknown codes are `unanswered`: it may have been accepted. */
 export function answerOfStatus(
   status: number,
   settings: Pick<SmppSettings, 'errors'>,
@@ -105,7 +99,6 @@ export function answerOfStatus(
   }
 }
 
-/** A command_status as staff look it up: `0x0000000b`. */
 function statusCode(status: number): string {
   return `0x${(status >>> 0).toString(16).padStart(8, '0')}`;
 }
@@ -126,18 +119,14 @@ function configured(status: number, errors: SmppSettings['errors']): StatusMeani
 
 type ReceiptField = 'id' | 'sub' | 'dlvrd' | 'submit date' | 'done date' | 'stat' | 'err';
 
-// Names stand at the beginning of a word; in between SMSCs write spaces, underscores, commas or semicolons.
+// A name begins a word; SMSCs separate fields by spaces, underscores, commas or semicolons.
 const NAME = /(?<![a-z0-9_-])(id|sub|dlvrd|submit[ _]?date|done[ _]?date|stat|err|text)\s*:/gi;
 const READ = 1_000;
 const LONGEST_VALUE = 65;
 
-/**
- * The fields of a receipt in words (SMPP 3.4, Appendix B): `id:… sub:001 dlvrd:001 submit date:… done date:… stat:DELIVRD
- * err:000 text:…`, with any of them missing, in any case and order; of a name that stands twice, the first. What follows
- * `text:` is the message's own and is not read.
- *
- * @returns values without spaces around them, at most 65 characters each; '' where only the name is there
- */
+// The fields in the text of a receipt (SMPP 3.4, Appendix B): `id:… sub:001 dlvrd:001 submit date:… done date:… stat:DELIVRD err:000
+// text:…`. They may be missing and come in any case and order; of duplicates the first counts. What follows `text:` is the message's own
+// and is not read. Values have no spaces and at most 65 characters; '' when only the name is there.
 function receiptFields(text: string): ReadonlyMap<ReceiptField, string> {
   const fields = new Map<ReceiptField, string>();
   const names = [...text.slice(0, READ).matchAll(NAME)];
@@ -151,7 +140,6 @@ function receiptFields(text: string): ReadonlyMap<ReceiptField, string> {
   return fields;
 }
 
-/** The first word: some SMSCs put fields of their own behind one of these. */
 function valueOf(said: string): string {
   return storable(/[^\s,;|]+/.exec(said)?.[0] ?? '').slice(0, LONGEST_VALUE);
 }
@@ -161,7 +149,7 @@ const MESSAGE_TYPE = 0x3c;
 const DELIVERY_RECEIPT = 0x04;
 const INTERMEDIATE_NOTIFICATION = 0x20;
 
-/** message_state (5.2.28); 9 is SMPP 5.0's SKIPPED. */
+// message_state (5.2.28); 9 is SMPP 5.0's SKIPPED.
 const STATE_OF_TLV: Readonly<Record<number, ReportState>> = {
   1: 'enroute',
   2: 'delivered',
@@ -174,7 +162,6 @@ const STATE_OF_TLV: Readonly<Record<number, ReportState>> = {
   9: 'undelivered',
 };
 
-/** `stat` of Appendix B, and what SMSCs write instead. */
 const STATE_OF_STAT: Readonly<Record<string, ReportState>> = Object.assign(
   Object.create(null) as Record<string, ReportState>,
   {
@@ -212,10 +199,7 @@ const DETAILS: readonly ReceiptField[] = ['id', 'sub', 'dlvrd', 'submit date', '
 const LONGEST_DETAILS = 300;
 const LONGEST_CODE = 20;
 
-/**
- * Whether a deliver_sm is a delivery receipt or an intermediate notification: by its esm_class, or by the TLVs that only
- * receipts have. Never by its words, which anybody can send from a phone.
- */
+/** Receipt or intermediate notification, by esm_class or receipt-only TLVs. Never by its text, which anyone can send from a phone. */
 export function isReceipt(pdu: DeliverPdu): boolean {
   const type = pdu.esm_class & MESSAGE_TYPE;
   return (
@@ -227,11 +211,8 @@ export function isReceipt(pdu: DeliverPdu): boolean {
 }
 
 /**
- * Reads a delivery receipt (SMPP 3.4, Appendix B; TLVs 5.3.2.12, 5.3.2.31, 5.3.2.35), the TLVs before the text. An
- * intermediate notification never says more than that the message is on its way.
- *
- * @param content the text's bytes without a user data header
- * @returns null when it names neither a message nor a state
+ * Reads a delivery receipt (SMPP 3.4, Appendix B; TLVs 5.3.2.12, 5.3.2.31, 5.3.2.35) with `content` its text without a user data header;
+ * null without message id and state. For these two, TLVs precede the text. An intermediate notification never gives a final state.
  */
 export function readReceipt(
   pdu: DeliverPdu,
@@ -256,8 +237,8 @@ export function readReceipt(
   };
 }
 
-// Receipts are ASCII, whatever data_coding says: some repeat the message's there. In GSM-7 "_" and "$" of an id would be
-// other characters; one that is UCS-2 is ASCII without its NULs.
+// Receipts are ASCII whatever data_coding says, as some SMSCs repeat the message's there. GSM-7 would change "_" and "$" in an id; UCS-2 is
+// ASCII without its NULs.
 function textOf(content: Buffer): string {
   return decodeText('latin1', content).replaceAll('\0', '');
 }
@@ -269,7 +250,7 @@ function stateOf(tlv: number | undefined, stat: string): ReportState {
   return stated ?? byTlv ?? 'unknown';
 }
 
-/** The network's code: of the text, else of the TLV as `type:code`. Zero is no error. */
+// The network's error code: from the text, else from the TLV as `type:code`. Zero is no error.
 function errorOf(err: string, tlv: Buffer | undefined): string | null {
   if (err !== '' && !/^0+$/.test(err)) return err.slice(0, LONGEST_CODE);
   if (tlv?.length !== 3 || tlv.readUInt16BE(1) === 0) return null;

@@ -1,27 +1,21 @@
 import type { Session } from './session.ts';
 import { encodePdu, type Fields, type Pdu } from './codec.ts';
 
-/** So long a submit waits for a session to come back before the route counts as broken to it. */
+// A submit waits this long for a session before the route counts as broken to it.
 const WITHOUT_SESSION_MS = 2_000;
 
-/** Places in the windows of all sessions of a route, given out in the order they are asked for. */
 interface WindowPool {
-  /**
-   * Waits for a place in a window, the emptiest first, and holds it.
-   * @returns null when there has been no session for two seconds, or none will come
-   */
+  /** Reserves a slot in the emptiest window, waiting if need be; null after two seconds without a session, or once closed. */
   hold(): Promise<Session | null>;
-  /** Gives a place back; whoever used it has submitted by now. */
+  /** To be called once the session itself counts the submit. */
   release(session: Session): void;
-  /** A place that is free at this moment, not held. */
+  /** Reserves nothing. */
   free(): Session | null;
-  /** To be called when there are other sessions than before, or more places. */
   changed(): void;
-  /** Nobody gets a place any more. */
   close(): void;
 }
 
-/** @param accepting the sessions that take submits */
+/** Slots of the `accepting` sessions, those that take submits, in FIFO order. */
 export function createWindowPool(accepting: () => Session[]): WindowPool {
   const held = new WeakMap<Session, number>();
   const waiting: ((session: Session | null) => void)[] = [];
@@ -93,27 +87,19 @@ export function createWindowPool(accepting: () => Session[]): WindowPool {
 }
 
 const LAST_SEQUENCE = 0x7fff_ffff;
-/** Submits without an answer that are remembered per connection, for an answer after the time-out. */
 const MAX_LATE = 100_000;
 const STILL_PAUSED_MS = 250;
 
-/**
- * What became of a request: `answered` in time; `late`: not in time; `lost`: the connection ended before; `unwritten`:
- * certainly never sent.
- */
+/** `late`: no answer in time; `lost`: the connection ended before; `unwritten`: certainly never sent. */
 export type Outcome =
   { kind: 'answered'; answer: Pdu } | { kind: 'late' } | { kind: 'lost' } | { kind: 'unwritten' };
 
-/** Requests of one connection, each settled exactly once. */
+/** Pending requests of one connection, each settled exactly once. */
 export interface Requests {
-  /**
-   * @param reference ours; with it, an answer after the time-out goes to `onLate`
-   * @throws RangeError for fields that cannot be written
-   */
+  /** With `reference`, an answer after the timeout goes to `onLate`. @throws RangeError for fields that cannot be encoded */
   send: (command: string, fields: Fields, timeoutMs: number, reference?: string) => Promise<Outcome>;
-  /** Takes an answer; false where it belongs to no request. */
+  /** False when it belongs to no request. */
   answer(pdu: Pdu): boolean;
-  /** The connection is over: all that is open is `lost`. */
   loseAll(): void;
 }
 
@@ -123,10 +109,7 @@ interface Open {
   settle(outcome: Outcome): void;
 }
 
-/**
- * @param write false where nothing was written
- * @param isPaused whether answers are not read at the moment, by our own choice: no request runs out of time then
- */
+/** `write` returns false when nothing was written. While `isPaused` (we do not read answers at the moment), no request times out. */
 export function createRequests(options: {
   write(pdu: Buffer): boolean;
   isPaused(): boolean;
@@ -160,7 +143,7 @@ export function createRequests(options: {
     return new Promise((resolve) => {
       const check = () => {
         if (options.isPaused()) timer = setTimeout(check, STILL_PAUSED_MS);
-        // What already waits in the socket is read first: it may be late only because we were.
+        // First read what already waits in the socket: the answer may be late only because we were.
         else setImmediate(runOut, sequence);
       };
       let timer = setTimeout(check, timeoutMs);

@@ -16,20 +16,14 @@ import {
 
 export type Role = 'transceiver' | 'transmitter' | 'receiver';
 
-/** What a session reports; none of these may throw. */
+/** Events of a session. Handlers must not throw. */
 export interface SessionEvents {
-  /**
-   * @param pdu null for one that cannot be read
-   * @param respond to be called once; false where the SMSC did not get it
-   */
+  /** `pdu` is null when it cannot be read. `respond` has to be called once; false: the response could not be written. */
   onDeliver(session: Session, pdu: DeliverPdu | null, respond: (status: number) => boolean): void;
-  /** An answer after the time-out. */
   onLate(reference: string, answer: Pdu): void;
-  /** There is more or less room than before. */
   onWindowChange(): void;
 }
 
-/** How a session ended: in good order, or by a lost connection. */
 interface SessionEnd {
   why: string;
   orderly: boolean;
@@ -41,11 +35,7 @@ const LEAVE_MS = 2_000;
 const UNBIND_MS = 5_000;
 const PROVEN_MS = 30_000;
 
-/**
- * Connects and binds (SMPP 3.4, 2.2 and 4.1).
- * @param signal gives it up
- * @throws Error saying why there is no session, without secrets
- */
+/** Connects and binds (SMPP 3.4, 2.2 and 4.1). @throws Error saying why there is no session, without secrets */
 export async function openSession(
   role: Role,
   settings: SmppSettings,
@@ -66,7 +56,7 @@ export async function openSession(
       await session.bind(credentials);
     } catch (error) {
       session.end(error instanceof Error ? error.message : String(error));
-      // What the connection broke of says more than that there was no answer.
+      // The reason why the connection broke says more than "no answer".
       throw new Error((await session.ended).why, { cause: error });
     }
     return session;
@@ -76,9 +66,7 @@ export async function openSession(
   }
 }
 
-/** One bind on one connection. */
 export class Session {
-  /** The SMSC's name, as it says; '' before the bind's answer. */
   smscSystemId = '';
   readonly ended: Promise<SessionEnd>;
 
@@ -86,7 +74,6 @@ export class Session {
   readonly #role: Role;
   readonly #settings: SmppSettings;
   readonly #events: SessionEvents;
-  /** How long an answer is waited for, in milliseconds. */
   readonly #responseMs: number;
   readonly #since = Date.now();
   readonly #intake: Intake;
@@ -94,13 +81,11 @@ export class Session {
   readonly #liveness: Liveness;
 
   #state: 'binding' | 'open' | 'leaving' | 'over' = 'binding';
-  /** The first reason for its end. */
+  /** Why the session ends; the first reason counts. */
   #why: string | undefined;
   #orderly = false;
-  /** Submits without an answer so far. */
   #submits = 0;
   #answered = 0;
-  /** Set once it is to end in good order. */
   #leaving: Promise<void> | undefined;
   #onIdle: () => void = () => undefined;
 
@@ -145,7 +130,6 @@ export class Session {
     );
   }
 
-  /** @throws Error where the SMSC does not take it */
   async bind(credentials: SmppCredentials): Promise<void> {
     const fields = {
       system_id: credentials.systemId,
@@ -170,13 +154,11 @@ export class Session {
     this.#liveness.start();
   }
 
-  /** Whether it takes submits, room or not. */
   accepts(): boolean {
-    // A connection that broke is not writable at once, and says so later.
+    // A broken connection is not writable right away, but emits its event later.
     return this.#state === 'open' && this.#role !== 'receiver' && this.#socket.writable;
   }
 
-  /** How many submits more it takes at the moment. */
   freeWindow(): number {
     return this.accepts() ? this.#settings.window - this.#submits : 0;
   }
@@ -185,12 +167,12 @@ export class Session {
     return this.#submits;
   }
 
-  /** Whether it was of use: an SMSC that throws everybody out at once is not to be asked again and again. */
+  /** Whether the session was useful: an SMSC that drops every session right away is reconnected to with back-off. */
   worked(): boolean {
     return this.#answered > 0 || Date.now() - this.#since >= PROVEN_MS;
   }
 
-  /** @throws RangeError for fields that cannot be written: nothing was sent then */
+  /** @throws RangeError for fields that cannot be encoded; nothing was sent then */
   async submit(fields: SubmitFields, reference: string): Promise<Outcome> {
     this.#submits++;
     try {
@@ -200,7 +182,7 @@ export class Session {
         this.#liveness.submitAnswered();
         if (outcome.answer.status !== STATUS.notBound) this.#answered++;
         else {
-          // It will say so for ever: only a new bind helps.
+          // Permanent for this session: only a new bind helps.
           this.#why ??= 'the SMSC knows nothing of the bind any more';
           void this.#unbind(this.#responseMs);
         }
@@ -213,12 +195,11 @@ export class Session {
     }
   }
 
-  /** Takes no more submits, waits for answers in both directions, unbinds, and closes the connection. */
+  /** Accepts no more submits, waits for pending answers in both directions, unbinds, and closes the connection. */
   close(): Promise<void> {
     return this.#unbind(this.#responseMs);
   }
 
-  /** Closes the connection at once. */
   end(why: string): void {
     this.#why ??= why;
     this.#socket.destroy();
@@ -259,10 +240,7 @@ export class Session {
     });
   }
 
-  /**
-   * Ends it in good order, after what is under way or `waitMs`; who asks second waits for the first.
-   * @param farewell true if the SMSC got it
-   */
+  // Orderly shutdown, after pending work or `waitMs`; a second caller waits for the first. `farewell` returns whether the SMSC got it.
   #leave(waitMs: number, farewell: () => Promise<boolean> | boolean): Promise<void> {
     return (this.#leaving ??= this.#leaveOnce(waitMs, farewell));
   }
@@ -274,7 +252,7 @@ export class Session {
     this.#checkIdle();
     await waitFor(idle, waitMs, () => undefined);
     this.#liveness.stop();
-    // Whatever is still not stored by now: the SMSC's farewell has to be read.
+    // Even if messages are still not stored: the SMSC's response to the unbind has to be read.
     this.#intake.readAll();
     this.#orderly = !this.#isOver() && (await farewell());
     this.#socket.destroySoon();
@@ -283,7 +261,6 @@ export class Session {
     clearTimeout(timer);
   }
 
-  /** Answers what the SMSC asks. */
   #serve(pdu: Pdu): void {
     const respond = (command: string, status: number = STATUS.ok): boolean =>
       writePdu(this.#socket, encodePdu(command, pdu.sequence, {}, status));
@@ -298,7 +275,7 @@ export class Session {
         if (this.#leaving) return void respond('unbind_resp');
         this.#why ??= 'the SMSC unbound';
         return void this.#leave(LEAVE_MS, () => respond('unbind_resp'));
-      // These two have no answer (4.1.7, 4.12).
+      // These two have no response (4.1.7, 4.12).
       case 'outbind':
       case 'alert_notification':
         return;

@@ -6,43 +6,38 @@ import { openSession, type Role, type Session, type SessionEvents } from './sess
 import type { SmppCredentials, SmppSettings } from './settings.ts';
 
 const LONGEST_PROBLEM = 300;
-// Sessions that cannot be bound say so again at least as often, unless `reconnectMaxMs` is set higher.
+// A failing bind repeats its problem at least this often, unless `reconnectMaxMs` is higher.
 const PROBLEM_STAYS_MS = 300_000;
 
-/** What cannot be put into a PDU; nothing was sent. */
 interface Unwritable {
   kind: 'unwritable';
   error: unknown;
 }
 
-/** What is to be submitted. */
 interface Submission {
   reference: string;
-  /** As `Provider.submit` has it. */
   leave: () => Promise<boolean>;
-  /** Called at the moment of writing: a validity period depends on it. */
+  /** Called right before writing, as the validity period depends on the time. */
   fields: () => SubmitFields;
 }
 
-/** All sessions of a route in this process. */
 export interface Sessions {
   start(): void;
   /**
-   * Waits for a place in a window, has the part leave, and writes it at once; in the order of the calls.
-   * @returns `unwritten` when there has been no session for two seconds, or the last one broke while the part left
+   * Waits for a slot, calls `leave`, and writes immediately; in the order of the calls. Without a session for two seconds, or when the last
+   * one broke during `leave`, the outcome is `unwritten`.
    * @throws what `leave` rejects with
    */
   submit(submission: Submission): Promise<Outcome | NotSubmitted | Unwritable>;
-  /** Shows staff what is wrong although the sessions stand. */
   note(problem: string): void;
-  /** Shows staff what is odd and holds nothing up; what they were shown as wrong lately stays. */
+  /** Shows staff an oddity that blocks nothing; a recent problem stays shown. */
   remark(oddity: string): void;
   state(): ProviderState;
-  /** Closes all sessions in good order; submits that still wait for a place are `unwritten`. */
+  /** Closes all sessions in an orderly way; submits still waiting for a slot are `unwritten`. */
   stop(): Promise<void>;
 }
 
-/** @param events of any of the sessions, but for room; `onLost`: a connection broke */
+/** Keeps the sessions of a route open. @param events of any session; `onLost`: a connection broke */
 export function createSessions(
   settings: SmppSettings,
   credentials: SmppCredentials,
@@ -62,14 +57,14 @@ export function createSessions(
     shown.lastError = problem.slice(0, LONGEST_PROBLEM);
     shown.lastErrorAt = new Date();
   };
-  /** While all stop, an end is no failure. */
+  // During a stop, the end of a session is no failure.
   const noteFailure = (role: Role, problem: string): void => {
     if (stopping.signal.aborted) return;
     shown.failures++;
     note(`${role}: ${problem}`);
   };
 
-  /** Has one session open as long as the process does not stop. */
+  // Keeps one session open until the process stops.
   const keep = async (role: Role): Promise<void> => {
     const { signal } = stopping;
     for (let failures = 0; !signal.aborted;) {
@@ -78,10 +73,6 @@ export function createSessions(
     }
   };
 
-  /**
-   * Opens one session, and waits for its end.
-   * @returns whether it was of use
-   */
   const keepOne = async (role: Role): Promise<boolean> => {
     try {
       const all = { ...events, onWindowChange: () => windows.changed() };
@@ -158,9 +149,9 @@ async function write(session: Session | null, { fields, reference }: Submission)
 }
 
 /**
- * Exponential back-off with full jitter, so that many workers do not come back all at once
+ * Milliseconds of exponential back-off with full jitter, so that many workers do not reconnect together
  * (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
- * @param failures in a row; 0 after a session that was of use
+ * @param failures in a row; 0 after a useful session
  */
 export function backoff(
   failures: number,

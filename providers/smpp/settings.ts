@@ -3,7 +3,7 @@ import { certificates, host } from '../fields.ts';
 
 const MAX_RETRY_S = 86_400;
 
-/** A C-octet string of SMPP (3.1): characters of 7 bits, NUL ends it. */
+// C-octet string (3.1): 7-bit characters, ended by NUL.
 const octets = (max: number) =>
   z
     .string()
@@ -25,15 +25,12 @@ const statusMeaning = z
   .refine((meaning) => Number(meaning.split(':')[1] ?? 0) <= MAX_RETRY_S, `at most ${MAX_RETRY_S} seconds`);
 
 /**
- * What is set for an SMPP route besides its credentials. Lengths after SMPP 3.4, 5.2.
- *
- * - `sessions`: per worker process; a transmitter and its receiver count as one
- * - `window`: submits open per session, without an answer
- * - `responseSeconds`: after that a submit counts as unanswered; `bindSeconds`: connecting, TLS and binding together
- * - `ids`: how an id in a delivery report relates to that in the submit's answer
+ * Settings of an SMPP route, without credentials. Lengths as in SMPP 3.4, 5.2.
+ * - `sessions`: per worker process; a transmitter and its receiver count as one. `window`: unanswered submits per session
+ * - `responseSeconds`: then a submit counts as unanswered. `bindSeconds`: for connecting, TLS and binding together
+ * - `ids`: how the id in a delivery report relates to that in the submit's answer
  * - `defaultAlphabet`: what data_coding 0 means to this SMSC, in both directions
- * - `priorityFlag`: of priority messages; all others have 0
- * - `errors`: what a command_status means to this SMSC, where it is not what the standard says
+ * - `priorityFlag`: of priority messages; all others have 0. `errors`: what a command_status means to this SMSC, if not the standard
  */
 export const smppSettings = z
   .strictObject({
@@ -70,10 +67,9 @@ export const smppSettings = z
     message: 'at least reconnectMinMs',
   });
 
-/** Whole settings, defaults filled in. */
 export type SmppSettings = z.infer<typeof smppSettings>;
 
-/** The bind's secrets. SMPP allows a system_id of 15 characters and a password of 8; some SMSCs give longer ones. */
+/** SMPP allows a system_id of 15 characters and a password of 8; some SMSCs issue longer ones. */
 export const smppCredentials = z.strictObject({
   systemId: octets(64).min(1),
   password: octets(64),

@@ -3,16 +3,12 @@ import tls from 'node:tls';
 import { decodePdu, deliverPdu, encodePdu, type Pdu } from './codec.ts';
 import type { SmppSettings } from './settings.ts';
 
-/**
- * PDUs as they are handed over inside this folder: fields under the names of SMPP 3.4 (section 5), what carries text as
- * raw bytes. Nothing here was checked beyond its type: it is what an SMSC sent.
- */
+// Decoded PDUs: fields by their names in SMPP 3.4 (section 5), texts as raw bytes. Only the types were checked; the rest is as the SMSC
+// sent it.
 
-/** A TLV's value by its type: integers as numbers, C-octet strings as text (7 bits, without NUL), others as bytes. */
 interface Tlvs {
   receipted_message_id?: string;
   message_state?: number;
-  /** Three octets: network type, error code (5.3.2.31). */
   network_error_code?: Buffer;
   user_message_reference?: number;
   message_payload?: Buffer;
@@ -21,7 +17,6 @@ interface Tlvs {
   sar_segment_seqnum?: number;
 }
 
-/** What stands first in a message of either direction. */
 interface MessageHead {
   service_type: string;
   source_addr_ton: number;
@@ -33,24 +28,23 @@ interface MessageHead {
   esm_class: number;
 }
 
-/** deliver_sm (4.6.1), or data_sm (4.7.1) from the SMSC, which has no short_message: its content is in a TLV. */
+/** deliver_sm (4.6.1), or data_sm (4.7.1) from the SMSC, which has no short_message but a `message_payload`. */
 export interface DeliverPdu extends MessageHead, Tlvs {
   protocol_id: number;
   data_coding: number;
-  /** At most 255 octets, with the user data header where esm_class announces one. Empty where there is none. */
+  /** At most 255 octets, with the user data header if esm_class announces one; may be empty. */
   short_message: Buffer;
-  /** The tag of a TLV that runs beyond the PDU: it, and whatever came behind it, is not among these. */
+  /** Tag of a TLV that runs beyond the PDU: it, and what follows it, is missing here. */
   brokenTlv: number | null;
 }
 
-/** What is said in a submit_sm (4.4.1) but for what is the same in all of ours. */
 export interface SubmitFields extends MessageHead {
   priority_flag: number;
   /** '' or 16 characters (7.1.1). */
   validity_period: string;
   registered_delivery: number;
   data_coding: number;
-  /** At most 254 octets, with the user data header; empty where the text is in `message_payload`. */
+  /** At most 254 octets, with the user data header; empty when the text is in `message_payload`. */
   short_message: Buffer;
   message_payload?: Buffer;
   sar_msg_ref_num?: number;
@@ -58,18 +52,16 @@ export interface SubmitFields extends MessageHead {
   sar_segment_seqnum?: number;
 }
 
-/** deliver_sm under way in one session; beyond, nothing is read until half of them are answered. */
+// Pending deliver_sm per session; at this limit reading pauses until half of them are answered.
 const MOST = 200;
 
-/** What an SMSC delivered in one session and has no answer to yet. */
 export interface Intake {
   take(pdu: Pdu, answer: 'deliver_sm_resp' | 'data_sm_resp'): void;
   open(): number;
-  /** From now on everything is read, however much is open. */
   readAll(): void;
 }
 
-/** @param onAnswered one of them was answered, or nobody is there any more to be answered */
+/** Pauses the socket while too many messages are pending. @param onAnswered after each response, even if it could not be written */
 export function createIntake(
   socket: Socket,
   onDeliver: (pdu: DeliverPdu | null, respond: (status: number) => boolean) => void,
@@ -98,18 +90,13 @@ export function createIntake(
 }
 
 const HEADER = 16;
-/** No PDU of SMPP 3.4 needs more: a message_payload has at most 65,535 octets, what we send and expect has far less. */
+// No PDU of SMPP 3.4 is larger: a message_payload has at most 65,535 octets, ours far fewer.
 const MAX_PDU = 65_536;
-/** An SMSC that reads nothing of what it is sent is gone. */
+// An SMSC that leaves this many bytes unread is gone.
 const MAX_UNREAD = 1_048_576;
 const KEEP_ALIVE_MS = 30_000;
 
-/**
- * Connects to the SMSC, by TLS where the route says so: its certificate is checked against `tlsCa`, or the authorities
- * that Node brings, and against `tlsServerName`, or `host`.
- * @param signal gives it up
- * @throws Error where no connection comes about
- */
+/** Connects; TLS is verified against `tlsCa` (default: Node's CAs) and `tlsServerName` (default: `host`). @throws on failure */
 export function connect(settings: SmppSettings, signal: AbortSignal): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const { host, port } = settings;
@@ -123,7 +110,7 @@ export function connect(settings: SmppSettings, signal: AbortSignal): Promise<ne
           ...(serverName(settings) === undefined ? {} : { servername: serverName(settings) }),
         })
       : net.connect({ host, port });
-    // Its last words may come after everybody stopped listening; unheard they would end the process.
+    // Errors may come when no other listener is left; unhandled, they would end the process.
     socket.on('error', () => undefined);
     const fail = (error: Error) => {
       signal.removeEventListener('abort', giveUp);
@@ -147,7 +134,7 @@ export function connect(settings: SmppSettings, signal: AbortSignal): Promise<ne
   });
 }
 
-// Of a name with several addresses, each error stands by itself, and the whole says nothing.
+// For a host with several addresses only the individual errors have a message.
 function wordsOf(error: Error): string {
   const last = error instanceof AggregateError ? (error.errors.at(-1) as Error) : error;
   return last.message;
@@ -157,14 +144,11 @@ function serverName({ host, tlsServerName }: SmppSettings): string | undefined {
   return tlsServerName ?? (net.isIP(host) === 0 ? host : undefined);
 }
 
-/**
- * Cuts what comes from a socket into PDUs. After a length that no PDU has nothing can be told apart any more: `onGarbage`
- * is called, once, and the rest is not looked at. It stops as well once the socket is destroyed.
- */
+/** Splits a stream into PDUs, until the socket is destroyed, or `onGarbage`: after an impossible length the next PDU cannot be found. */
 export function readPdus(socket: net.Socket, onPdu: (pdu: Pdu) => void, onGarbage: () => void): void {
   let chunks: Buffer[] = [];
   let size = 0;
-  // Joined only when a whole PDU is here: one that comes octet by octet is not copied each time.
+  // Chunks are joined only when a whole PDU is here, so that one arriving octet by octet is not copied each time.
   let wanted = 4;
 
   const onData = (chunk: Buffer) => {
@@ -192,7 +176,7 @@ export function readPdus(socket: net.Socket, onPdu: (pdu: Pdu) => void, onGarbag
   socket.on('data', onData);
 }
 
-/** Writes one PDU; false where the connection is over, or the SMSC has long read nothing: it is over then, too. */
+/** Writes one PDU. False when the connection is over, or ended here because the SMSC left too much unread. */
 export function writePdu(socket: net.Socket, pdu: Buffer): boolean {
   if (socket.destroyed || !socket.writable) return false;
   if (socket.writableLength > MAX_UNREAD) {

@@ -3,10 +3,7 @@ import type { Channel } from '../../domain/channelDeclaration.ts';
 import type { RefusalReason, SubmitAnswer } from '../../domain/submission.ts';
 import { type Exchange, isRecord } from '../http.ts';
 
-/**
- * The provider's list of delivery statuses (https://www.smsapi.pl/docs/#18-lista-statusow-doreczenia). `UNKNOWN` means
- * delivered or not, nobody knows; `NOT_FOUND`, that the report has gone: neither ends a message.
- */
+// https://www.smsapi.pl/docs/#18-lista-statusow-doreczenia. `UNKNOWN` and `NOT_FOUND` (the report is gone) do not end a message.
 const STATES: Readonly<Record<string, readonly [name: string, state: ReportState]>> = {
   '401': ['NOT_FOUND', 'unknown'],
   '402': ['EXPIRED', 'expired'],
@@ -26,30 +23,27 @@ const STATE_OF = new Map(
   Object.entries(STATES).flatMap(([code, [name, state]]) => [[code, state] as const, [name, state] as const]),
 );
 
-/** What a status means, given by its number or its name; null when it is not on the provider's list. */
+/** The state of a status number or name; null when it is not on the provider's list. */
 export function stateOf(status: string): ReportState | null {
   return STATE_OF.get(status.trim().toUpperCase()) ?? null;
 }
 
-/** The same, where it ends the message; null otherwise. */
 function finalStateOf(status: string): ReportState | null {
   const state = stateOf(status);
   return state !== null && isFinalReport(state) ? state : null;
 }
 
-/** An answer that a message may get; everything but `accepted`. */
 type Rejection = Exclude<SubmitAnswer, { kind: 'accepted' }>;
 
 const THROTTLED_MS = 1_000;
 const LATER_MS = 10_000;
 // At most ten messages to one number in 60 s (code 52).
 const ONE_NUMBER_MS = 60_000;
-// The account may send, or call, at certain hours only (codes 74 and 51).
+// The account may send, or call, only at certain hours (codes 74 and 51).
 const HOURS_MS = 600_000;
 
 const refusedFor = (reason: RefusalReason): Rejection => ({ kind: 'refused', reason });
 
-/** Codes that speak of the one message: it would be refused again. */
 const REFUSED: Readonly<Record<number, Rejection>> = {
   11: refusedFor('invalid_content'), // too long, or empty
   12: refusedFor('invalid_content'), // more parts than `max_parts`
@@ -64,25 +58,23 @@ const REFUSED: Readonly<Record<number, Rejection>> = {
   112: refusedFor('not_permitted'), // not to this country
 };
 
-/**
- * The same for MMS and voice alone: what speaks of a picture or a call says nothing of the route, whose SMS go on
- * (https://www.smsapi.pl/docs/#19-kody-bledow).
- */
+// The same for MMS and voice only: an error about a picture or a call says nothing about the route's SMS
+// (https://www.smsapi.pl/docs/#19-kody-bledow).
 const BESIDE_SMS: Readonly<Record<number, Rejection>> = {
   8: refusedFor('invalid_content'),
   21: refusedFor('invalid_content'), // an MMS of more than 300 kB
   22: refusedFor('invalid_content'), // SMIL
   23: refusedFor('invalid_content'), // media that could not be fetched
-  24: refusedFor('invalid_content'), // media of a format it does not know
+  24: refusedFor('invalid_content'), // media of an unsupported format
   26: refusedFor('invalid_content'), // a subject of more than 30 characters
   31: refusedFor('invalid_content'), // a text that cannot be read aloud
-  35: refusedFor('invalid_content'), // a voice it does not have
+  35: refusedFor('invalid_content'), // an unknown voice
   51: { kind: 'later', retryAfterMs: HOURS_MS }, // a call, or one of its repeats, at night
-  55: refusedFor('invalid_destination'), // no landline, and told to skip mobile phones
+  55: refusedFor('invalid_destination'), // no landline, and mobile phones are skipped
   110: refusedFor('not_permitted'), // the account has no MMS, or no voice
 };
 
-/** Codes after which the message was certainly not taken and may be given again. */
+// The message was certainly not accepted, and may be retried.
 const LATER: Readonly<Record<number, Rejection>> = {
   52: { kind: 'later', retryAfterMs: ONE_NUMBER_MS },
   74: { kind: 'later', retryAfterMs: HOURS_MS },
@@ -92,23 +84,18 @@ const LATER: Readonly<Record<number, Rejection>> = {
   998: { kind: 'later', retryAfterMs: LATER_MS },
 };
 
-// The request's form (8 to 93), the token, the points, the address filter, the account (98 to 112), plain HTTP: what
-// is wrong with one message is wrong with all, and no customer can help it.
+// The request's form (8 to 93), the token, the points, the address filter, the account (98 to 112), plain HTTP: faults that all messages
+// share and no customer can correct.
 const BROKEN = new Set([
   7, 8, 18, 19, 20, 25, 27, 28, 30, 40, 41, 50, 51, 54, 56, 70, 71, 72, 76, 93, 98, 101, 102, 103, 104, 105,
   106, 110, 401, 997, 1000, 1001,
 ]);
 
-/** The code for an `idx` that was used before: the message was taken, by a try whose answer was lost. */
+/** The `idx` was used before: an earlier attempt, whose answer was lost, was accepted. */
 export const ALREADY_TAKEN = 53;
 
-/**
- * What an error code says of the message it was the answer to (https://www.smsapi.pl/docs/#19-kody-bledow). What is not
- * listed there, and the provider's internal errors (201, 666, 999), leave open whether the message was taken.
- *
- * @param channel what was submitted
- * @param overrides how the route reads single codes (`SmsapiSettings.errors`)
- */
+// Codes not listed in https://www.smsapi.pl/docs/#19-kody-bledow, and internal errors of the provider (201, 666, 999), leave open whether
+// the message was accepted.
 function answerOfError(
   code: number,
   channel: Channel,
@@ -156,7 +143,7 @@ const WORDS: Readonly<Record<string, string>> = {
   '997': 'HTTPS is required',
 };
 
-/** A code for staff's eyes, in words where the fault is in the account. */
+/** A code for staff, explained when the account is at fault. */
 export function inWords(code: string): string {
   const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
   if (words !== undefined) return `${words} (${code})`;
@@ -166,22 +153,15 @@ export function inWords(code: string): string {
 const MESSAGE_ID = /^[\x21-\x7e]{1,64}$/;
 const LONGEST_WAIT_S = 300;
 
-/** An answer to a submit, with what else it says. */
 export interface ReadAnswer {
   answer: SubmitAnswer;
-  /** Into how many parts the provider cut an SMS; null where it does not say. */
   parts: number | null;
-  /** The message's end, where the answer names it already. */
   ended: ReportState | null;
 }
 
 /**
- * Reads the answer to `POST /sms.do`, `/mms.do` or `/vms.do` (https://www.smsapi.pl/docs/#2-pojedynczy-sms): with `format=json`
- * `{ count, list: [{ id, points, number, status, idx, … }], parts }`, or `{ error, message }`. Never throws: what cannot be
- * understood leaves open whether the message was taken.
- *
- * @param channel what was submitted
- * @param overrides how the route reads single error codes
+ * Reads the answer to a submit with `format=json` (https://www.smsapi.pl/docs/#2-pojedynczy-sms): `{ count, list: [{ id, status, … }],
+ * parts }` or `{ error, message }`. Never throws; an answer that makes no sense is `unanswered`.
  */
 export function readAnswer(
   exchange: Exchange,
@@ -212,7 +192,7 @@ export function readAnswer(
   };
 }
 
-/** The error code of an answer, whatever its HTTP status; null when it names none. */
+/** The error code of an answer, whatever its HTTP status; null when there is none. */
 export function errorCodeOf(json: unknown): number | null {
   if (!isRecord(json)) return null;
   const code = json['error'];
@@ -220,17 +200,15 @@ export function errorCodeOf(json: unknown): number | null {
   return typeof code === 'string' && /^[0-9]{1,5}$/.test(code) ? Number(code) : null;
 }
 
-/** The only entry of an answer's `list`; null when there is none. */
+/** Null unless there is exactly one entry. */
 export function firstEntry(json: unknown): Record<string, unknown> | null {
   const list: unknown = isRecord(json) ? json['list'] : undefined;
   const first: unknown = Array.isArray(list) && list.length === 1 ? list[0] : undefined;
   return isRecord(first) ? first : null;
 }
 
-/**
- * What an HTTP status without an error code says (RFC 9110, 15). A redirect or a 4xx comes from whoever did not take the
- * request; after a 5xx, or a time-out at a proxy (408), it may have been taken.
- */
+// HTTP status without an error code: after a 3xx or 4xx the request was not accepted; after a 5xx, 409, or a proxy's timeout (408), it may
+// have been.
 function answerOfStatus({ status, headers }: Exchange & { kind: 'answered' }): SubmitAnswer {
   const code = `http_${status}`;
   if (status === 429) return { kind: 'throttled', retryAfterMs: waitOf(headers['retry-after']), code };

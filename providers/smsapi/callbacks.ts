@@ -8,26 +8,21 @@ import { referenceOf } from './request.ts';
 import type { CallbackKind } from './settings.ts';
 import { stateOf } from './answers.ts';
 
-// The documentation speaks of a handful of reports per call; nobody sends this many.
 const REPORTS_MAX = 100;
 const PROVIDER_ID = /^[\x21-\x2b\x2d-\x7e]{1,64}$/;
 // 255 parts of 153 septets: no SMS is longer.
 const TEXT_MAX = 39_015;
 const ADDRESS_MAX = 40;
 const DETAILS_MAX = 300;
-/** What is kept of a report as it came: nothing of it is personal. */
+// Fields of a report that are stored as received; none is personal data.
 const DETAILS = ['status', 'status_name', 'sent_at', 'donedate', 'mcc', 'mnc', 'points'] as const;
 
-/** An answer to a look-up, by the provider's id. */
 export interface CalledBackLookup {
   providerId: string;
   answer: LookupAnswer;
 }
 
-/**
- * Reads a call of the provider's.
- * @returns null when this is no such callback
- */
+/** Reads a callback of the given kind; null when it is not one. */
 export async function readContent(what: CallbackKind, call: CallbackCall): Promise<CallbackContent | null> {
   const fields = await readFields(call);
   return fields === null ? null : contentOf[what](fields);
@@ -49,11 +44,8 @@ const contentOf: Readonly<Record<CallbackKind, (fields: CallbackFields) => Callb
 };
 
 /**
- * Reads a callback with delivery reports (https://www.smsapi.pl/docs/#9-raporty-callback): `MsgId`, `status` or
- * `status_name`, `idx`, `to`, `donedate` and others, each with as many values, joined by commas, as there are reports. What
- * is not needed to know a report may be missing.
- *
- * @returns null when this is no such callback
+ * Reads delivery reports (https://www.smsapi.pl/docs/#9-raporty-callback); null when this is no such callback. Each field is a
+ * comma-separated list with one value per report; only ids and statuses are required.
  */
 export function readReports(fields: CallbackFields): DeliveryReport[] | null {
   const ids = valuesOf(fields, 'MsgId');
@@ -66,14 +58,14 @@ export function readReports(fields: CallbackFields): DeliveryReport[] | null {
   };
   return ids.map((id, index) => {
     const status = statuses[index] ?? '';
-    // A status nobody knows says nothing about the message's end.
+    // An unlisted status says nothing about the message's end.
     const state = stateOf(status) ?? 'unknown';
     const details = DETAILS.map((name) => `${name}=${ofReport(name, index) ?? ''}`).join(' ');
     const reference = referenceOf(ofReport('idx', index) ?? '');
     return {
       providerMessageId: id,
       reference,
-      // Other users of the provider's account write to the same phones: only our own reports may be matched by phone.
+      // Others may use the provider's account to write to the same phones: only our own reports are matched by phone.
       phone: reference === null ? null : parseAddress(ofReport('to', index) ?? ''),
       state,
       errorCode: isFinalReport(state) && state !== 'delivered' ? status.slice(0, 20) : null,
@@ -83,11 +75,8 @@ export function readReports(fields: CallbackFields): DeliveryReport[] | null {
 }
 
 /**
- * Reads a callback with a reply (https://www.smsapi.pl/docs/#10-odbiory-wiadomosci): `sms_from`, `sms_to`, `sms_text`,
- * `sms_date`, and `MsgId` where it answers a message sent as `2way`. As `MsgId` is then the answered message's, a reply is
- * told from others by all of its fields together.
- *
- * @returns null when this is no such callback
+ * Reads a reply (https://www.smsapi.pl/docs/#10-odbiory-wiadomosci); null when this is none. A reply has no id (`MsgId` is that of the
+ * message it answers), so all of its fields together identify it.
  */
 export function readReply(fields: CallbackFields): NetworkReply | null {
   const from = fields.get('sms_from')?.trim() ?? '';
@@ -104,12 +93,7 @@ export function readReply(fields: CallbackFields): NetworkReply | null {
   };
 }
 
-/**
- * Reads a callback with the answer to a look-up (https://www.smsapi.pl/docs/#11-hlr): `id`, `status`, `info`, `mcc`, `mnc`,
- * `ported` and others.
- *
- * @returns null when this is no such callback
- */
+/** Reads the result of a look-up (https://www.smsapi.pl/docs/#11-hlr); null when this is no such callback. */
 export function readLookup(fields: CallbackFields): CalledBackLookup | null {
   const providerId = fields.get('id') ?? fields.get('MsgId') ?? '';
   if (!PROVIDER_ID.test(providerId) || (!fields.has('status') && !fields.has('info'))) return null;
@@ -123,7 +107,7 @@ function valuesOf(fields: CallbackFields, name: string): string[] {
   return value.split(',', REPORTS_MAX + 1).map((one) => one.trim());
 }
 
-// The provider writes numbers without plus; what is no number stays as it came, for staff's eyes.
+// The provider writes numbers without plus; anything else is kept as received, for staff.
 function addressOf(address: string): string {
   return parseAddress(address) ?? storable(address);
 }

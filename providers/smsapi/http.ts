@@ -12,10 +12,7 @@ import { errorCodeOf, inWords } from './answers.ts';
 import type { ProviderBalance, RouteTest } from '../kind.ts';
 import type { SmsapiCredentials, SmsapiSettings } from './settings.ts';
 
-/**
- * Speaks with the provider with its token (https://www.smsapi.pl/docs/#1-wprowadzenie, OAuth), at its second address where there is no
- * connection to the first.
- */
+/** HTTP client with the OAuth token (https://www.smsapi.pl/docs/#1-wprowadzenie); falls back to the backup URL. */
 export function smsapiHttp(
   { url, backupUrl }: Pick<SmsapiSettings, 'url' | 'backupUrl'>,
   { token }: Pick<SmsapiCredentials, 'token'>,
@@ -24,13 +21,12 @@ export function smsapiHttp(
   return createProviderHttp(urls, { authorization: `Bearer ${token}` });
 }
 
-/** A form to be posted. */
 export function formRequest(path: string, form: Form): ProviderRequest {
   const body = wholeBody('application/x-www-form-urlencoded', new URLSearchParams(form).toString());
   return { method: 'POST', path, body };
 }
 
-// ITU-T E.212, mobile network codes of Poland's four networks.
+// Mobile network codes of the four Polish networks (ITU-T E.212).
 const POLISH_NETWORKS: Readonly<Record<string, string>> = {
   '26001': 'Plus',
   '26002': 'T-Mobile',
@@ -43,19 +39,18 @@ const INVALID =
 const INACTIVE =
   /absent|inactive|not active|switched off|unreachable|not reachable|barred|detached|deactivated|nieaktywn|niedost/;
 
-/** Whether this is a finding, rather than word that the question was taken. */
+/** Whether these are the fields of a result, not of the acknowledgement of the request. */
 export function isFinding(fields: Readonly<Record<string, string | undefined>>): boolean {
   return fields['info'] !== undefined || fields['mcc'] !== undefined || fields['ported'] !== undefined;
 }
 
 /**
- * What the provider found out about a number, from `status`, `info`, `mcc`, `mnc` and `ported` (the fields of the
- * provider's Java and C# clients, `CheckNumberResponse`, and of its callback,
- * https://www.smsapi.pl/docs/#11-hlr). The wording of `info` is not documented: unknown words leave the status as it is.
+ * Reads a look-up result (https://www.smsapi.pl/docs/#11-hlr, `CheckNumberResponse` of the provider's Java and C# clients). The wording of
+ * `info` is undocumented; unknown words are ignored.
  */
 export function findingOf(fields: Readonly<Record<string, string | undefined>>): LookupFinding {
   const mcc = code(fields['mcc'], 3);
-  // MNC 0 is no network that the provider would name, but the absence of one.
+  // MNC 0 stands for no network.
   const mnc = mcc === null ? null : code(fields['mnc'], 2);
   return {
     status: statusOf(fields['status'] ?? '', fields['info'] ?? ''),
@@ -88,18 +83,14 @@ function portedOf(ported: string | undefined): boolean | null {
 
 const PROFILE = { method: 'GET', path: '/profile' } as const;
 const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
-// Whoever asks for a balance has ten seconds for all of it.
+// The API request for a balance has ten seconds in total.
 const BALANCE_LIMITS = { writtenWithinMs: 4_000, answeredWithinMs: 6_000 };
 const NAME_MAX = 100;
-/** The code for an account without points. */
 const NO_POINTS = '103';
 
 /**
- * Asks for the account's profile, which costs nothing and sends nothing (https://www.smsapi.pl/docs/#13-konto-uzytkownika,
- * `GET /profile`: `{ name, username, email, payment_type, user_type, points? }`).
- *
- * @param lastError what failed before: where the account had no points, it works again only once it has some
- * @returns null when the provider would take messages, else what is the matter
+ * Requests the profile, which is free (https://www.smsapi.pl/docs/#13-konto-uzytkownika); null when the provider works, else the error
+ * code. If `lastError` was a lack of points, it works only once there are some.
  */
 export async function probe(
   http: ProviderHttp,
@@ -113,7 +104,7 @@ export async function probe(
   return lastError === NO_POINTS && points !== null && points <= 0 ? NO_POINTS : null;
 }
 
-/** Tries address and token of a route without sending anything. Never throws. */
+/** Tests URL and token of a route without sending anything. Never throws. */
 export async function testSmsapiRoute(
   settings: SmsapiSettings,
   credentials: SmsapiCredentials,
@@ -129,7 +120,7 @@ export async function testSmsapiRoute(
   }
 }
 
-/** What is left of our account, in points of a złoty each; null where the profile does not say. Never throws. */
+/** Balance of our account in points of 1 PLN each; null when the profile does not show it. Never throws. */
 export async function readBalance(
   settings: SmsapiSettings,
   credentials: SmsapiCredentials,
@@ -144,7 +135,7 @@ export async function readBalance(
   }
 }
 
-// A token without the right `profile` is refused with 403 (code 401): it was known, so the provider works.
+// A token without the right `profile` gets 403 (code 401): it is known, so the provider works.
 function problemOf(exchange: Exchange): string | null {
   if (exchange.kind !== 'answered') return exchange.code;
   const { status, json } = exchange;

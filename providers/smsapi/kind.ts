@@ -3,10 +3,7 @@ import type { Callback } from '../callbacks.ts';
 import { providerKind } from '../kind.ts';
 import { CALLBACK_PATHS, type CallbackKind, smsapiCredentials, smsapiSettings } from './settings.ts';
 
-/**
- * SMSAPI.pl. It calls us with delivery reports, replies and answers to look-ups, as GET or as a POSTed form
- * (https://www.smsapi.pl/docs/#9-raporty-callback), and does not sign its calls: a secret in the path sets them apart from anybody's.
- */
+/** SMSAPI.pl. Callbacks (https://www.smsapi.pl/docs/#9-raporty-callback) are unsigned, so a secret in their path authenticates them. */
 export const smsapi = providerKind({
   name: 'smsapi',
   channels: ['sms', 'mms', 'vms'],

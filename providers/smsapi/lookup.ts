@@ -10,16 +10,14 @@ import { lookupForm } from './request.ts';
 import type { SmsapiSettings } from './settings.ts';
 
 const POLL_MS = 100;
-// What is left for the way back.
+// Part of the timeout that is left for our own answer.
 const RESERVE_MS = 200;
 const LOOKUP_ID = /^[\x21-\x7e]{1,64}$/;
-/** The codes for a number that cannot be one. */
 const INVALID_NUMBER = new Set([13, 33]);
 const NOTHING = { network: null, mcc: null, mnc: null, ported: null };
 
 interface LookUpOptions {
   http: ProviderHttp;
-  /** The route's name. */
   route: string;
   answers: LookupAnswers;
   settings: Pick<SmsapiSettings, 'lookups'>;
@@ -27,11 +25,8 @@ interface LookUpOptions {
 }
 
 /**
- * Asks about a number (https://www.smsapi.pl/docs/#11-hlr). `POST /hlr.do` answers `{ id, number, price, status: 'OK' }` as
- * soon as it was asked, or `{ number, status: 'ERROR', error }`, and what was found comes by a callback. `hlrsync.do` (of
- * the provider's Java and C# clients; the documentation does not name it) answers with the finding itself.
- *
- * @param msisdn E.164 with plus
+ * Looks up a number in E.164 with plus (https://www.smsapi.pl/docs/#11-hlr). After `/hlr.do` the result comes by a callback; `/hlrsync.do`
+ * (from the provider's Java and C# clients, undocumented) answers with it.
  */
 export async function lookUp(options: LookUpOptions, msisdn: string): Promise<LookupAnswer> {
   const deadline = Date.now() + LOOKUP_TIMEOUT_MS - RESERVE_MS;
@@ -50,7 +45,7 @@ export async function lookUp(options: LookUpOptions, msisdn: string): Promise<Lo
   }
 }
 
-/** Reads the answer to a question about a number: what was found, what went wrong, or the id to wait for. */
+/** Reads the answer to a look-up request: the result, a failure, or the id to wait for. */
 export function readLookupAnswer(exchange: Exchange): LookupAnswer | { kind: 'waiting'; id: string } {
   if (exchange.kind !== 'answered') return { kind: exchange.code === 'timed_out' ? 'timed_out' : 'failed' };
   const entry = firstEntry(exchange.json) ?? exchange.json;

@@ -12,28 +12,25 @@ import { lookUp } from './lookup.ts';
 import { SUBMIT_PATHS, submitForm, wouldBeReplaced } from './request.ts';
 import { type SmsapiSettings, type SmsapiCredentials, CALLBACK_PATHS } from './settings.ts';
 
-// An answer that is late may still come within this time.
 const LATEST_ANSWER_MS = 60_000;
 const TIMED_OUT = 'timed_out';
-// What is not even written by this share of the time for an answer is not written at all.
+// A request that is not written within this share of the response timeout is aborted.
 const WRITTEN_SHARE = 0.8;
 
 interface SmsapiOptions extends ProviderOptions<SmsapiSettings, SmsapiCredentials> {
-  /** Where the callbacks with answers to look-ups are found. */
   lookups: LookupAnswers;
 }
 
 /**
- * The HTTP interface of SMSAPI.pl (https://www.smsapi.pl/docs/). It takes messages whole and cuts them itself. Delivery
- * reports and replies come as callbacks to the API's process, not here; only what an answer itself reports does. While
- * the provider does not work, nothing is handed over to it and its one session counts as closed.
+ * SMSAPI.pl's HTTP API. Reports and replies come as callbacks to the API process, except a final state in the answer to a submit. While the
+ * provider fails, its one session counts as closed.
  */
 export function createSmsapiProvider(options: SmsapiOptions): Provider {
   const { name, settings, credentials, lookups: answers, onError } = options;
   const http = smsapiHttp(settings, credentials);
   const health = createHealth((signal, lastError) => probe(http, signal, lastError));
   const places = createSemaphore({ places: settings.window });
-  // Submits that wait for their answer, also for a late one.
+  // Submits that wait for an answer, even a late one.
   const open = createRunning();
   const lateAnswers = createLateAnswers(onError);
   const notifyUrl = notifyUrlOf(options);
@@ -54,7 +51,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
     return read.answer;
   };
 
-  /** The answer, if it comes in time; a late one is kept. */
+  // The answer, if it comes in time; a late one is stored.
   const inTime = async (reference: string, sent: Promise<SubmitAnswer>): Promise<SubmitAnswer> => {
     open.add(sent.catch(onError));
     const answer = await waitFor(sent, answerMs, () => null);
@@ -86,7 +83,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
         sent = send(part);
         return await inTime(part.reference, sent);
       } finally {
-        // A late answer keeps its place: a provider that has stopped answering is not given ever more.
+        // A submit keeps its slot until its answer comes: a provider that stopped answering must not get ever more requests.
         if (sent === null) leavePlace();
         else void sent.then(leavePlace, leavePlace);
       }
@@ -113,7 +110,7 @@ function notifyUrlOf({ name, settings: { callbackUrl }, credentials }: SmsapiOpt
   return callbackAddress(callbackUrl, name, CALLBACK_PATHS.reports, credentials.callbackSecret);
 }
 
-// Who says that it took a message before has understood the request.
+// A provider that reports a message as already accepted understood the request, so it works.
 function judge(health: Health, answer: SubmitAnswer): void {
   const failed =
     answer.kind === 'broken' || (answer.kind === 'unanswered' && answer.code !== String(ALREADY_TAKEN));
@@ -122,7 +119,7 @@ function judge(health: Health, answer: SubmitAnswer): void {
 }
 
 function reportDifference(part: SubmitPart, { parts }: ReadAnswer, onError: (error: unknown) => void): void {
-  // Which texts go as UCS-2 it decides itself, whatever it is asked.
+  // The provider decides by itself which texts are sent as UCS-2.
   if (parts === null || parts === part.parts || optionsOf(part.content).ucs2) return;
   onError(new Error(`${part.reference}: cut into ${parts} parts by the provider, billed as ${part.parts}`));
 }

@@ -7,38 +7,32 @@ const LATER_LEAST_MS = 30_000;
 const LATER_MOST_MS = 600_000;
 const THROTTLED_MS = 30_000;
 const UNREADABLE_MS = 5_000;
-/**
- * So long after it was accepted an e-mail waits for recipients that the relay only puts off: grey-listing takes minutes. Nobody has
- * it meanwhile. Afterwards one full mailbox does not hold up the others.
- */
+// While an e-mail is younger than this, it waits for recipients that the relay defers (greylisting takes minutes) and is sent to none.
+// Later one full mailbox does not delay the others.
 const TOGETHER_MS = 900_000;
 
-// RFC 4954, 6, and RFC 5321: the relay wants a login, or does not know the command. No e-mail is to blame.
+// RFC 4954, 6, and RFC 5321: the relay requires a login, or does not know the command. No e-mail is at fault.
 const ROUTE_AT_FAULT = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
-/** RFC 3463: the system is full, takes no messages, is set up wrongly or congested. 5.4.5 is also what Gmail says once a day's quota is used up. */
+// RFC 3463: the system is full, accepts no messages, is misconfigured or congested. Gmail also answers 5.4.5 when a daily quota is used up.
 const SYSTEM_AT_FAULT = new Set(['5.3.1', '5.3.2', '5.3.5', '5.4.5']);
 const TOO_LARGE = 552;
 const SYNTAX = 500;
 
 type Answered = Extract<HandOver, { kind: 'answered' }>;
 
-/**
- * Whether an e-mail of this age rather waits for all recipients than leave some out. Where an answer makes no sense nobody knows
- * whether that recipient is among them: it is named in the end, as one whom the relay did not take.
- */
+/** Whether the e-mail still waits for all recipients. A reply that makes no sense may mean acceptance; in the end it counts as refusal. */
 export function waitsForAll(refused: readonly RefusedRecipient[], ageMs: number): boolean {
   if (ageMs >= TOGETHER_MS) return false;
   return refused.some((one) => one.reply === null || (isPutOff(one.reply) && !hadNoRoom(one)));
 }
 
-/** Whether a recipient was only one too many in its transaction (RFC 3463: X.5.3): another one may take it at once. */
+/** Whether a recipient was only one too many in its transaction (RFC 3463: X.5.3); another one may accept it immediately. */
 export const hadNoRoom = ({ reply }: RefusedRecipient): boolean => /^[45]\.5\.3$/.test(reply?.enhanced ?? '');
 
 /**
- * What a hand-over comes to.
- *
- * @param ageMs of the e-mail, since it was accepted: the longer it is put off, the longer the pauses
- * @param known recipients that were left out before
+ * Turns a hand-over into an answer.
+ * @param ageMs since the e-mail was accepted
+ * @param known recipients left out before
  * @param asGiven an address as the e-mail has it
  */
 export function answerOf(
@@ -63,7 +57,7 @@ export function answerOf(
       return { kind: 'accepted', providerEmailId: id, ...(refused.length === 0 ? {} : { refused }) };
     }
     case 'answered':
-      // A line that is too long (RFC 5321, 4.5.3.1.9), and no command any more.
+      // A line is too long (RFC 5321, 4.5.3.1.9); the reply is not about a command.
       if (result.to === 'message' && result.reply.code === SYNTAX)
         return { kind: 'refused', reason: 'content_refused', code: replyCode(result.reply) };
       return answerOfReply(result, ageMs);
@@ -96,7 +90,7 @@ function answerOfReply({ to, reply }: Answered, ageMs: number): EmailAnswer {
   const code = replyCode(reply);
   if (relaysNot(reply)) return notRelayed(reply, ageMs);
   const reason: EmailRefusal = to === 'sender' ? 'sender_refused' : 'content_refused';
-  // A filter that puts off what this one e-mail says is often passed on in the same words (Sendmail: 451 4.3.2).
+  // Only for the sender: a filter's deferral of one e-mail is often passed on with the same code (Sendmail: 451 4.3.2).
   if (to === 'sender' && isPace(reply)) return { kind: 'throttled', retryAfterMs: THROTTLED_MS, code };
   if (reply.code < 500) return { kind: 'later', retryAfterMs: pause(ageMs), code };
   if (ROUTE_AT_FAULT.has(reply.code) || SYSTEM_AT_FAULT.has(reply.enhanced ?? ''))
@@ -118,11 +112,11 @@ function putOff(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswe
     ? null
     : refused.find((one) => isPutOff(one.reply))?.reply;
   if (reply === undefined || reply === null) return { kind: 'broken', code: 'not_understood' };
-  // Also where the relay says that it is busy: it may be another server's word about this one address, and others wait for nobody.
+  // Even if the relay says it is busy: that may be another server's word about this one address, and other e-mails need not wait.
   return { kind: 'later', retryAfterMs: pause(ageMs), code: replyCode(reply) };
 }
 
-// It is not set up for us, or for this sender: both in the same words, whatever they answer. Another route may be.
+// The relay is not set up for us, or not for this sender: its reply does not tell which. Another route may be.
 function notRelayed(reply: Reply, ageMs: number): EmailAnswer {
   return { kind: 'broken', code: replyCode(reply), ofSender: { retryAfterMs: pause(ageMs) } };
 }
@@ -132,13 +126,13 @@ const relaysNot = (reply: Reply | null): reply is Reply & { subject: 'relaying' 
 
 const isPutOff = (reply: Reply | null): boolean => reply !== null && reply.code < 500;
 
-// The relay has enough for the moment, whoever the e-mail belongs to: 421 (it ends the connection), or X.3.2 (RFC 3463).
+// The relay is overloaded, whatever the e-mail: 421 (it ends the connection), or 4.3.2 (RFC 3463).
 const isPace = (reply: Reply | null): boolean =>
   reply !== null && (reply.code === 421 || reply.enhanced === '4.3.2');
 
 const codeOf = (reply: Reply | null): string => (reply === null ? 'not_understood' : replyCode(reply));
 
-/** Grows with the age, with some jitter, so that what was put off together does not come back together. */
+// Grows with the age. Jitter keeps e-mails that were deferred together from coming back together.
 function pause(ageMs: number): number {
   const whole = Math.min(Math.max(ageMs, LATER_LEAST_MS), LATER_MOST_MS);
   return Math.round(whole * (0.75 + Math.random() / 2));

@@ -6,51 +6,41 @@ import type { SmtpCredentials, SmtpSettings } from './settings.ts';
 const REPLY_BYTES = 64 * 1024;
 const WHOLE_TIMES = 4;
 
-/** What a whole hand-over may take, in milliseconds. */
 export const wholeHandOverMs = ({ responseSeconds }: Pick<SmtpSettings, 'responseSeconds'>): number =>
   WHOLE_TIMES * responseSeconds * 1000;
 
-/** A message to hand over. */
 export interface Outgoing {
   from: string;
   to: readonly string[];
   bytes: number;
   content: () => AsyncIterable<Buffer>;
-  /**
-   * Asked once the relay has answered for each recipient, before anything of the message is written.
-   * @param refused those that it did not take; another one it did
-   */
+  /** Called after the replies for all recipients, at least one of them positive, and before the message is written; false aborts. */
   goOn: (refused: readonly RefusedRecipient[]) => boolean;
 }
 
-/** A recipient that the relay did not take, and what it said. */
+/** `reply` is null when it made no sense. */
 export interface RefusedRecipient {
   address: string;
   reply: Reply | null;
 }
 
-/** What became of a hand-over. In all but `taken` and `unknown` the relay certainly has nothing. */
+/** Outcome of a hand-over. Except after `taken` and `unknown` the relay certainly has nothing. */
 export type HandOver =
   | { kind: 'taken'; response: string; refused: readonly RefusedRecipient[] }
-  /** It was answered with something else than yes; `data`: before anything of the message was written. */
+  /** A negative reply; `data`: before anything of the message was written. */
   | { kind: 'answered'; to: 'sender' | 'data' | 'message'; reply: Reply }
   | { kind: 'no_recipients'; refused: readonly RefusedRecipient[] }
-  /** `goOn` said no. */
   | { kind: 'broken_off'; refused: readonly RefusedRecipient[] }
   | { kind: 'too_large' }
-  /** The files could not be read. */
   | { kind: 'unreadable'; error: unknown }
   | { kind: 'lost'; problem: Problem }
-  /** The whole message was written, and then there was no answer. */
+  /** The whole message was written, and no answer came. */
   | { kind: 'unknown'; problem: Problem };
 
-/** A connection to the relay, past TLS and login. */
 export interface Connection {
-  /** Hands one message over in one transaction; never two at once, and never throws. @param ms how long it may take */
+  /** Sends one message in one transaction; one at a time, and never throws. @param ms timeout in milliseconds */
   handOver(outgoing: Outgoing, ms: number): Promise<HandOver>;
-  /** Whether it could take another message, as far as is known. */
   usable(): boolean;
-  /** Takes leave. */
   end(): void;
 }
 
@@ -59,29 +49,24 @@ type NodemailerFailure = Error & {
   response?: string | undefined;
   command?: string | undefined;
 };
-/** The envelope, with what nodemailer notes in it. */
+// nodemailer writes its results into it.
 interface Envelope {
   from: string;
   to: string[];
   size: number;
-  /** Where the relay offers it (RFC 3461): a bounce has the headers of the e-mail alone, and not its files. */
+  /** Where the relay offers DSN (RFC 3461): bounces then contain only the headers of the e-mail, without its files. */
   dsn: { ret: 'HDRS' };
   rejectedErrors?: (NodemailerFailure & { recipient?: string | undefined })[];
   accepted?: string[];
 }
 
-/** nodemailer's connection. It says that it failed by an event, by a callback, or by both. */
+// nodemailer reports a failure by an event, by a callback, or by both.
 interface Wire {
   smtp: SMTPConnection;
-  /** Has failures go there from now on; null: nowhere. */
   onFailure: (take: ((problem: Problem) => void) | null) => void;
 }
 
-/**
- * Opens a connection to the relay: TLS as the settings want it, EHLO, and a login where there is a user, which never goes over plain
- * text.
- * @returns what was the matter instead, in words for staff; nothing of what the relay wrote but its codes
- */
+/** Connects with TLS as set, EHLO, and login if there is a user, never over plain text. Problems have only the relay's reply codes. */
 export async function openConnection(
   settings: SmtpSettings,
   credentials: SmtpCredentials,
@@ -106,7 +91,6 @@ function wireOf(smtp: SMTPConnection): Wire {
   return { smtp, onFailure: (take) => void (fail = take) };
 }
 
-/** @returns what was the matter; null: it is open */
 function connect(
   { smtp, onFailure }: Wire,
   { connectSeconds, security }: SmtpSettings,
@@ -144,7 +128,7 @@ function connectionOn(wire: Wire): Connection {
     usable,
     async handOver(outgoing, ms) {
       const result = await handOver(wire, outgoing, ms);
-      // Only after these it is certain that the next command is read as one.
+      // After any other outcome the next command might be read as part of the message.
       if (result.kind !== 'taken' && result.kind !== 'no_recipients') {
         broken = true;
         smtp.close();
@@ -153,7 +137,7 @@ function connectionOn(wire: Wire): Connection {
     },
     end() {
       if (usable()) smtp.quit();
-      // The relay has no say in how long that takes.
+      // Close even if the relay does not answer the QUIT.
       setTimeout(() => smtp.close(), 1_000).unref();
     },
   };
@@ -170,7 +154,7 @@ function handOver(wire: Wire, { from, to, bytes, content, goOn }: Outgoing, ms: 
       resolve(result);
     };
     const lost = (problem: Problem): void => done({ kind: written ? 'unknown' : 'lost', problem });
-    // First asked for when the relay waits for the message. An error in it keeps the final dot from being written.
+    // Started when the relay waits for the message. An error in it keeps the final dot from being written.
     const message = async function* () {
       if (!goOn(refused())) {
         done({ kind: 'broken_off', refused: refused() });

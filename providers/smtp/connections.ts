@@ -10,37 +10,29 @@ import type { Problem } from './replies.ts';
 import type { SmtpCredentials, SmtpSettings } from './settings.ts';
 import { hadNoRoom } from './answers.ts';
 
-// Relays end what is idle for a few minutes.
+// Relays close connections that are idle for a few minutes.
 const IDLE_MS = 30_000;
 
-/** A connection, for one hand-over. */
 interface Held {
   connection: Connection;
-  /** Gives it back, also one that is of no use any more. */
   release(): void;
 }
 
-/** The connections of a route in this process. */
 export interface Connections {
-  /**
-   * Waits for a place, and takes an open connection or opens one. A relay that asks a recipient's server first may keep it for minutes: one
-   * account leaves a connection to the others.
-   */
+  // A relay that verifies a recipient with its server may block a connection for minutes, so one account always leaves one to the others.
   hold(accountId: string): Promise<Held | Problem>;
-  /** Hand-overs under way. */
   inside(): number;
-  /** Takes leave on those that are idle, and of the others when they are given back. */
+  /** Idle connections are closed now, the others when they are released. */
   stop(): void;
 }
 
 interface Idle {
   connection: Connection;
-  /** Messages handed over on it. */
   uses: number;
   timer: NodeJS.Timeout;
 }
 
-/** Keeps connections open between hand-overs, as each costs several round trips. */
+/** Connections are reused, as each one costs several round trips. */
 export function createConnections(settings: SmtpSettings, credentials: SmtpCredentials): Connections {
   const places = createFairSemaphore(settings.connections, Math.max(settings.connections - 1, 1));
   const stopping = new AbortController();
@@ -98,11 +90,9 @@ export function createConnections(settings: SmtpSettings, credentials: SmtpCrede
 }
 
 /**
- * Hands a message over, and again to those alone for whom a transaction had no room (RFC 5321, 4.5.3.1.10). Nobody is named again whom the
- * relay has answered for otherwise; whoever is left is refused, and where a further transaction has no answer counts as taken, as nobody
- * may get it twice.
- *
- * @param limits of all transactions together, and what one needs at least, in milliseconds
+ * Sends a message, in further transactions for the recipients beyond the relay's limit (RFC 5321, 4.5.3.1.10). A recipient that got any
+ * other reply is not named again; those still left are refused. Where a further transaction has no answer, its recipients count as
+ * accepted, so that none gets the e-mail twice. `limits`: of all transactions together, and the least that one needs, in milliseconds.
  */
 export async function inTransactions(
   connection: Connection,
@@ -126,7 +116,7 @@ export async function inTransactions(
   return { ...first, refused: [...refused, ...rest] };
 }
 
-/** Whom a further transaction was not taken for, and whether another one may take some of them; null: for nobody it was asked for. */
+// Whom a further transaction refused, and whether another one may accept some of them; null: it was accepted for none.
 function answeredNext(result: HandOver): { refused: readonly RefusedRecipient[]; goesOn: boolean } | null {
   switch (result.kind) {
     case 'taken':

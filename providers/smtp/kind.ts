@@ -4,7 +4,7 @@ import { smtpCredentials, smtpSettings } from './settings.ts';
 
 const MAX_PORT = 65_535;
 
-/** A mail relay that speaks SMTP (RFC 5321): we sign what it sends, and take its bounces ourselves. */
+/** A mail relay by SMTP (RFC 5321). We sign the e-mails, and receive the bounces ourselves. */
 export const smtp = providerKind({
   name: 'smtp',
   channels: [],

@@ -9,37 +9,33 @@ import { READ_BYTES } from './message.ts';
 import { readReturned, type Returned } from './reports.ts';
 import { emailOfReturnPath, listenAddress, type SmtpCredentials, type SmtpSettings } from './settings.ts';
 
-/** A bounce may have the whole e-mail in it: 10 MB of files in base64, and what relays make of it. Little of it is kept. */
+// A bounce may contain the whole e-mail: 10 MB of files in base64, and what relays add. Little of it is kept.
 const BYTES_MAX = 25_000_000;
 const CONNECTIONS_MAX = 40;
-/** From one network: somebody has as many IPv6 addresses as they like. */
+// Per network, as anyone can have many IPv6 addresses.
 const CONNECTIONS_EACH = 10;
-/** Each is read in the worker's own thread, for some milliseconds at most. */
+// Per connection; reading each blocks the worker's event loop for some milliseconds.
 const MESSAGES_EACH = 50;
-/** As many as there can be honest ones about an e-mail with all its recipients, and some. */
+// More than the honest bounces of an e-mail with all its recipients.
 const MESSAGES_OF_AN_EMAIL = 200;
 const COUNTED_MS = 3_600_000;
 const STORED_WITHIN_MS = 20_000;
 const TRY_AGAIN_MS = 15_000;
 
-/** How long a connection may take. */
 export interface BounceLimits {
-  /** Without a word. */
   silenceMs: number;
-  /** In all. */
   connectionMs: number;
 }
 
 const LIMITS: BounceLimits = { silenceMs: 30_000, connectionMs: 120_000 };
 
-/** Where mail servers bring the bounces of what a route sent. */
 export interface BounceListener {
-  /** Begins to listen, and tries again for as long as somebody else has the port. Nothing where none is set. */
+  /** Starts to listen, and retries while another process has the port. Does nothing when no address is set. */
   start(handlers: Pick<ProviderHandlers, 'onEmailEvents'>): void;
   stop(): Promise<void>;
 }
 
-/** An answer that the sending server keeps: what it has is to come again, or never. */
+// A reply to the sending server: it has to retry (4xx), or never to (5xx).
 class SmtpAnswer extends Error {
   constructor(
     readonly responseCode: number,
@@ -50,8 +46,8 @@ class SmtpAnswer extends Error {
 }
 
 /**
- * An SMTP server (RFC 5321) that takes nothing but what is addressed to a return path of the route, and has stored what it says before
- * it takes it. It tells nobody which return paths there are: the one answer for all others is that there is no such mailbox.
+ * An SMTP server (RFC 5321) that accepts only messages to return paths of the route, after storing their events. Every other address gets
+ * the same "no such mailbox", so that return paths cannot be probed.
  */
 export function createBounceListener(
   { bounces, mailHost }: Pick<SmtpSettings, 'bounces' | 'mailHost'>,
@@ -76,12 +72,12 @@ export function createBounceListener(
       storing.add(stored);
       return stored;
     });
-    // What breaks a connection is nobody's fault here; what keeps it from listening is seen below.
+    // Broken connections are not our fault; a failure to listen is caught below.
     opened.on('error', () => undefined);
     try {
       await once(opened.listen(where.port, where.host), 'listening');
     } catch (error) {
-      // Another worker of this machine has it.
+      // Another worker on this machine has the port.
       if (isInUse(error)) return;
       throw error;
     }
@@ -185,7 +181,6 @@ function smtpServer(
   return server;
 }
 
-/** Counts of e-mails that begin anew each hour. */
 function messagesOfTheHour(): () => Counts {
   let counts = createCounts();
   let since = Date.now();

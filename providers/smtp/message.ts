@@ -7,36 +7,29 @@ import { createHmac } from 'node:crypto';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { type SigningDomain, type SubmitAttachment, type SubmitEmail, unsubscribeHeaders } from '../email.ts';
 
-/** So much is read of a message: reports come first; what follows them is the e-mail that they are about. */
+/** Bytes of a message that are read: reports come first, then the e-mail that they are about. */
 export const READ_BYTES = 256 * 1024;
-/** Parts, and multiparts. */
 const ENTITIES_MAX = 40;
 const DEPTH_MAX = 4;
 const HEADER_LINES = 500;
 const GROUP_LINES = 100;
 const PARAMETERS_MAX = 20;
 
-/** Header fields by their names in small letters; of several of one name the first. */
+/** Header fields by name in lower case; of duplicates the first. */
 export type Fields = ReadonlyMap<string, string>;
 
-/** A part of a message that has none itself. */
 export interface Part {
-  /** `message/delivery-status`, in small letters. */
   type: string;
   text: string;
 }
 
-/** A message that somebody sent us, as far as it is of interest. */
 export interface ReadMessage {
   headers: Fields;
-  /** In their order, those in multiparts within multiparts too. */
+  /** In order, including those of nested multiparts. */
   parts: readonly Part[];
 }
 
-/**
- * Reads a message (RFC 5322, RFC 2046) that may be anything, as far as a report may be in it: 256 kB. What is no header or no part is
- * passed over; a message within it is one part, and not looked into.
- */
+/** Reads an untrusted message (RFC 5322, RFC 2046), up to 256 kB. Skips malformed headers and parts; nested messages are not parsed. */
 export function readMessage(raw: Buffer): ReadMessage {
   const parts: Part[] = [];
   let left = ENTITIES_MAX;
@@ -56,7 +49,7 @@ export function readMessage(raw: Buffer): ReadMessage {
   return { headers, parts };
 }
 
-/** Groups of fields with empty lines between them (RFC 3464, 2.1), each as a map; so many at most. */
+/** Groups of fields separated by empty lines (RFC 3464, 2.1). */
 export function fieldGroups(text: string, most: number): Fields[] {
   return text
     .split(/\r?\n[ \t]*\r?\n/, most)
@@ -64,10 +57,10 @@ export function fieldGroups(text: string, most: number): Fields[] {
     .filter((fields) => fields.size > 0);
 }
 
-/** What stands between borders (RFC 2046, 5.1.1). Where it is cut off, what there is of it counts. */
+// The parts between boundaries (RFC 2046, 5.1.1), including a truncated last one.
 function piecesOf(body: string, boundary: string): string[] {
   const border = new RegExp(`(?:^|\\r?\\n)--${boundary.replace(/\W/g, '\\$&')}(--)?[ \\t]*(?=\\r?\\n|$)`);
-  // Behind each border: whether it is the last one, and what follows it.
+  // After each boundary: whether it is the last one, and what follows it.
   const [, ...found] = body.split(border, 2 * ENTITIES_MAX);
   const pieces: string[] = [];
   for (let at = 0; at + 1 < found.length && found[at] !== '--'; at += 2)
@@ -127,7 +120,7 @@ function decoded(body: string, encoding: string): string {
   }
 }
 
-// RFC 2045, 6.7.
+// Quoted-printable (RFC 2045, 6.7).
 function unquoted(body: string): Buffer {
   const text = body
     .replace(/=\r?\n/g, '')
@@ -135,7 +128,7 @@ function unquoted(body: string): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-// List-Unsubscribe-Post has to be among them (RFC 8058, 4).
+// List-Unsubscribe-Post must be signed (RFC 8058, 4).
 const SIGNED = [
   ...['From', 'Reply-To', 'To', 'Cc', 'Subject', 'Date', 'Message-ID', 'In-Reply-To', 'References'],
   ...[
@@ -147,20 +140,16 @@ const SIGNED = [
   ],
 ].join(':');
 
-/** A message with its signature. */
 export interface SignedMessage {
-  /** As it is written, without what SMTP adds to it. */
+  /** As composed, without SMTP's dot-stuffing. */
   bytes: number;
-  /** Reads it; as often as wanted. */
   content: () => AsyncGenerator<Buffer>;
 }
 
 /**
- * Signs a message (DKIM, RFC 6376; rsa-sha256, relaxed/relaxed). The signature stands before what it signs, so the message is
- * written twice: once for the hash, once to be sent. Nothing of it is kept meanwhile.
- *
- * @param compose writes the message, the same at each call
- * @throws what reading the files throws; Error where the key signs nothing
+ * Signs a message (DKIM, RFC 6376; rsa-sha256, relaxed/relaxed). The signature comes first, so `compose` is called twice, for the hash and
+ * for sending; the message is never kept in memory.
+ * @throws what reading the files throws; Error when the key cannot sign
  */
 export async function signed(compose: () => Readable, domain: SigningDomain): Promise<SignedMessage> {
   let headers: Header[] = [];
@@ -190,7 +179,7 @@ export async function signed(compose: () => Readable, domain: SigningDomain): Pr
 }
 
 const HEADER_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,75}$/;
-// What we write ourselves, or what is written on the way.
+// Headers that we write, or that are written on the way.
 const OURS =
   /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|mime-version|content-.*|list-unsubscribe|list-unsubscribe-post|dkim-signature|arc-.*|authentication-results|received.*|return-path|resent-.*|delivered-to)$/i;
 const UNSUBSCRIBE = /^https:\/\/[\x21-\x3b\x3d\x3f-\x7e]+$/;
@@ -202,7 +191,7 @@ const BYTES = 'application/octet-stream';
 const CONTENT_ID = /^[\x21-\x3b\x3d\x3f-\x7e]+$/;
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 
-/** Addresses as they are written, with their domains in A-labels. */
+/** Addresses as sent, with domains in A-labels. */
 export interface WireAddresses {
   from: string;
   replyTo: string | null;
@@ -210,7 +199,7 @@ export interface WireAddresses {
   cc: readonly string[];
 }
 
-/** What of an e-mail's headers can never be written; null: nothing. */
+/** What in the headers can never be written; null: nothing. */
 export function headerProblem({ headers, listUnsubscribe }: SubmitEmail): string | null {
   const isWritable = ([name]: readonly [string, string]) => HEADER_NAME.test(name) && !OURS.test(name);
   if (!headers.every(isWritable)) return 'header';
@@ -218,9 +207,8 @@ export function headerProblem({ headers, listUnsubscribe }: SubmitEmail): string
 }
 
 /**
- * Writes the message (RFC 5322, MIME), byte for byte the same at each call: text and HTML as alternatives, the HTML with the files
- * it refers to; nothing of `bcc`. Files are read piece by piece as the stream is.
- * @param key makes the borders between parts, which no text can then contain on purpose
+ * Composes the message (RFC 5322, MIME), byte-identical at each call, without `bcc`; files are streamed. `key` makes the boundaries
+ * unpredictable, so that no text can contain them on purpose.
  */
 export function composed(email: SubmitEmail, addresses: WireAddresses, key: string): Readable {
   const mailbox = (address: string) => ({ address, name: '' });
@@ -257,7 +245,7 @@ function attachmentOf({ filename, contentType, contentId, content }: SubmitAttac
   };
 }
 
-// A mail server ends lines with CRLF alone: what is signed has to be what arrives.
+// Mail servers end lines with CRLF, and what is signed has to be what arrives.
 function lines(body: string): string {
   return body.replace(/\p{Surrogate}/gu, '\ufffd').replace(/\r\n?|\n/g, '\r\n');
 }

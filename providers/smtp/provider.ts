@@ -19,36 +19,28 @@ interface Sender {
   from: string;
   replyTo: string | null;
   domain: string;
-  /** Where bounces go. */
   returnPath: string;
 }
 
 interface Recipients {
   addresses: WireAddresses;
-  /** As they are written, each once. */
   all: string[];
   asGiven: Map<string, string>;
-  /** Those that cannot be written. */
   leftOut: RefusedAddress[];
 }
 
-/** A relay, and what is known of it. */
 interface Relay extends SmtpOptions {
   connections: Connections;
   health: Health;
 }
 
-/** An e-mail as it is to be handed over. */
 interface Written {
   sender: Sender;
   recipients: Recipients;
   message: SignedMessage;
 }
 
-/**
- * A mail relay. What it takes it may lose or bounce later on; what it takes twice arrives twice, as SMTP knows no key for the same
- * message: an e-mail that was written whole and got no answer is never repeated.
- */
+/** A mail relay. SMTP has no idempotency key: an e-mail that was written whole and got no answer is never submitted again. */
 export function createSmtpProvider(options: SmtpOptions): Provider {
   const { name, settings, credentials, onError } = options;
   const connections = createConnections(settings, credentials);
@@ -93,7 +85,6 @@ async function submit(
   return 'kind' in written ? written : await handOver(relay, email, written, leave);
 }
 
-/** @returns why it cannot be handed over instead */
 async function write(
   { credentials: { returnPathKey }, onError }: Relay,
   email: SubmitEmail,
@@ -150,7 +141,7 @@ async function handOver(
   }
 }
 
-// Who judged an e-mail works. Past connection and login a filter may break off at what this one e-mail says.
+// A relay that judged an e-mail works. After connection and login, a filter may break off because of this one e-mail.
 function judge(health: Health, answer: EmailAnswer, email: SubmitEmail): void {
   if (answer.kind === 'broken' || answer.kind === 'unanswered')
     health.failed(answer.code ?? 'unknown', false, suspectOf(answer, email).id);
@@ -186,7 +177,6 @@ function recipientsOf(
   return { addresses, all: [...asGiven.keys()], asGiven, leftOut };
 }
 
-/** Connects, with TLS and login, and takes leave; null when that works. */
 async function probe(
   settings: SmtpSettings,
   credentials: SmtpCredentials,
@@ -198,7 +188,7 @@ async function probe(
   return null;
 }
 
-/** Tries relay, TLS and login of a route without sending anything. Never throws. */
+/** Tests relay, TLS and login of a route without sending anything. Never throws. */
 export async function testSmtpRoute(
   settings: SmtpSettings,
   credentials: SmtpCredentials,

@@ -1,26 +1,23 @@
-/**
- * What the words of a reply are about, where they say it: no such mailbox; that the server relays nothing for us, or for this sender; or that
- * another server, whose words it quotes, does not relay.
- */
+// No such mailbox; the server does not relay for us, or for this sender; another server, which is quoted, does not relay.
 type ReplySubject = 'mailbox' | 'relaying' | 'quoted_relaying';
 
 const WORDS_MAX = 1_000;
 const USER_UNKNOWN =
   /\b(?:unknown (?:user|recipient|mailbox)|no such (?:user|recipient|mailbox|person|address)|(?:user|recipient|mailbox|account) (?:is )?(?:unknown|not found|does(?:n't| not) exist))\b/i;
-// As Postfix, Exim and Sendmail, Exchange and qmail say it. No address that is written to a server has a blank in it.
+// Wording of Postfix, Exim and Sendmail, Exchange and qmail. All contain a blank, which no address sent to a server has.
 const NO_RELAYING =
   /\brelay(?:ing)?(?: access| is)? (?:denied|prohibited|disallowed|not (?:allowed|permitted))\b|\b(?:unable to|cannot|can't|(?:do|does|will) not|not (?:allowed|permitted|authori[sz]ed) to) relay\b|\ballowed rcpthosts\b/i;
-// How servers begin to quote another one. Each needs a blank or a colon that no address has at that place.
+// How servers introduce a quotation. Each pattern needs a blank or a colon that no address has at that place.
 const QUOTATION = new RegExp(
   [
     /\b(?:said|responded|replied|answered|response)(?: with| was)?:/,
-    // Postfix, of a connection and of its probes (reject_unverified_recipient).
+    // Postfix, about a connection and about its probes (reject_unverified_recipient).
     /\brefused to talk to me:|\b(?:undeliverable|unverified) address:/,
     // Exim.
     /\bcall-?(?:out|back) [a-z]|\bresponse to "|\berror from remote\b/,
     // Exchange, Gmail.
     /\b(?:server|host) (?:returned\b|was:)/,
-    // A code behind the first one of a line.
+    // A second code in a line.
     /[:("'] ?[45][0-9]{2} /,
   ]
     .map(({ source }) => source)
@@ -29,8 +26,8 @@ const QUOTATION = new RegExp(
 );
 
 /**
- * What the words of a reply are about. Refused relaying counts first: it says nothing of the mailbox. What a recipient's server is quoted with
- * its owner has chosen: it says nothing of us.
+ * What a reply's text says. Refused relaying takes precedence, as it says nothing about the mailbox. A quoted server's text is chosen by
+ * its owner, so it says nothing about us.
  */
 export function subjectOf(text: string): ReplySubject | null {
   const words = text.slice(0, WORDS_MAX);
@@ -40,20 +37,16 @@ export function subjectOf(text: string): ReplySubject | null {
   return USER_UNKNOWN.test(words) ? 'mailbox' : null;
 }
 
-/** What a mail server answered (RFC 5321, 4.2; RFC 3463), without its words: they may hold addresses. */
+/** A mail server's reply (RFC 5321, 4.2; RFC 3463), without its text, which may contain addresses. */
 export interface Reply {
-  /** 400 to 599. */
   code: number;
-  /** `5.1.1`; null where it has none. */
   enhanced: string | null;
-  /** What its words are about; null where they do not say. */
   subject: ReplySubject | null;
 }
 
-/** What kept a connection from working: a word for staff and metrics, without anything that the server wrote but its codes. */
+/** A code for staff and metrics, with nothing of the server's text. */
 export interface Problem {
   code: string;
-  /** What the server answered, where it did. */
   reply?: Reply;
 }
 
@@ -64,13 +57,12 @@ interface Failure {
   timeoutType?: string | undefined;
 }
 
-// A code may stand alone (RFC 5321, 4.2).
 const REPLY = /^([45][0-9]{2})(?:[ -](?:([245]\.[0-9]{1,3}\.[0-9]{1,3})(?=[ \r\n]|$))?|(?=[\r\n]|$))/;
 const PLAIN_CODE = /^[A-Z][A-Z0-9_]{1,39}$/;
 
-/** The refusal that an error of nodemailer's stands for; null for one that is none. */
+/** The negative reply in an error of nodemailer; null when there is none. */
 export function replyOf({ response }: Failure): Reply | null {
-  // The last line counts where it came in several, and has the same code.
+  // All lines of a multiline reply have the same code.
   const [whole, code, enhanced] = REPLY.exec(response ?? '') ?? [];
   if (response === undefined || whole === undefined) return null;
   return { code: Number(code), enhanced: enhanced ?? null, subject: subjectOf(response.slice(whole.length)) };
@@ -81,7 +73,7 @@ export function replyCode({ code, enhanced }: Reply): string {
   return enhanced === null ? String(code) : `${code} ${enhanced}`;
 }
 
-/** What an error of nodemailer's says of the connection. */
+/** The problem with the connection that an error of nodemailer stands for. */
 export function problemOf(error: Failure & Error): Problem {
   const reply = replyOf(error);
   if (reply !== null) return { code: replyCode(reply), reply };
@@ -91,14 +83,12 @@ export function problemOf(error: Failure & Error): Problem {
   return { code: PLAIN_CODE.test(code) ? code : 'failed' };
 }
 
-/** The beginning of something that comes in pieces. */
 interface Beginning {
-  /** Takes the next piece: what of it is beyond the beginning is not kept. */
   take(piece: Buffer): void;
   bytes(): Buffer;
 }
 
-/** @param most so many bytes are kept */
+/** Collects the first `most` bytes of a stream. */
 export function createBeginning(most: number): Beginning {
   const pieces: Buffer[] = [];
   let kept = 0;

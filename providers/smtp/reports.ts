@@ -10,29 +10,21 @@ const TEXT_MAX = 4_000;
 const ADDRESS_MAX = 320;
 const DAEMON = /^(mailer-daemon|postmaster)@/i;
 const NO_ADDRESS = /[\s<>,;:"]+/;
-// Feedback that is no complaint: RFC 6430, RFC 6591.
+// Feedback that is no complaint (RFC 6430, RFC 6591).
 const NO_COMPLAINTS = new Set(['not-spam', 'auth-failure', 'dmarc']);
 const AWAY =
   /^(out of (the )?office|automatic reply|auto(-| )?reply|autoreply|odpowied[zź] automatyczna|automatyczna odpowied[zź]|poza biurem|nieobecno[sś][cć])/i;
 
-/** A message that came to a return path. */
 export interface Returned {
-  /** Which it came to. */
   returnPath: string;
-  /** Of the e-mail that the return path belongs to. */
   emailId: string;
-  /** As the envelope has it; empty: none, as bounces have it. */
+  /** From the envelope; empty for bounces. */
   sender: string;
-  /** The message, or as much of its beginning as is read. */
   raw: Buffer;
-  /** Of the whole message. */
   bytes: number;
 }
 
-/**
- * What a message to a return path reports: delivery reports (RFC 3464), complaints (RFC 5965), and bounces of servers that know no
- * reports. None for automatic replies and for what people write.
- */
+/** Reads delivery reports (RFC 3464), complaints (RFC 5965) and plain bounces. None for automatic replies and people's mail. */
 export function readReturned({ raw, bytes, ...returned }: Returned): ProviderEmailEvent[] {
   const message = readMessage(raw);
   const found =
@@ -43,7 +35,7 @@ export function readReturned({ raw, bytes, ...returned }: Returned): ProviderEma
     emailId: returned.emailId,
     providerEmailId: null,
     ...{ kind, permanent, addresses, at, payload },
-    // Each recipient finds the return path in the e-mail.
+    // Every recipient sees the return path in the e-mail, and can forge a report.
     unverified: true,
   }));
 }
@@ -53,7 +45,6 @@ interface Found {
   permanent: boolean | null;
   addresses: string[];
   payload: Record<string, unknown>;
-  /** What sets it apart from others in the same message. */
   mark: string;
 }
 
@@ -61,7 +52,7 @@ function deliveryReports({ parts, headers }: ReadMessage): Found[] | null {
   const status = partOf(parts, 'message/delivery-status', 'message/global-delivery-status');
   if (status === null) return null;
   const [ofMessage, ...ofRecipients] = fieldGroups(status.text, RECIPIENTS_MAX + 1);
-  // Some write all in one group.
+  // Some servers write a single group.
   const groups = ofRecipients.length === 0 && ofMessage !== undefined ? [ofMessage] : ofRecipients;
   return groups.flatMap((fields) => {
     const action =
@@ -72,7 +63,7 @@ function deliveryReports({ parts, headers }: ReadMessage): Found[] | null {
     const what = ofAction(action, fields);
     if (what === null) return [];
     const address = typed(fields.get('original-recipient')) ?? typed(fields.get('final-recipient'));
-    // It would be said of everybody: at most that it did not arrive this time.
+    // Without an address it would apply to all recipients: count it as a temporary bounce at most.
     if (address === null && what.kind !== 'bounced') return [];
     const permanent = address === null && what.permanent !== null ? false : what.permanent;
     const payload = {
@@ -118,7 +109,7 @@ function complaints({ parts, headers }: ReadMessage): Found[] | null {
   return [{ kind: 'complained', permanent: null, addresses, payload, mark: `complained ${type}` }];
 }
 
-// Without a report nobody can say whether the address will ever take anything.
+// Without a report it is unknown whether the address will ever accept e-mail.
 function plainBounce(message: ReadMessage, sender: string, bytes: number): Found[] {
   const { headers, parts } = message;
   const failed = headers.get('x-failed-recipients');
@@ -132,7 +123,7 @@ function plainBounce(message: ReadMessage, sender: string, bytes: number): Found
   return [{ kind: 'bounced', permanent: false, addresses, payload, mark: 'bounced' }];
 }
 
-// RFC 3834, and what was there before it.
+// RFC 3834, and the headers in use before it.
 function isAutomatic(headers: Fields): boolean {
   const submitted = headers.get('auto-submitted')?.toLowerCase() ?? 'no';
   if (!submitted.startsWith('no')) return true;
@@ -151,7 +142,6 @@ function partOf(parts: readonly Part[], ...types: string[]): Part | null {
   return parts.find(({ type }) => types.includes(type)) ?? null;
 }
 
-/** The address of `rfc822;name@domain.example`; null where there is none. */
 function typed(field: string | undefined): string | null {
   if (field === undefined) return null;
   const value = field.slice(0, 2 * ADDRESS_MAX).replace(/^[^;@]*;/, '');
@@ -174,7 +164,7 @@ function pick(fields: Fields, ...names: string[]): Record<string, string> {
   );
 }
 
-// A database takes neither NUL nor half a pair.
+// PostgreSQL stores neither NUL nor unpaired surrogates.
 function clean(text: string, most: number): string {
   return text
     .slice(0, most)
@@ -182,7 +172,6 @@ function clean(text: string, most: number): string {
     .replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
-/** The same for the same message delivered again. */
 function eventId(
   returnPath: string,
   addresses: readonly string[],

@@ -12,11 +12,7 @@ const LABELS = /^[\p{L}\p{N}\p{M}-]+(\.[\p{L}\p{N}\p{M}-]+)*$/u;
 const HOST =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*(?![0-9]+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/**
- * An address as it is written to a mail server, its domain in A-labels (RFC 5890): a dot-atom and a host name of ASCII, so that
- * nothing in it can be read as another command, parameter or recipient.
- * @returns null for what cannot be written so: a local part beyond ASCII or in quotes, an address literal, a control character
- */
+/** ASCII dot-atom and A-labels (RFC 5890): nothing in it can be read as another command, parameter or recipient. Null when impossible. */
 export function wireAddress(address: string): string | null {
   const at = address.lastIndexOf('@');
   const local = address.slice(0, at);
@@ -25,31 +21,25 @@ export function wireAddress(address: string): string | null {
   return domain === null ? null : `${local}@${domain}`;
 }
 
-/** A domain in A-labels and small letters; null for what is none. */
+/** A domain in lower-case A-labels; null when it is invalid. */
 export function wireDomain(domain: string): string | null {
   if (!LABELS.test(domain)) return null;
   const ascii = asciiName(domain);
   return ascii !== null && HOST.test(ascii) ? ascii : null;
 }
 
-// Hexadecimal, as a mail server may change the case of a local part: 80 bits, 20 characters of the 64 that it may have.
+// Hexadecimal, as mail servers may change the case of a local part: 80 bits take 20 of its 64 characters.
 const MAC_BYTES = 10;
 const BOUNCE_LOCAL = new RegExp(`^b-(${ID_BODY})-([0-9a-f]{${2 * MAC_BYTES}})$`);
 
-/**
- * Where the bounces of one e-mail go (VERP): nobody can make one for an e-mail whose return path they have not seen.
- * @param domain of the sender, in A-labels
- */
+/** The return path of one e-mail (VERP); it cannot be forged without having seen it. `domain` is in A-labels. */
 export function returnPath(key: string, emailId: string, domain: string): string {
   const body = emailId.slice('em_'.length);
   const host = returnPathOf(domain);
   return `b-${body}-${macOf(key, body, host).toString('hex')}@${host}`;
 }
 
-/**
- * The e-mail that a return path belongs to; null for an address that is no return path of ours.
- * @param keys any of which it may be made with
- */
+/** The e-mail whose return path was made with any of `keys`; null for any other address. */
 export function emailOfReturnPath(keys: readonly string[], address: string): string | null {
   const lower = address.toLowerCase();
   const at = lower.lastIndexOf('@');
@@ -73,7 +63,6 @@ const hostName = z
   .max(253)
   .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i, 'a host name');
 
-/** A mechanism of SPF (RFC 7208, 5) that names somebody who may send. */
 const spfTerm = z
   .string()
   .max(200)
@@ -83,14 +72,11 @@ const spfTerm = z
   );
 
 /**
- * What is set for an SMTP route besides its credentials.
- *
- * - `security`: `starttls` insists on it; `none` is for a relay on this very machine, and without a login
- * - `mailHost`: our name in EHLO, and the target of the return path's MX
- * - `spf`: who else sends for us, in the domains' SPF record
- * - `connections`: of each worker process; `messagesPerConnection`: then it is opened anew
- * - `connectSeconds`: connecting, TLS and login together; `responseSeconds`: the relay's silence after which it is given up, and
- *   four times that for a whole hand-over
+ * Settings of an SMTP route, without credentials.
+ * - `security`: `starttls` is mandatory; `none` only for a relay on this machine, without a login
+ * - `mailHost`: our name in EHLO, and the MX target of return paths. `spf`: further senders in the domains' SPF record
+ * - `connections`: per worker process. `messagesPerConnection`: then it is reopened
+ * - `connectSeconds`: connecting, TLS and login together. `responseSeconds`: timeout of each reply; a whole hand-over has four times that
  * - `bounces`: where we listen for bounces; absent: nowhere
  */
 export const smtpSettings = z
@@ -118,13 +104,11 @@ export const smtpSettings = z
     message: 'must be starttls or tls, but for a relay on this machine',
   });
 
-/** Whole settings, defaults filled in. */
 export type SmtpSettings = z.infer<typeof smtpSettings>;
 
-/** What is secret about a route of the kind `smtp`. */
 export const smtpCredentials = z
   .strictObject({
-    /** Both, or none for a relay that knows us by our address. */
+    /** Both, or neither for a relay that knows our IP address. */
     user: z
       .string()
       .min(1)
@@ -137,9 +121,8 @@ export const smtpCredentials = z
       .max(512)
       .regex(/^\P{Cc}*$/u, 'no control characters')
       .optional(),
-    /** Of our own making: return paths are made with it. */
     returnPathKey: ownSecret,
-    /** The key before, and until when (epoch milliseconds) its return paths are still good. */
+    /** Still valid until `until` (epoch milliseconds). */
     former: z.strictObject({ returnPathKey: ownSecret, until: z.int() }).optional(),
   })
   .refine(({ user, password }) => (user === undefined) === (password === undefined), {
@@ -149,7 +132,7 @@ export const smtpCredentials = z
 
 export type SmtpCredentials = z.infer<typeof smtpCredentials>;
 
-/** The parts of an address to listen at; null for what is none. */
+/** Splits an address to listen on; null when it is invalid. */
 export function listenAddress(address: string): { host: string; port: number } | null {
   const [, host, port] = BOUNCES.exec(address) ?? [];
   if (host === undefined || Number(port) < 1 || Number(port) > PORT_MAX) return null;
