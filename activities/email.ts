@@ -1,7 +1,7 @@
 import type { Database } from '../db/connection.ts';
 import { endEmail } from '../db/emails/handOver.ts';
 import type { HandedOver } from '../workflows/contracts.ts';
-import { handOverEmail, type HandingOver } from './email/handOver.ts';
+import { handOverEmail, type HandOverContext } from './email/handOver.ts';
 import { unknownEmail, clampRetryToDeadline, withHeartbeat } from './failures.ts';
 
 /** Steps of one transaction each; run as local activities, safe to repeat. */
@@ -17,7 +17,7 @@ export function emailClosingActivities(sql: Database) {
 }
 
 /** Run on the route's task queue. */
-export function emailActivities(handing: HandingOver) {
+export function emailActivities(handing: HandOverContext) {
   return {
     /**
      * @param moves how often the e-mail has moved to another route

@@ -50,7 +50,7 @@ export async function withHeartbeat<T>(work: () => Promise<T>, details?: () => u
 }
 
 /** Sends a heartbeat. @throws CancelledFailure if the activity is cancelled or its worker shuts down */
-export function beat(): void {
+export function heartbeat(): void {
   const context = Context.current();
   context.cancellationSignal.throwIfAborted();
   context.heartbeat();
@@ -86,13 +86,13 @@ function isRetried(error: unknown): boolean {
 }
 
 /** The pause of that retry policy after an attempt, in milliseconds. @param attempt from 1 */
-export function usualPause(attempt: number): number {
+export function usualRetryDelay(attempt: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), RETRY_MAX_MS);
 }
 
 function retryWithin(error: unknown, ms: number, made: number): unknown {
   const failure = ensureApplicationFailure(error);
-  const wanted = typeof failure.nextRetryDelay === 'number' ? failure.nextRetryDelay : usualPause(made);
+  const wanted = typeof failure.nextRetryDelay === 'number' ? failure.nextRetryDelay : usualRetryDelay(made);
   if (wanted <= ms || ms <= 0) return error;
   const { message, type, details, cause, category } = failure;
   return new ApplicationFailure(message, type, false, details, cause, ms, category);
@@ -109,7 +109,7 @@ export async function tryEach<Of>(
     try {
       await work(one);
     } catch (error) {
-      beat();
+      heartbeat();
       failed.push(error);
       onFailure?.(error, one);
     }

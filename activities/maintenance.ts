@@ -16,7 +16,7 @@ import {
   type Step,
 } from '../db/maintenance/retention.ts';
 import { maskMsisdn } from '../domain/msisdn.ts';
-import { beat, tryEach } from './failures.ts';
+import { heartbeat, tryEach } from './failures.ts';
 
 type Activities = Record<string, (...args: never[]) => Promise<unknown>>;
 
@@ -95,7 +95,7 @@ async function inBatches(remove: () => Promise<number>): Promise<number> {
   for (;;) {
     const count = await remove();
     removed += count;
-    beat();
+    heartbeat();
     if (count < BATCH) return removed;
   }
 }
@@ -130,7 +130,7 @@ async function eraseEnded(sql: Database): Promise<number> {
     if (last === undefined) return done;
     done += await erasePostponed(sql, ids, maskMsisdn);
     after = last;
-    beat();
+    heartbeat();
   }
 }
 
@@ -144,6 +144,6 @@ async function walk(sql: Database, kind: string, next: (after: string) => Promis
     if (last === null) return sum;
     after = last;
     await savePosition(sql, position, after);
-    beat();
+    heartbeat();
   }
 }

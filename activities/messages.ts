@@ -1,4 +1,4 @@
-import { cancelOneOfClosed } from '../db/accounts/accounts.ts';
+import { cancelMessageOfClosedAccount } from '../db/accounts/accounts.ts';
 import { expireMessage, giveUpUnanswered, type StatusChange } from '../db/messages/endings.ts';
 import { pauseMessage } from '../db/messages/pauses.ts';
 import { moveToRoute, releaseScheduled } from '../db/messages/submissions.ts';
@@ -20,7 +20,7 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
       let message = await releaseScheduled(sql, messageId);
       while (message?.kept === true) {
         const { route } = message;
-        if (message.accountStatus === 'closed' && (await cancelOneOfClosed(sql, messageId))) {
+        if (message.accountStatus === 'closed' && (await cancelMessageOfClosedAccount(sql, messageId))) {
           countEnd('cancelled');
           return { route, cancelled: true };
         }

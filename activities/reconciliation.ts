@@ -26,7 +26,7 @@ import { describeWorkflow } from '../operations/support/workflow.ts';
 import type { Tally } from '../workflows/contracts.ts';
 import { emailRestart, messageRestart, notifyStart, TO_REPEAT } from '../workflows/startOptions.ts';
 import { startOnce } from '../workflows/starts.ts';
-import { beat } from './failures.ts';
+import { heartbeat } from './failures.ts';
 
 const PAGE = 100;
 const AT_ONCE = 10;
@@ -48,7 +48,9 @@ export function reconciliationActivities(sql: Database, client: Client) {
     async reconcileOpen(): Promise<Tally> {
       const run: Run = { sql, client, tally: noTally() };
       const known = await openSubjects(sql, ABOUT_WORKFLOWS, KNOWN_FINDINGS);
-      await inTens(known, (id) => (isId('em', id) ? judge(run, EMAILS, id) : judge(run, MESSAGES, id)));
+      await inTens(known, (id) =>
+        isId('em', id) ? reconcileOne(run, EMAILS, id) : reconcileOne(run, MESSAGES, id),
+      );
       await walkOpen(run, MESSAGES);
       await walkOpen(run, EMAILS);
       return run.tally;
@@ -68,7 +70,7 @@ export function reconciliationActivities(sql: Database, client: Client) {
       const lookups = await lostLookups(sql, LOOKUPS);
       for (const id of lookups) {
         await failLookup(sql, id, 'timed_out');
-        beat();
+        heartbeat();
       }
       return { looked: lookups.length, repaired: lookups.length, reported: 0 };
     },
@@ -124,14 +126,14 @@ async function walk(sql: Database, name: string, next: (after: string) => Promis
   do {
     after = await next(after);
     await savePosition(sql, name, after);
-    beat();
+    heartbeat();
   } while (after !== '' && Date.now() < until);
 }
 
 async function inTens<T>(things: readonly T[], look: (thing: T) => Promise<void>): Promise<void> {
   for (let i = 0; i < things.length; i += AT_ONCE) {
     await Promise.all(things.slice(i, i + AT_ONCE).map(look));
-    beat();
+    heartbeat();
   }
 }
 
@@ -163,7 +165,7 @@ async function walkOpen<One extends Open>(run: Run, followed: Followed<One>): Pr
   await walk(sql, followed.position, async (after) => {
     const page = await followed.after(sql, after, PAGE);
     tally.looked += page.length;
-    await inTens(await notListed(client, page), (id) => judge(run, followed, id));
+    await inTens(await notListed(client, page), (id) => reconcileOne(run, followed, id));
     const last = page.at(-1);
     return page.length < PAGE || last === undefined ? '' : `${last.accountId}/${last.id}`;
   });
@@ -182,7 +184,7 @@ async function notListed(client: Client, things: readonly Open[]): Promise<strin
 }
 
 /** Checks the workflow of an open message or e-mail. A lost one is restarted, unless it had completed. */
-async function judge<One extends Open>(run: Run, followed: Followed<One>, id: string): Promise<void> {
+async function reconcileOne<One extends Open>(run: Run, followed: Followed<One>, id: string): Promise<void> {
   const { sql, client } = run;
   const workflow = await describeWorkflow(client, id);
   // Read after the describe: a workflow writes its message's end before it ends itself.
@@ -213,15 +215,15 @@ async function walkEvents(run: Run): Promise<void> {
     const { last, left } = await unnotifiedAfter(sql, after, EVENTS);
     if (last === null) return;
     tally.looked += left.length;
-    await inTens(left, (one) => haveDelivered(run, one));
+    await inTens(left, (one) => startNotify(run, one));
     after = last;
     settled &&= left.length === 0;
     if (settled) await savePosition(sql, EVENTS_POSITION, after);
-    beat();
+    heartbeat();
   } while (Date.now() < until);
 }
 
-async function haveDelivered(run: Run, { event, accountId, workflowId, awaited }: Unnotified): Promise<void> {
+async function startNotify(run: Run, { event, accountId, workflowId, awaited }: Unnotified): Promise<void> {
   const { client } = run;
   if (awaited || isRunning(await describeWorkflow(client, event))) return;
   if (workflowId !== event && isNotifying(await describeWorkflow(client, workflowId))) return;

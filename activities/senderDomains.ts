@@ -1,7 +1,7 @@
 import { Context, log } from '@temporalio/activity';
 import { createSemaphore } from '../concurrency/semaphore.ts';
 import { type Database, transaction } from '../db/connection.ts';
-import { dueDomains, noteLook, readDomain } from '../db/emails/domains.ts';
+import { dueDomains, recordDomainCheck, readDomain } from '../db/emails/domains.ts';
 import { type Applied, applyLook } from '../operations/email/domains/apply.ts';
 import { type DnsServers, lookAt } from '../operations/email/domains/look.ts';
 import type { DomainsLookedAt } from '../workflows/contracts.ts';
@@ -50,7 +50,7 @@ export function senderDomainActivities({ sql, secretsKey, dnsServers }: DomainSe
     } catch (error) {
       // Marked as checked, or it would come first in every run from now on.
       log.warn('sender domains: one could not be looked at', { domain: id, error });
-      await noteLook(sql, id);
+      await recordDomainCheck(sql, id);
       return null;
     }
   }

@@ -2,10 +2,10 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { SubmissionRound } from '../workflows/contracts.ts';
 import { clampRetryToDeadline, withHeartbeat } from './failures.ts';
 import { submitMessage } from './submission/message.ts';
-import type { Submitted, Submitting } from './submission/storing.ts';
+import type { Submitted, SubmitContext } from './submission/storing.ts';
 
 /** Run on the route's task queue. */
-export function submissionActivities(submitting: Submitting) {
+export function submissionActivities(submitting: SubmitContext) {
   return {
     /**
      * Submits all parts not submitted yet. Parts whose earlier submit has no stored answer are never submitted again: `unanswered`.
@@ -19,10 +19,10 @@ export function submissionActivities(submitting: Submitting) {
   };
 }
 
-export interface RouteAtHand {
-  submitting: Submitting;
+export interface LocalRoute {
+  submitting: SubmitContext;
   /** Takes a slot if the route can submit without waiting; else null. */
-  enter(): (() => void) | null;
+  tryAcquire(): (() => void) | null;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface RouteAtHand {
  * @param notify makes first attempts at webhook events; returns the events left
  */
 export function quickSubmissionActivities(
-  routeAtHand: (name: string) => RouteAtHand | undefined,
+  routeAtHand: (name: string) => LocalRoute | undefined,
   notify: (events: readonly string[]) => Promise<string[]>,
 ) {
   return {
@@ -44,8 +44,8 @@ export function quickSubmissionActivities(
   };
 }
 
-async function submitHere(route: RouteAtHand | undefined, messageId: string): Promise<Submitted | null> {
-  const leave = route?.enter() ?? null;
+async function submitHere(route: LocalRoute | undefined, messageId: string): Promise<Submitted | null> {
+  const leave = route?.tryAcquire() ?? null;
   if (!route || !leave) return null;
   try {
     return await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());

@@ -1,31 +1,31 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { createRetryPace } from '../concurrency/retryPace.ts';
+import { createRetryThrottle } from '../concurrency/retryPace.ts';
 import { createCounts } from '../concurrency/semaphore.ts';
 import { loadEvent, takePendingEvents, type WebhookEvent } from '../db/webhooks/webhooks.ts';
 import { attemptsOf } from '../domain/webhooks.ts';
 import {
   attempt,
   type Ended,
-  nameInLogs,
-  type Notifying,
+  addEventIds,
+  type WebhookContext,
   notifyIfQuick,
 } from '../pipeline/webhookAttempts.ts';
 import { FAILURE } from '../workflows/contracts.ts';
-import { throttled, usualPause } from './failures.ts';
+import { throttled, usualRetryDelay } from './failures.ts';
 
 // A tenth of a worker's slots: a receiver that hangs cannot hold up the others.
 const ATTEMPTS_EACH = 100;
 
 /** Run on the webhooks' task queue. @param each concurrent attempts per account */
-export function webhookActivities(notifying: Notifying, each = ATTEMPTS_EACH) {
+export function webhookActivities(notifying: WebhookContext, each = ATTEMPTS_EACH) {
   const underWay = createCounts();
-  const retries = createRetryPace();
+  const retries = createRetryThrottle();
 
   async function inPlace<T>({ accountId }: WebhookEvent, work: () => Promise<T>): Promise<T> {
     if (underWay.of(accountId) >= each) {
-      const usualMs = usualPause(Context.current().info.attempt);
-      const pauseMs = retries.beyond(accountId, usualMs) ?? usualMs;
+      const usualMs = usualRetryDelay(Context.current().info.attempt);
+      const pauseMs = retries.delayFor(accountId, usualMs) ?? usualMs;
       throw throttled('its account has as many attempts under way as it may', pauseMs, null);
     }
     underWay.add(accountId);
@@ -44,7 +44,7 @@ export function webhookActivities(notifying: Notifying, each = ATTEMPTS_EACH) {
     async deliverWebhook(delivery: string): Promise<Ended | null> {
       const event = await loadEvent(notifying.sql, delivery);
       if (event?.state !== 'pending') return null;
-      nameInLogs(event);
+      addEventIds(event);
       const { state, nextInMs, statusCode } = await inPlace(event, () => attempt(notifying, event));
       if (state !== 'pending') {
         if (state === 'delivered') retries.reset(event.accountId);
@@ -61,7 +61,7 @@ export function webhookActivities(notifying: Notifying, each = ATTEMPTS_EACH) {
 }
 
 /** Run as local activities, within a workflow task. */
-export function quickWebhookActivities(notifying: Notifying) {
+export function quickWebhookActivities(notifying: WebhookContext) {
   return {
     notifyInTask: (delivery: string): Promise<number | null> => notifyIfQuick(notifying, delivery),
 

@@ -5,7 +5,7 @@ import { endpoints } from './endpoints.ts';
 import { earlierEndpoints } from './v1_2/endpoints.ts';
 import { pages } from './pages.ts';
 import { accessLog, errorEnvelope, httpRules, measure, requestId, traceRequests } from './http/middleware.ts';
-import { changesSomething, fallbackInterface, routesOf } from './http/endpoint.ts';
+import { hasSideEffects, fallbackInterface, routesOf } from './http/endpoint.ts';
 import { type Context, serve, type State } from './http/serve.ts';
 import { servePage } from './http/page.ts';
 import type { Services } from './services.ts';
@@ -52,7 +52,7 @@ function createRouter(services: Services, mounts: readonly Mount[]): Router<Stat
       isOfAnother(route.path, context.path) ? next() : serve(route, services, context, context.params),
     );
     // The router adds HEAD to every GET.
-    if (changesSomething(route)) layer.methods = layer.methods.filter((method) => method !== 'HEAD');
+    if (hasSideEffects(route)) layer.methods = layer.methods.filter((method) => method !== 'HEAD');
   }
   for (const page of pages) {
     router.register(page.path, [...page.methods], (context) => servePage(page, services, context));

@@ -16,7 +16,7 @@ export function documented<Schema extends z.ZodType>(
 }
 
 /** `meta` for the default of a transformed field, as a caller writes it. zod drops `default` there; `schemaWriter` reads this key. */
-function withStandard(standard: unknown): { standard: unknown } {
+function withDefault(standard: unknown): { standard: unknown } {
   return { standard };
 }
 
@@ -62,7 +62,7 @@ export function omissibleWithDefault<Schema extends z.ZodType>(
   return schema
     .nullish()
     .transform((value) => value ?? standard)
-    .meta(withStandard(written));
+    .meta(withDefault(written));
 }
 
 /** JSON Schema: the field is present and not null. */
@@ -71,7 +71,9 @@ export function given(field: string, type: 'string' | 'array'): object {
 }
 
 /** For `refine`, before Unicode composition: refuses text that exceeds `max` however it is composed, without composing megabytes. */
-export function notFarBeyond(max: number): [(value: string) => boolean, { params: { refusal: object } }] {
+export function maxBeforeComposition(
+  max: number,
+): [(value: string) => boolean, { params: { refusal: object } }] {
   const refusal = { reason: 'field_too_long', limit: max, unit: 'characters' } as const;
   return [(value) => value.length <= COMPOSED_OF * max, { params: { refusal } }];
 }
@@ -172,7 +174,7 @@ export function pageLimit(max: number, standard: number) {
       context.addIssue({ code: 'custom', ...issue(refusal) });
       return z.NEVER;
     })
-    .meta({ type: 'integer', minimum: 1, maximum: max, ...withStandard(standard) });
+    .meta({ type: 'integer', minimum: 1, maximum: max, ...withDefault(standard) });
 }
 
 export const queryBoolean = z

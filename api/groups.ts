@@ -9,7 +9,7 @@ import {
   given,
   issue,
   lineText,
-  notFarBeyond,
+  maxBeforeComposition,
   omissible,
   pathId,
 } from './fields.ts';
@@ -24,7 +24,7 @@ const SOMETHING_ON_ONE_LINE =
 
 /** A group's name or id (v2.3.0, Contacts, `groups`). */
 export const groupReference = lineText
-  .refine(...notFarBeyond(GROUP_NAME_MAX))
+  .refine(...maxBeforeComposition(GROUP_NAME_MAX))
   .transform(composed)
   .pipe(z.string().trim().min(1).max(GROUP_NAME_MAX))
   .meta({ minLength: 1, maxLength: GROUP_NAME_MAX, pattern: SOMETHING_ON_ONE_LINE });

@@ -47,7 +47,7 @@ export const listInbound = endpoint({
   method: 'GET',
   path: '/v1/inbound',
   scope: 'read',
-  changes: true,
+  sideEffects: true,
   id: 'listInbound',
   summary: 'Lists replies from phones, newest first, and on request marks them as read.',
   description:

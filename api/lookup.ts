@@ -53,7 +53,7 @@ export const lookUpNumber = endpoint({
   },
   errors: [402],
   params: z.strictObject({ msisdn: pathNumber }),
-  changes: true,
+  sideEffects: true,
   responses: { 200: lookupSchema },
   async handle(call) {
     const given = call.params.msisdn;

@@ -4,12 +4,12 @@ import { documented, issue, pageLimit } from './fields.ts';
 
 /** Largest page (v2.3.0, Limits, for the history; ours for the other lists). */
 export const PAGE_MAX = 200;
-export const PAGE_STANDARD = 50;
+export const DEFAULT_PAGE_SIZE = 50;
 
 export const ABOUT_LIMIT = 'How many at most.';
 export const ABOUT_CURSOR = '`next_cursor` of the page before.';
 
-export const pageSize = pageLimit(PAGE_MAX, PAGE_STANDARD).describe(ABOUT_LIMIT);
+export const pageSize = pageLimit(PAGE_MAX, DEFAULT_PAGE_SIZE).describe(ABOUT_LIMIT);
 
 /** Schema of a page. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {

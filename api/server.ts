@@ -7,7 +7,7 @@ import {
 } from '@temporalio/client';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { sharedReading } from '../concurrency/gather.ts';
+import { cachedRead } from '../concurrency/gather.ts';
 import { sharedAcceptance } from '../db/messages/acceptShared.ts';
 import { addPools, openDatabase, splitPool } from '../db/connection.ts';
 import { readBacklog } from '../db/money/reservations.ts';
@@ -95,7 +95,7 @@ export interface RunningApi {
 }
 
 // Meanwhile the backlog grows by a few thousand messages; its limits are far above.
-const BACKLOG_FRESH_MS = 5_000;
+const BACKLOG_TTL_MS = 5_000;
 // Every request has been answered after ten seconds.
 const DATABASE_SILENCE_MS = 15_000;
 // Slow statements are aborted while the caller still waits, and leave no effect. Waiting for a lock occupies a connection.
@@ -128,10 +128,10 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 
 function openServices(options: ApiOptions): { services: Services; close: () => Promise<void> } {
   const { log, config, secretsKey } = options;
-  const [frontPlaces, places] = splitPool(options.databasePool);
+  const [priorityPoolSize, poolSize] = splitPool(options.databasePool);
   const open = (max: number) => openDatabase(options.databaseUrl, max, DATABASE_SILENCE_MS, STATEMENT_LIMITS);
-  const front = open(frontPlaces);
-  const sql = open(places);
+  const front = open(priorityPoolSize);
+  const sql = open(poolSize);
   const { namespace, ...temporalServer } = options.temporal;
   const connection = temporalConnection(temporalServer);
   const workflow = [temporalCallMetrics(), ...clientTraces()];
@@ -144,7 +144,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
     ...{ sql, priorityPool: front, temporal, secretsKey, log },
     admission: createAdmission({ requests, heavy }),
     acceptMessages: sharedAcceptance(sql),
-    backlog: sharedReading(BACKLOG_FRESH_MS, () => readBacklog(sql)),
+    backlog: cachedRead(BACKLOG_TTL_MS, () => readBacklog(sql)),
     routing: currentRouting(front),
     settings: config,
     shortUrl: options.shortUrl ?? options.publicUrl ?? '',

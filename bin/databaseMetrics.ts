@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { waitFor } from '../concurrency/tasks.ts';
+import { withTimeout } from '../concurrency/tasks.ts';
 import { type Database, readWithin, type Sql } from '../db/connection.ts';
 import { countOpenFindings } from '../db/maintenance/findings.ts';
 import { readRegularWork } from '../db/maintenance/regularWork.ts';
@@ -41,7 +41,7 @@ export async function databaseMetrics(
     await write(queues, LONG_MS);
   };
   // A database that is not there at all does not even time a statement out.
-  await waitFor(writeAll(), TIMEOUT_MS, () => {
+  await withTimeout(writeAll(), TIMEOUT_MS, () => {
     throw new Error('metrics: the database did not answer in time');
   }).catch(onError);
 }

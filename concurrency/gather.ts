@@ -4,7 +4,7 @@ interface Waiter<In, Out> {
   reject: (error: unknown) => void;
 }
 
-interface Gathering {
+interface BatchOptions {
   /** Maximum items per batch; unlimited by default. */
   most?: number;
   /** Schedules the first batch of an idle queue; immediate by default. `setImmediate` batches all calls of one event-loop tick. */
@@ -17,20 +17,20 @@ interface Gathering {
 }
 
 /** Batches calls to `work`, one batch at a time: items that arrive during a batch go into the next. Each call rejects with its batch. */
-export function gather<T>(
+export function createBatcher<T>(
   work: (items: T[]) => Promise<void>,
-  gathering: Gathering = {},
+  gathering: BatchOptions = {},
 ): (item: T) => Promise<void> {
-  return gatherAnswers<T, void>(async (items) => {
+  return createResultBatcher<T, void>(async (items) => {
     await work(items);
     return items.map(() => undefined);
   }, gathering);
 }
 
 /** Like `gather`, with a result per item. @param work returns the results in the order of the items */
-export function gatherAnswers<In, Out>(
+export function createResultBatcher<In, Out>(
   work: (items: In[]) => Promise<readonly Out[]>,
-  { most = Infinity, begin = (run) => run(), splitAfterFailure = false }: Gathering = {},
+  { most = Infinity, begin = (run) => run(), splitAfterFailure = false }: BatchOptions = {},
 ): (item: In) => Promise<Out> {
   const waiting: Waiter<In, Out>[] = [];
   let size = most;
@@ -61,13 +61,13 @@ export function gatherAnswers<In, Out>(
 }
 
 /** Like `gatherAnswers`, with a queue per key. @param work gets the number of waiting calls and returns a result for each, in order */
-export function gatherByKey<Out>(
+export function createKeyedBatcher<Out>(
   work: (key: string, askers: number) => Promise<readonly Out[]>,
 ): (key: string) => Promise<Out> {
   const open = new Map<string, { ask: (asker: null) => Promise<Out>; askers: number }>();
   return async (key) => {
     const one = open.get(key) ?? {
-      ask: gatherAnswers<null, Out>((askers) => work(key, askers.length)),
+      ask: createResultBatcher<null, Out>((askers) => work(key, askers.length)),
       askers: 0,
     };
     open.set(key, one);
@@ -82,7 +82,7 @@ export function gatherByKey<Out>(
 }
 
 /** Runs a task one at a time. Calls during a run share the next run, so every caller gets a run that began after its call. */
-export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
+export function coalesceRuns(task: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
 
@@ -104,7 +104,7 @@ export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
 }
 
 /** Shares one read among all callers for `freshMs` milliseconds from its start. A failed read is not cached. */
-export function sharedReading<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
+export function cachedRead<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
   let known: Promise<T> | undefined;
   let readAt = -Infinity;
   return () => {

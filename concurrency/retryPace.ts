@@ -1,7 +1,7 @@
 /** Spreads retries that target the same account or route, so that their total rate is bounded however many are pending. */
-export interface RetryPace {
+export interface RetryThrottle {
   /** Milliseconds until the next retry for `what`; undefined: the usual delay `usualMs` of this attempt is long enough. */
-  beyond(what: string, usualMs: number): number | undefined;
+  delayFor(what: string, usualMs: number): number | undefined;
   /** Drops the backlog of `what` once it is available again, so that new retries are not delayed by earlier ones. */
   reset(what: string): void;
 }
@@ -13,7 +13,7 @@ const USUAL_MAX_MS = 60_000;
 const REMEMBERED_MAX = 1_000;
 
 /** @param now epoch milliseconds */
-export function createRetryPace(now: () => number = Date.now): RetryPace {
+export function createRetryThrottle(now: () => number = Date.now): RetryThrottle {
   // Epoch milliseconds at which all retries scheduled so far will have run.
   const busyUntil = new Map<string, number>();
 
@@ -22,7 +22,7 @@ export function createRetryPace(now: () => number = Date.now): RetryPace {
   };
 
   return {
-    beyond(what, usualMs) {
+    delayFor(what, usualMs) {
       if (busyUntil.size >= REMEMBERED_MAX && !busyUntil.has(what)) forgetIdle();
       const before = Math.max(busyUntil.get(what) ?? 0, now());
       // With few pending, an early attempt (its usual delay grows from a second) reserves only its share of a slot.

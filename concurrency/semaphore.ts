@@ -20,7 +20,7 @@ export function createCounts(): Counts {
   };
 }
 
-export interface Limit {
+export interface AcquireDeadline {
   /** Epoch milliseconds; a later `enter` fails even if a permit is free. */
   until: number;
   error: () => Error;
@@ -28,9 +28,9 @@ export interface Limit {
 
 export interface Semaphore<Owner> {
   /** Waits for a permit. @returns its release function; calling it again does nothing @throws the limit's error when the deadline passes */
-  enter(owner: Owner, limit?: Limit): Promise<() => void>;
+  enter(owner: Owner, limit?: AcquireDeadline): Promise<() => void>;
   /** Runs `work` holding a permit. @throws as `enter`; what `work` throws */
-  run<T>(owner: Owner, work: () => Promise<T>, limit?: Limit): Promise<T>;
+  run<T>(owner: Owner, work: () => Promise<T>, limit?: AcquireDeadline): Promise<T>;
   inside(): number;
   waiting(): number;
 }
@@ -89,7 +89,7 @@ function semaphore<Owner extends string | void>(
     };
   }
 
-  function enter(owner: Owner, limit?: Limit): Promise<() => void> {
+  function enter(owner: Owner, limit?: AcquireDeadline): Promise<() => void> {
     return new Promise((resolve, reject) => {
       if (limit !== undefined && limit.until <= Date.now()) return reject(limit.error());
       const one: Waiter<Owner> = {
@@ -99,7 +99,7 @@ function semaphore<Owner extends string | void>(
           resolve(leave);
         },
       };
-      const giveUp = ({ error }: Limit): void => {
+      const giveUp = ({ error }: AcquireDeadline): void => {
         waiting.delete(one);
         reject(error());
       };
@@ -109,7 +109,7 @@ function semaphore<Owner extends string | void>(
     });
   }
 
-  async function run<T>(owner: Owner, work: () => Promise<T>, limit?: Limit): Promise<T> {
+  async function run<T>(owner: Owner, work: () => Promise<T>, limit?: AcquireDeadline): Promise<T> {
     const leave = await enter(owner, limit);
     try {
       return await work();

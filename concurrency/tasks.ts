@@ -22,7 +22,7 @@ export function repeat(
   };
 }
 
-interface Running {
+interface TaskTracker {
   /** Tracks background work until it settles. The caller handles its failure. */
   add(work: Promise<unknown>): void;
   /** Resolves once all work tracked so far has settled. */
@@ -30,7 +30,7 @@ interface Running {
 }
 
 /** Tracks background work for a shutdown that has to wait for it before closing what it uses. */
-export function createRunning(): Running {
+export function createTaskTracker(): TaskTracker {
   const running = new Set<Promise<unknown>>();
   return {
     add(work) {
@@ -51,7 +51,11 @@ const LATE = Symbol('late');
  * @param ms zero or less: only work that has already settled counts
  * @param late supplies the result on timeout; may throw
  */
-export async function waitFor<T, Late>(work: Promise<T>, ms: number, late: () => Late): Promise<T | Late> {
+export async function withTimeout<T, Late>(
+  work: Promise<T>,
+  ms: number,
+  late: () => Late,
+): Promise<T | Late> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<typeof LATE>((resolve) => {
     timer = setTimeout(() => resolve(LATE), Math.max(ms, 0));

@@ -42,7 +42,7 @@ export function openDatabase(
   requireDriver();
   // If the client dies without closing the connection, its transaction would keep its locks for hours. An idle timeout is not enough: the
   // server may be waiting for the second half of a statement.
-  const forgetful =
+  const deadClientLimits =
     silenceMs === undefined ? {} : { transaction_timeout: LONGEST_TRANSACTION_MS, ...KEEPALIVE };
   const limits = {
     ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
@@ -59,7 +59,7 @@ export function openDatabase(
     onnotice: () => undefined,
     // Column names only: keys inside jsonb values stay as stored.
     transform: { column: { from: postgres.toCamel } },
-    connection: { application_name: 'goniec', TimeZone: 'UTC', ...forgetful, ...limits },
+    connection: { application_name: 'goniec', TimeZone: 'UTC', ...deadClientLimits, ...limits },
     types: {
       bigint: {
         to: INT8,
@@ -165,7 +165,7 @@ export async function readWithin<T>(
   });
 }
 
-export async function limitLocks(tx: Sql, lockMs: number): Promise<void> {
+export async function setLockTimeout(tx: Sql, lockMs: number): Promise<void> {
   await tx`select from set_config('lock_timeout', ${`${lockMs}ms`}, true)`;
 }
 

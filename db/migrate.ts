@@ -15,18 +15,18 @@ export interface LockTimeouts {
 const LOCK_TIMEOUTS: LockTimeouts = { lockMs: 2_000, pauseMs: 10_000, tries: 50 };
 
 /** First line of a script whose statements run one by one, outside a transaction. */
-export const BY_ITSELF = '-- Each statement by itself.\n';
+export const NON_TRANSACTIONAL = '-- Each statement by itself.\n';
 
 const CONCURRENT = /^(?:create (?:unique )?index|drop index) concurrently /;
 const NEW_INDEX = /^create (?:unique )?index concurrently if not exists (\w+) /;
 
 /**
- * Runs a script while the service is running: in one transaction, or with {@link BY_ITSELF} statement by statement; then it may build
+ * Runs a script while the service is running: in one transaction, or with {@link NON_TRANSACTIONAL} statement by statement; then it may build
  * indexes concurrently, and must be repeatable. A waiting lock request blocks all later ones on the table, so it times out quickly and is
  * retried. @throws an error for staff when no lock was obtained; its transaction was rolled back
  */
 async function runScript(sql: Sql, script: string, patience: LockTimeouts, name: string): Promise<void> {
-  const steps = script.startsWith(BY_ITSELF) ? statementsOf(script) : [script];
+  const steps = script.startsWith(NON_TRANSACTIONAL) ? statementsOf(script) : [script];
   for (const step of steps) {
     if (CONCURRENT.test(step)) await runConcurrently(sql, step);
     else await runRetried(sql, step, patience, name);
@@ -71,7 +71,7 @@ async function runRetried(
     } catch (error) {
       if (!hasSqlState(error, SQLSTATE.lockNotAvailable) && !hasSqlState(error, SQLSTATE.deadlock))
         throw error;
-      if (left === 0) throw new Error(unlocked(name, tries), { cause: error });
+      if (left === 0) throw new Error(lockFailureMessage(name, tries), { cause: error });
       await delay(pauseMs);
     }
   }
@@ -81,7 +81,7 @@ async function limitLocks(sql: Sql, ms: number): Promise<void> {
   await sql`select set_config('lock_timeout', ${`${ms}ms`}, false)`;
 }
 
-function unlocked(name: string, tries: number): string {
+function lockFailureMessage(name: string, tries: number): string {
   return `Migration ${name} got no lock on a table in ${tries} tries: somebody has held one all the time, such as a backup (pg_stat_activity has who, and since when). What came before is done: migrate again later.`;
 }
 

@@ -67,7 +67,7 @@ const STAFF = {
 
 // Row rights that a role does not have, by table; it has all others (select, insert, update, delete). No role may change the tables
 // themselves.
-const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
+const DENIED: Record<Part, Record<string, readonly Right[]>> = {
   // What only workers write: what became of a message, where it was submitted, and what was notified.
   api: {
     ...NOBODYS,
@@ -161,5 +161,5 @@ async function columnsOf(
 
 function mayBe(role: string, table: string, right: Right): boolean {
   const part = (Object.keys(ROLES) as Part[]).find((name) => ROLES[name] === role)!;
-  return WITHOUT[part][table]?.includes(right) !== true;
+  return DENIED[part][table]?.includes(right) !== true;
 }

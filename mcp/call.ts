@@ -11,7 +11,7 @@ import { omissible, plainText } from '../api/fields.ts';
 import { authorise } from '../api/http/authentication.ts';
 import { IDEMPOTENCY_KEY_MAX } from '../api/http/serve.ts';
 import { beforeDeadline, invoke, validate } from '../api/http/invoke.ts';
-import { answerOfBefore } from '../api/messages/sending.ts';
+import { findReplayedResponse } from '../api/messages/sending.ts';
 import { sendVoice } from '../api/messages/send.ts';
 import { estimateMessages, estimateVoice } from '../api/messages/estimate.ts';
 import { type Refusal, Refused } from '../domain/refusals.ts';
@@ -37,13 +37,13 @@ export const SENDING_ARGUMENTS = z.strictObject({
 });
 
 /** The size of a send, or the limit above which it needs confirmation. */
-export interface Extent {
+export interface SendSize {
   recipients: number;
   /** Grosze net. */
   costGrosze: number;
 }
 
-function splitSending(given: Arguments): {
+function splitArguments(given: Arguments): {
   own: z.output<typeof SENDING_ARGUMENTS>;
   fields: Arguments;
 } {
@@ -61,12 +61,12 @@ function estimateInstead({ endpoint: sending, body }: EndpointCall): EndpointCal
 
 const totals = z.object({ accepted: z.int(), total_cost_grosze: z.int() });
 
-function extentOf(estimate: unknown): Extent {
+function extentOf(estimate: unknown): SendSize {
   const { accepted, total_cost_grosze } = totals.parse(estimate);
   return { recipients: accepted, costGrosze: total_cost_grosze };
 }
 
-const isAbove = (extent: Extent, limits: Extent): boolean =>
+const isAbove = (extent: SendSize, limits: SendSize): boolean =>
   extent.recipients > limits.recipients || extent.costGrosze > limits.costGrosze;
 
 // The `Idempotency-Key` of a call without one. A client that repeats a call uses another request id and often another session: only
@@ -84,7 +84,7 @@ export interface ToolCall {
   /** Rate limit, or account suspended or closed; null if the call is allowed. */
   refusal: Refusal | null;
   acquireHeavySlot: () => void;
-  confirmAbove: Extent;
+  confirmAbove: SendSize;
   /** Aborted when the client has cancelled or disconnected. */
   signal: AbortSignal;
   /** Whether the client supports elicitation. */
@@ -107,7 +107,8 @@ export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Pr
   try {
     if (call.refusal !== null) throw new Refused(call.refusal);
     if (tool.endpoint.heavy === true) call.acquireHeavySlot();
-    const result = tool.sends === true ? await send(tool, given, call) : await ask(tool, given, call);
+    const result =
+      tool.sends === true ? await send(tool, given, call) : await callDirectly(tool, given, call);
     services.log.info({ requestId, tool: tool.name, accountId: caller.accountId }, 'tool called');
     return result;
   } catch (thrown) {
@@ -120,18 +121,18 @@ export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Pr
   }
 }
 
-async function ask(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
-  const question = tool.ask(given);
-  if (tool.deletes !== undefined && call.canAsk && !hasAgreed(call)) {
+async function callDirectly(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
+  const question = tool.toEndpointCall(given);
+  if (tool.deletes !== undefined && call.canAsk && !isConfirmed(call)) {
     authorise(tool.endpoint, call.caller);
-    return askBeforeDeleting(tool.deletes, given, call);
+    return confirmDeletion(tool.deletes, given, call);
   }
-  const { body } = await askEndpoint(question, call, null);
+  const { body } = await callEndpoint(question, call, null);
   return success(tool, body);
 }
 
 // Only one item is deleted, so a client without elicitation may go ahead.
-function askBeforeDeleting(
+function confirmDeletion(
   { field, question }: NonNullable<Tool['deletes']>,
   given: Arguments,
   { answers, requestId }: ToolCall,
@@ -143,10 +144,10 @@ function askBeforeDeleting(
 
 /** Estimates a send, requires confirmation above the limit, and sends at most once per key. */
 async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
-  const { own, fields } = splitSending(given);
-  const question = tool.ask(fields);
+  const { own, fields } = splitArguments(given);
+  const question = tool.toEndpointCall(fields);
   if (own.dry_run === true) {
-    const { body: estimate } = await askEndpoint(estimateInstead(question), call, null);
+    const { body: estimate } = await callEndpoint(estimateInstead(question), call, null);
     return success(tool, estimate, `Nothing was sent. ${describe(extentOf(estimate))}`);
   }
   const { services, caller } = call;
@@ -154,22 +155,22 @@ async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Resul
   const body = validate(tool.endpoint.body!, question.body);
   const key = own.idempotency_key ?? keyOf(tool, body);
   // Checked first: a replay needs no confirmation, and must not be refused for what has changed since.
-  const sent = answerOfBefore({ services, caller, body, idempotencyKey: key }, tool.endpoint.path);
+  const sent = findReplayedResponse({ services, caller, body, idempotencyKey: key }, tool.endpoint.path);
   const before = await beforeDeadline(Date.now(), sent);
   if (before !== null) return success(tool, before, NOT_SENT_AGAIN);
-  if (own.confirm !== true && !hasAgreed(call)) {
-    const extent = extentOf((await askEndpoint(estimateInstead(question), call, null)).body);
-    if (isAbove(extent, call.confirmAbove)) return askFirst(extent, call);
+  if (own.confirm !== true && !isConfirmed(call)) {
+    const extent = extentOf((await callEndpoint(estimateInstead(question), call, null)).body);
+    if (isAbove(extent, call.confirmAbove)) return requestConfirmation(extent, call);
   }
-  const answer = await askEndpoint(question, call, key);
+  const answer = await callEndpoint(question, call, key);
   const replayed = answer.headers?.['Idempotent-Replayed'] === 'true';
   return success(tool, answer.body, replayed ? NOT_SENT_AGAIN : null);
 }
 
-const hasAgreed = ({ answers }: ToolCall): boolean =>
+const isConfirmed = ({ answers }: ToolCall): boolean =>
   acceptedContent(answers, 'confirm')?.['confirm'] === true;
 
-function askFirst(extent: Extent, { canAsk, answers, requestId }: ToolCall): Result {
+function requestConfirmation(extent: SendSize, { canAsk, answers, requestId }: ToolCall): Result {
   // A user who did not agree is not asked again.
   if (!canAsk || answers !== undefined) return confirmationNeeded(extent, requestId);
   return inputRequired({
@@ -189,7 +190,7 @@ function confirmation(message: string, title: string): InputRequest {
 }
 
 /** Calls an endpoint. @throws Refused, HttpRefused, and any error of the handler */
-export async function askEndpoint(
+export async function callEndpoint(
   { endpoint, params, query, body }: EndpointCall,
   { services, caller, requestId, acquireHeavySlot: acquireHeavySlot }: ToolCall,
   key: string | null,

@@ -9,7 +9,7 @@ import { errorAnswer, HttpRefused } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import { INTERFACE } from '../domain/ids.ts';
 import { Refused } from '../domain/refusals.ts';
-import type { Extent } from './call.ts';
+import type { SendSize } from './call.ts';
 import { createToolServer, type Session } from './server.ts';
 import { SUBSETS } from './tool.ts';
 import { toolsAt } from './tools.ts';
@@ -18,7 +18,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 // Checks `Host`, and `Origin` if a browser sent one, against DNS rebinding: another site's page must not reach a server on its
 // visitor's network.
-function isMeantForUs({ headers }: Context, { publicUrl, mcpUrl }: Services): boolean {
+function isTrustedHost({ headers }: Context, { publicUrl, mcpUrl }: Services): boolean {
   const { host, origin } = headers;
   const hosts = [publicUrl, mcpUrl].filter((url) => url !== null).map((url) => new URL(url).hostname);
   return isOneOf(hosts, `http://${host ?? ''}`) && (origin === undefined || isOneOf(hosts, origin));
@@ -50,13 +50,13 @@ async function serve(services: Services, context: Context, createServer: CreateS
   context.state.route = context.path;
   // Errors have the form of the current interface, even for a token of the earlier one.
   context.state.requested = INTERFACE;
-  if (!isMeantForUs(context, services))
+  if (!isTrustedHost(context, services))
     return refuse(context, 403, INVALID_REQUEST, 'Host or Origin is not of this service');
   const { caller, tools: rules, refusal } = await identify(services, context, Date.now());
   if (rules === null) throw new HttpRefused({ reason: 'key_invalid' });
   const admitted = services.admission.enter(caller.accountId, context.res);
   const call = {
-    ...{ services, refusal, over: admitted.over, requestId: context.state.requestId },
+    ...{ services, refusal, closedSignal: admitted.closedSignal, requestId: context.state.requestId },
     caller: { ...caller, toolBudget: rules.hasToolBudget },
     confirmAbove: confirmAboveOf(rules, services),
     acquireHeavySlot: () => admitted.acquireHeavySlot(),
@@ -103,7 +103,7 @@ async function answer(
   createServer: CreateServer,
 ): Promise<void> {
   const session: Session = { tools: toolsAt(context.path), call };
-  const { services, requestId, over } = call;
+  const { services, requestId, closedSignal: over } = call;
   const handler = createMcpHandler(({ era }) => createServer(session, era === 'modern'), {
     // Lists do not change while a client is subscribed.
     maxSubscriptions: 1,
@@ -119,7 +119,7 @@ async function answer(
 function confirmAboveOf(
   { toolConfirmRecipients, toolConfirmGrosze }: NonNullable<Authenticated['tools']>,
   { settings }: Services,
-): Extent {
+): SendSize {
   return {
     recipients: Math.min(toolConfirmRecipients ?? Infinity, settings.MCP_CONFIRM_RECIPIENTS),
     costGrosze: Math.min(toolConfirmGrosze ?? Infinity, settings.MCP_CONFIRM_GROSZE),

@@ -13,14 +13,14 @@ import { errorAnswer } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import { listTemplates } from '../api/templates.ts';
 import { Refused } from '../domain/refusals.ts';
-import { askEndpoint, type ToolCall } from './call.ts';
+import { callEndpoint, type ToolCall } from './call.ts';
 import { TEXT_MAX } from './result.ts';
 
 interface ServedResource extends Resource {
   endpoint: Endpoint;
   /** Fields of the response to show; all by default. */
   fields?: readonly string[];
-  beside?: (call: ToolCall) => Record<string, unknown>;
+  extraFields?: (call: ToolCall) => Record<string, unknown>;
 }
 
 export const resources: readonly ServedResource[] = [
@@ -45,7 +45,7 @@ export const resources: readonly ServedResource[] = [
     fields: [
       ...['rate_limit_per_minute', 'credit_limit_grosze', 'mode', 'test_credits', 'send_window', 'scopes'],
     ],
-    beside: ({ confirmAbove: { recipients, costGrosze } }) => ({
+    extraFields: ({ confirmAbove: { recipients, costGrosze } }) => ({
       tool_confirm_recipients: recipients,
       tool_confirm_grosze: costGrosze,
     }),
@@ -70,11 +70,11 @@ const TOO_LONG = `The resource has more than ${TEXT_MAX} characters: the tool th
 export async function readResource(uri: string, call: ToolCall): Promise<ReadResourceResult> {
   const resource = resources.find((known) => known.uri === uri);
   if (resource === undefined) throw new ResourceNotFoundError(uri.slice(0, 200));
-  const { endpoint, fields, beside } = resource;
+  const { endpoint, fields, extraFields: beside } = resource;
   try {
     const question = { endpoint, params: {}, query: {}, body: undefined };
     if (call.refusal !== null) throw new Refused(call.refusal);
-    const { body } = await askEndpoint(question, call, null);
+    const { body } = await callEndpoint(question, call, null);
     const shown = Object.entries(body as object).filter(([name]) => fields?.includes(name) ?? true);
     const text = JSON.stringify({ ...Object.fromEntries(shown), ...beside?.(call) });
     if (text.length > TEXT_MAX) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, TOO_LONG);
@@ -88,7 +88,7 @@ export async function readResource(uri: string, call: ToolCall): Promise<ReadRes
   }
 }
 
-interface Written extends Prompt {
+interface PromptTemplate extends Prompt {
   description: string;
   arguments: { name: string; description: string; required: boolean }[];
   text: (given: Readonly<Record<string, string>>) => string;
@@ -96,7 +96,7 @@ interface Written extends Prompt {
 
 const AGREED = 'Send only after I have agreed to recipients and cost.';
 
-const prompts: readonly Written[] = [
+const prompts: readonly PromptTemplate[] = [
   {
     name: 'campaign',
     title: 'Send a campaign',

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorAnswer, ErrorCode } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
-import type { Extent } from './call.ts';
+import type { SendSize } from './call.ts';
 import type { Tool } from './tool.ts';
 
 const THIRD_PARTY =
@@ -32,7 +32,7 @@ export function failure(error: ErrorAnswer, requestId: string): CallToolResult {
 }
 
 /** Error result of a send that needs confirmation. */
-export function confirmationNeeded(extent: Extent, requestId: string): CallToolResult {
+export function confirmationNeeded(extent: SendSize, requestId: string): CallToolResult {
   return failed({
     error: { code: 'confirmation_needed', message: 'Wysyłka wymaga potwierdzenia.', param: 'confirm' },
     recipients: extent.recipients,
@@ -52,7 +52,7 @@ export function declined(requestId: string): CallToolResult {
 }
 
 /** A send's size as an English sentence. */
-export function describe({ recipients, costGrosze }: Extent): string {
+export function describe({ recipients, costGrosze }: SendSize): string {
   return `It would go to ${recipients} recipient${recipients === 1 ? '' : 's'} and cost ${pln(costGrosze)} net.`;
 }
 

@@ -18,7 +18,7 @@ const INSTRUCTIONS = [
 export interface Session {
   tools: readonly Tool[];
   /** The call without what the protocol provides. */
-  call: Omit<ToolCall, 'signal' | 'canAsk' | 'answers'> & { over: AbortSignal };
+  call: Omit<ToolCall, 'signal' | 'canAsk' | 'answers'> & { closedSignal: AbortSignal };
 }
 
 /** A stateless server for one request, for both generations of the protocol. */
@@ -30,7 +30,7 @@ export function createToolServer({ tools, call }: Session, modern: boolean): Ser
   });
   const callOf = (context: ServerContext): ToolCall => ({
     ...call,
-    signal: AbortSignal.any([call.over, context.mcpReq.signal]),
+    signal: AbortSignal.any([call.closedSignal, context.mcpReq.signal]),
     canAsk: modern && server.getClientCapabilities()?.elicitation !== undefined,
     answers: context.mcpReq.inputResponses,
   });

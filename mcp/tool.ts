@@ -45,11 +45,11 @@ interface Declaration extends Behaviour {
   /** Fields that are optional although the endpoint requires them. */
   optional?: readonly string[];
   /** Arguments beside the endpoint's fields, or instead of them. */
-  own?: z.ZodObject;
+  extraArguments?: z.ZodObject;
   /** Responses contain text of third parties. */
   thirdParty?: boolean;
   /** Maps arguments to the endpoint's input, if not by name. */
-  ask?: (given: Arguments) => EndpointCall;
+  toEndpointCall?: (given: Arguments) => EndpointCall;
   /** Sends: see `mcp/call.ts`. */
   sends?: boolean;
   /** Deletes irrevocably: the field that names the item, and the question to the user. */
@@ -63,7 +63,7 @@ export interface Tool extends Declaration {
   outputSchema: JsonSchema;
   annotations: Record<string, boolean | string>;
   /** Maps arguments to a call of the endpoint. @throws Refused for an unknown or missing argument */
-  ask: (given: Arguments) => EndpointCall;
+  toEndpointCall: (given: Arguments) => EndpointCall;
 }
 
 /** Declares a tool from its endpoint, which provides names, schemas and scope. */
@@ -71,7 +71,7 @@ export function tool(declaration: Declaration): Tool {
   const { endpoint, title } = declaration;
   const inputSchema = inputOf(declaration);
   const known = new Set(Object.keys(inputSchema.properties ?? {}));
-  const ask = declaration.ask ?? ((given: Arguments) => endpointCallOf(endpoint, given));
+  const ask = declaration.toEndpointCall ?? ((given: Arguments) => endpointCallOf(endpoint, given));
   return {
     ...declaration,
     inputSchema,
@@ -83,7 +83,7 @@ export function tool(declaration: Declaration): Tool {
       idempotentHint: declaration.reads === true || declaration.repeatable === true,
       openWorldHint: declaration.reachesOut === true,
     },
-    ask(given) {
+    toEndpointCall(given) {
       const field = Object.keys(given).find((key) => !known.has(key));
       if (field !== undefined) throw new Refused({ reason: 'field_unknown', field }, field);
       const missing = inputSchema.required?.find((key) => given[key] === undefined);
@@ -127,7 +127,13 @@ function namesOf(schema: z.ZodType | undefined): ReadonlySet<string> {
   return new Set(schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
 }
 
-function inputOf({ endpoint, only, own, required = [], optional = [] }: Declaration): JsonSchema {
+function inputOf({
+  endpoint,
+  only,
+  extraArguments: own,
+  required = [],
+  optional = [],
+}: Declaration): JsonSchema {
   const components: Record<string, JsonSchema> = {};
   const write = schemaWriter(components, TOOL_INPUT);
   const merged: JsonSchema = { type: 'object', properties: {}, required: [...required] };

@@ -1,4 +1,4 @@
-import { whyNot } from '../api/http/authentication.ts';
+import { denialReason } from '../api/http/authentication.ts';
 import type { Endpoint } from '../api/http/endpoint.ts';
 import type { Caller } from '../operations/context.ts';
 import { SUBSETS, type Tool } from './tool.ts';
@@ -17,5 +17,5 @@ export function toolsAt(path: string): readonly Tool[] {
 
 /** Whether the key may use a tool or resource; others are not listed. */
 export function mayUse(caller: Caller, { endpoint }: { endpoint: Endpoint }): boolean {
-  return whyNot(endpoint, caller) === null;
+  return denialReason(endpoint, caller) === null;
 }

@@ -41,18 +41,18 @@ export async function cancel({
   const read = () => readMessage(services.sql, caller.accountId, id);
   const before = await read();
   if (before === null) throw new Refused({ reason: 'message_unknown' });
-  if (before.status === 'cancelled') await remindWorkflow(services, id, receivedAt + REMIND_MS);
+  if (before.status === 'cancelled') await resendCancel(services, id, receivedAt + REMIND_MS);
   if (before.status !== 'scheduled') return cancelled(before);
   // The workflow has already ended; restarting it might send the message a second time. Staff have to resolve it.
   if (await hasEndedBefore(services.sql, id)) return cancelled(before);
 
   const message = await readStartable(services.sql, caller.accountId, id);
   const failure =
-    message && (await askToCancel(services, message, `cancel-${requestId}`, receivedAt + CANCEL_MS));
+    message && (await requestCancel(services, message, `cancel-${requestId}`, receivedAt + CANCEL_MS));
   const after = await read();
   // A concurrent cancel that ends the workflow aborts this update, so the stored status decides.
   if (failure && after?.status !== 'cancelled') throw failure;
-  if (failure) await remindWorkflow(services, id, receivedAt + CANCEL_MS + REMIND_AFTER_MS);
+  if (failure) await resendCancel(services, id, receivedAt + CANCEL_MS + REMIND_AFTER_MS);
   return cancelled(after);
 }
 
@@ -62,7 +62,7 @@ function cancelled(message: MessageRow | null): MessageRow {
 }
 
 /** Asks the workflow to cancel. @returns why it did not answer; null if it did (the database has the outcome) */
-async function askToCancel(
+async function requestCancel(
   { temporal }: Services,
   message: StartableMessage,
   updateId: string,
@@ -83,7 +83,7 @@ async function askToCancel(
  * Signals a workflow whose message is already cancelled in the database. The workflow may not know: workers and Temporal crashed together,
  * or the server dropped the workflow task because of a concurrent signal. Otherwise it would end only at the send time.
  */
-async function remindWorkflow({ temporal, log }: Services, id: string, until: number): Promise<void> {
+async function resendCancel({ temporal, log }: Services, id: string, until: number): Promise<void> {
   try {
     await within(until, signalCancel(temporal, id, until));
   } catch (error) {
@@ -107,12 +107,12 @@ export interface StaffCancel {
 
 /** Cancels a scheduled message of any account for staff, up to its send time, and refunds its cost. @throws StaffRefused */
 export const cancelForStaff = recordedAfter('messages cancel', async (services, { id }: { id: string }) => {
-  const data = await cancelToTheLast(services, id);
+  const data = await cancelBySignal(services, id);
   return { data, account: data.accountId, subject: id };
 });
 
 /** Signals a scheduled message's workflow to cancel and waits for the outcome. @throws StaffRefused also if the message was sent anyway */
-export async function cancelToTheLast(services: StaffServices, id: string): Promise<StaffCancel> {
+export async function cancelBySignal(services: StaffServices, id: string): Promise<StaffCancel> {
   const message = await readSubmission(services.sql, id);
   if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
   const { accountId, status } = message;
@@ -143,7 +143,7 @@ async function statusNow({ sql }: StaffServices, id: string): Promise<string> {
 async function signalForStaff(services: StaffServices, accountId: string, id: string): Promise<void> {
   let agreed: boolean;
   try {
-    agreed = await startCancelled(services, accountId, id, Date.now() + SIGNAL_MS);
+    agreed = await signalCancelWithStart(services, accountId, id, Date.now() + SIGNAL_MS);
   } catch (error) {
     const fault = error instanceof Error ? error.message : String(error);
     throw new StaffRefused({ reason: 'cancel_not_signalled', fault }, undefined, error);
@@ -156,7 +156,7 @@ async function signalForStaff(services: StaffServices, accountId: string, id: st
  * @param until epoch milliseconds
  * @returns false if the workflow has already completed
  */
-export async function startCancelled(
+export async function signalCancelWithStart(
   { sql, temporal }: StaffServices,
   accountId: string,
   id: string,

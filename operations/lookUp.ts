@@ -31,7 +31,7 @@ interface LookedUp extends LookupResult {
   cached: boolean;
 }
 
-interface Asking {
+interface LookupRequest {
   services: Services;
   caller: Caller;
   msisdn: string;
@@ -66,7 +66,7 @@ export async function lookUp({
   return await ask({ services, caller, msisdn, costGrosze, route, receivedAt });
 }
 
-async function ask(asking: Asking): Promise<LookedUp> {
+async function ask(asking: LookupRequest): Promise<LookedUp> {
   const { services, caller, msisdn } = asking;
   for (let triesLeft = TRIES - 1; ; triesLeft -= 1) {
     const accepted = await accept(asking);
@@ -90,7 +90,7 @@ async function accept({
   route,
   costGrosze,
   receivedAt,
-}: Asking): Promise<AcceptedLookup | null> {
+}: LookupRequest): Promise<AcceptedLookup | null> {
   const spending = spendingOf(caller, costGrosze);
   const lookup = { id: newId('hlr'), accountId: caller.accountId, msisdn, route, costGrosze, spending };
   try {
@@ -106,7 +106,10 @@ async function accept({
  * Starts or joins the lookup's workflow and waits for its end. On an outage, abandons and refunds a lookup that no workflow has picked up.
  * @returns the stored lookup; `outage` is null if the workflow's end was observed
  */
-async function outcomeOf(asking: Asking, id: string): Promise<{ row: LookupRow; outage: Outage | null }> {
+async function outcomeOf(
+  asking: LookupRequest,
+  id: string,
+): Promise<{ row: LookupRow; outage: Outage | null }> {
   const { services, caller, route, receivedAt } = asking;
   const { sql, temporal, log } = services;
   let outage: Outage | null = null;

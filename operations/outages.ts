@@ -3,7 +3,7 @@ import {
   ServiceError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { QueueTimeoutError, waitFor } from '../concurrency/tasks.ts';
+import { QueueTimeoutError, withTimeout } from '../concurrency/tasks.ts';
 import type { Outage } from '../domain/refusals.ts';
 import { SQLSTATE } from '../db/connection.ts';
 
@@ -53,7 +53,7 @@ export function outageOf(error: unknown): Outage | null {
 
 /** Waits until a deadline, in epoch milliseconds; the work is not cancelled, so it must be harmless afterwards. @throws DeadlineError */
 export async function within<T>(until: number, work: Promise<T>): Promise<T> {
-  return await waitFor(work, until - Date.now(), () => {
+  return await withTimeout(work, until - Date.now(), () => {
     throw new DeadlineError('no answer in time');
   });
 }

@@ -1,4 +1,4 @@
-import { QuotaReachedError, type Spending, type ToolBudgetError } from '../db/accounts/quotas.ts';
+import { QuotaReachedError, type ToolCharge, type ToolBudgetError } from '../db/accounts/quotas.ts';
 import type { QuotaName } from '../domain/money.ts';
 import { Refused } from '../domain/refusals.ts';
 import type { Caller } from './context.ts';
@@ -22,7 +22,7 @@ export async function withinQuota<T>(
 }
 
 /** The charge to the daily budget of an MCP tool key, in grosze net; null if the key has no budget or the request is free. */
-export function spendingOf({ toolBudget, keyId }: Caller, costGrosze: number): Spending | null {
+export function spendingOf({ toolBudget, keyId }: Caller, costGrosze: number): ToolCharge | null {
   return toolBudget && costGrosze > 0 ? { keyId, costGrosze } : null;
 }
 

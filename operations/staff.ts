@@ -37,9 +37,10 @@ interface Done<Data> extends ActRecord {
 export type Recorder = (act: ActRecord) => Promise<void>;
 
 /** Outcome of one action; `carriedOut` is null if it timed out and may still happen. */
-export type Act<Why> = { carriedOut: true | null; record: ActRecord } | { carriedOut: false; why: Why };
+export type ActOutcome<Why> =
+  { carriedOut: true | null; record: ActRecord } | { carriedOut: false; why: Why };
 
-export interface ActedOn<Why> {
+export interface ItemOutcome<Why> {
   id: string;
   carriedOut: boolean | null;
   /** Why not: its own reason, the error that ended the run, or not tried after that. Null if it was or may be carried out. */
@@ -71,9 +72,9 @@ export function recordedAfter<Input, Data>(
   act: (services: StaffServices, input: Input, record: Recorder) => Promise<Done<Data>>,
 ): StaffOperation<Input, Data> {
   return async ({ services, actor, input }) => {
-    const record: Recorder = (one) => recordLate(services.sql, [entryOf(actor, action, one)]);
+    const record: Recorder = (one) => recordWithRetry(services.sql, [entryOf(actor, action, one)]);
     const done = await act(services, input, record);
-    await recordLate(services.sql, entriesOf(actor, action, done));
+    await recordWithRetry(services.sql, entriesOf(actor, action, done));
     return done.data;
   };
 }
@@ -88,10 +89,10 @@ export function recordedAfter<Input, Data>(
 export async function actOnEach<Why>(
   ids: readonly string[],
   record: Recorder,
-  act: (id: string) => Promise<Act<Why>>,
+  act: (id: string) => Promise<ActOutcome<Why>>,
   atOnce = 1,
-): Promise<ActedOn<Why>[]> {
-  const all: ActedOn<Why>[] = [];
+): Promise<ItemOutcome<Why>[]> {
+  const all: ItemOutcome<Why>[] = [];
   for (let next = 0; next < ids.length;) {
     const some = ids.slice(next, next + atOnce);
     next += some.length;
@@ -114,7 +115,7 @@ export async function actOnEach<Why>(
   return all;
 }
 
-function actedOn<Why>(id: string, result: PromiseSettledResult<Act<Why>>): ActedOn<Why> {
+function actedOn<Why>(id: string, result: PromiseSettledResult<ActOutcome<Why>>): ItemOutcome<Why> {
   if (result.status === 'rejected') {
     const error: unknown = result.reason;
     return { id, carriedOut: false, why: error instanceof Error ? error : new Error(String(error)) };
@@ -123,25 +124,27 @@ function actedOn<Why>(id: string, result: PromiseSettledResult<Act<Why>>): Acted
   return { id, carriedOut: one.carriedOut, why: one.carriedOut === false ? one.why : null };
 }
 
-function notTried(id: string): ActedOn<never> {
+function notTried(id: string): ItemOutcome<never> {
   return { id, carriedOut: false, why: 'not_tried' };
 }
 
 /** Audit details of the things not carried out or not known to be: id and reason. */
-export function leftOf(all: readonly ActedOn<{ reason: string }>[]): { id: string; reason: string }[] {
+export function notCarriedOut(
+  all: readonly ItemOutcome<{ reason: string }>[],
+): { id: string; reason: string }[] {
   return all
     .filter(({ carriedOut }) => carriedOut !== true)
     .map(({ id, carriedOut, why }) => ({ id, reason: carriedOut === null ? 'timed_out' : reasonOf(why) }));
 }
 
-function reasonOf(why: ActedOn<{ reason: string }>['why']): string {
+function reasonOf(why: ItemOutcome<{ reason: string }>['why']): string {
   if (why === null || why === 'not_tried') return 'not_tried';
   if (why instanceof StaffRefused) return why.refusal.reason;
   return why instanceof Error ? 'failed' : why.reason;
 }
 
 // The action cannot be undone, so the audit write is retried.
-async function recordLate(sql: Database, entries: readonly AuditEntry[]): Promise<void> {
+async function recordWithRetry(sql: Database, entries: readonly AuditEntry[]): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await transaction(sql, (tx) => writeAll(tx, entries));

@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { cancelOfClosed, closingAccounts, endClosing } from '../db/accounts/accounts.ts';
+import { cancelMessagesOfClosedAccount, closingAccounts, endClosing } from '../db/accounts/accounts.ts';
 import type { Database } from '../db/connection.ts';
 import {
   forgetPaused,
@@ -13,9 +13,9 @@ import { cancelSignal, resumeSignal } from '../workflows/contracts.ts';
 
 // One statement cancels a page, with the account's row locked while it runs.
 const CANCELS_A_PAGE = 500;
-const TAKEN = 50;
-const SIGNALS_AT_ONCE = 10;
-const SIGNAL_PATIENCE_MS = 10_000;
+const BATCH_SIZE = 50;
+const SIGNAL_CONCURRENCY = 10;
+const SIGNAL_TIMEOUT_MS = 10_000;
 
 /** Cancels and refunds the open messages of closed accounts. @throws the first failure, after all accounts were tried */
 export async function cancelForClosedAccounts(sql: Database, stopping: AbortSignal): Promise<void> {
@@ -31,7 +31,7 @@ async function cancelAllOf(sql: Database, account: string, stopping: AbortSignal
   for (const status of ['scheduled', 'queued'] as const) {
     for (let before: string | null = ''; before !== null;) {
       if (stopping.aborted) return;
-      const step = await cancelOfClosed(sql, account, status, before, CANCELS_A_PAGE);
+      const step = await cancelMessagesOfClosedAccount(sql, account, status, before, CANCELS_A_PAGE);
       countEnd('cancelled', step.cancelled);
       before = step.before;
     }
@@ -46,16 +46,16 @@ export async function resumePausedWorkflows(
   stopping: AbortSignal,
 ): Promise<void> {
   while (!stopping.aborted) {
-    const taken = await takePaused(sql, TAKEN);
+    const taken = await takePaused(sql, BATCH_SIZE);
     if (taken.length === 0) return;
-    const of = new Map<Came, string[]>([
+    const of = new Map<SignalResult, string[]>([
       ['signalled', []],
       ['over', []],
       ['failed', []],
     ]);
     const failures: Error[] = [];
-    for (let i = 0; i < taken.length; i += SIGNALS_AT_ONCE) {
-      const some = taken.slice(i, i + SIGNALS_AT_ONCE).map(async (message) => {
+    for (let i = 0; i < taken.length; i += SIGNAL_CONCURRENCY) {
+      const some = taken.slice(i, i + SIGNAL_CONCURRENCY).map(async (message) => {
         try {
           of.get(await signal(client, message))!.push(message.id);
         } catch (error) {
@@ -73,13 +73,13 @@ export async function resumePausedWorkflows(
   }
 }
 
-type Came = 'signalled' | 'over' | 'failed';
+type SignalResult = 'signalled' | 'over' | 'failed';
 
-async function signal(client: Client, { id, status }: PausedMessage): Promise<Came> {
+async function signal(client: Client, { id, status }: PausedMessage): Promise<SignalResult> {
   const open = status === 'scheduled' || status === 'queued';
   const workflow = client.workflow.getHandle(id);
   try {
-    await client.withDeadline(Date.now() + SIGNAL_PATIENCE_MS, () =>
+    await client.withDeadline(Date.now() + SIGNAL_TIMEOUT_MS, () =>
       workflow.signal(open ? resumeSignal : cancelSignal),
     );
     return open ? 'signalled' : 'over';

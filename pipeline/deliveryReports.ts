@@ -1,4 +1,4 @@
-import { oneAtATime } from '../concurrency/gather.ts';
+import { coalesceRuns } from '../concurrency/gather.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { DeliveryReport, LateAnswer } from '../domain/submission.ts';
 import { type Database, type Sql, transaction } from '../db/connection.ts';
@@ -23,9 +23,9 @@ import { lockMessage } from '../db/messages/submissions.ts';
 import { holdUnanswered } from '../db/messages/unanswered.ts';
 import { mergeReport, outcomeOfParts, type ReportState } from '../domain/incoming.ts';
 import { countEnd, countReports, observeDelivered, observeSent } from '../telemetry/messageMetrics.ts';
-import type { Outcomes } from './outcomes.ts';
+import type { OutcomeDispatcher } from './outcomes.ts';
 
-const AT_ONCE = 200;
+const BATCH_SIZE = 200;
 // Reports due later than this are left to the periodic catch-up.
 const SOON_MS = 2_000;
 
@@ -48,21 +48,21 @@ export interface DeliveryReports {
 /** @param onError gets failures after the reports were stored; the next `catchUp` retries them */
 export function createDeliveryReports(
   sql: Database,
-  outcomes: Pick<Outcomes, 'dispatch'>,
+  outcomes: Pick<OutcomeDispatcher, 'dispatch'>,
   onError: (error: unknown) => void,
 ): DeliveryReports {
   // Sessions deliver reports one by one: those that arrive during a run share the next batch.
-  const apply = oneAtATime(async () => {
-    for (let looked = AT_ONCE; looked === AT_ONCE;) {
+  const apply = coalesceRuns(async () => {
+    for (let looked = BATCH_SIZE; looked === BATCH_SIZE;) {
       const applied = await transaction(sql, applyReports);
       for (const moved of applied.moved) measure(moved);
       looked = applied.looked;
-      if (applied.againInMs < SOON_MS) lookAgain(applied.againInMs);
+      if (applied.againInMs < SOON_MS) scheduleCatchUp(applied.againInMs);
     }
   });
   let stopped = false;
   let soon: { at: number; timer: NodeJS.Timeout } | undefined;
-  const lookAgain = (ms: number): void => {
+  const scheduleCatchUp = (ms: number): void => {
     const at = Date.now() + ms;
     if (stopped || (soon !== undefined && soon.at <= at)) return;
     clearTimeout(soon?.timer);
@@ -142,7 +142,7 @@ interface Applied {
 }
 
 async function applyReports(tx: Sql): Promise<Applied> {
-  const { reports, ...seen } = await takeMatchedReports(tx, AT_ONCE);
+  const { reports, ...seen } = await takeMatchedReports(tx, BATCH_SIZE);
   if (reports.length === 0) return { ...seen, moved: [] };
   const messages = await lockReportedMessages(tx, [...new Set(reports.map((report) => report.messageId))]);
 

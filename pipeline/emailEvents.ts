@@ -1,12 +1,19 @@
 import type { Client } from '@temporalio/client';
-import { oneAtATime } from '../concurrency/gather.ts';
-import { type Database, hasSqlState, limitLocks, type Sql, SQLSTATE, transaction } from '../db/connection.ts';
+import { coalesceRuns } from '../concurrency/gather.ts';
+import {
+  type Database,
+  hasSqlState,
+  setLockTimeout,
+  type Sql,
+  SQLSTATE,
+  transaction,
+} from '../db/connection.ts';
 import {
   type AppliedEvent,
   applyEvent,
   dismissEvents,
   type DueEvent,
-  type EventedEmail,
+  type LockedEmail,
   leaseEvents,
   lockEmails,
   postponeEvents,
@@ -34,10 +41,10 @@ export interface EmailEvents {
   catchUp(): Promise<void>;
 }
 
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 const SIGNAL_MS = 10_000;
 // Longer than other transactions lock an e-mail or its account, and short for the events waiting behind.
-const LOCK_MS = 150;
+const LOCK_TIMEOUT_MS = 150;
 
 /** @param onError gets failures after events were stored; the next `catchUp` retries them */
 export function createEmailEvents(
@@ -45,13 +52,13 @@ export function createEmailEvents(
   client: Client,
   onError: (error: unknown) => void,
 ): EmailEvents {
-  const catchUp = oneAtATime(async () => {
-    for (let taken = AT_ONCE; taken === AT_ONCE;) {
-      const due = (await applyUnlessLocked(sql, AT_ONCE)) ?? (await applyEach(sql));
+  const catchUp = coalesceRuns(async () => {
+    for (let taken = BATCH_SIZE; taken === BATCH_SIZE;) {
+      const due = (await applyUnlessLocked(sql, BATCH_SIZE)) ?? (await applyEach(sql));
       taken = due.length;
       for (const { route, kind, emailId, applied } of due)
         if (emailId !== null && !applied) emailEventCounter.inc({ route, kind });
-      await bringToWorkflows(
+      await signalWorkflows(
         sql,
         client,
         due.filter(({ webhookEvent }) => webhookEvent !== null),
@@ -72,7 +79,7 @@ export function createEmailEvents(
 async function applyUnlessLocked(sql: Database, limit: number): Promise<DueEvent[] | null> {
   try {
     return await transaction(sql, async (tx) => {
-      await limitLocks(tx, LOCK_MS);
+      await setLockTimeout(tx, LOCK_TIMEOUT_MS);
       return await applyDue(tx, limit);
     });
   } catch (error) {
@@ -84,15 +91,15 @@ async function applyUnlessLocked(sql: Database, limit: number): Promise<DueEvent
 /** Applies a batch with one transaction per event: a locked e-mail delays its own events only. */
 async function applyEach(sql: Database): Promise<DueEvent[]> {
   const due: DueEvent[] = [];
-  for (let tried = 0; tried < AT_ONCE; tried += 1) {
-    const one = (await applyUnlessLocked(sql, 1)) ?? (await transaction(sql, leaveNext));
+  for (let tried = 0; tried < BATCH_SIZE; tried += 1) {
+    const one = (await applyUnlessLocked(sql, 1)) ?? (await transaction(sql, postponeNext));
     if (one.length === 0) break;
     due.push(...one);
   }
   return due;
 }
 
-async function leaveNext(tx: Sql): Promise<DueEvent[]> {
+async function postponeNext(tx: Sql): Promise<DueEvent[]> {
   const left = await takeDueEvents(tx, 1);
   await leaseEvents(tx, left);
   // Not applied: neither counted nor signalled.
@@ -123,7 +130,7 @@ async function applyDue(tx: Sql, limit: number): Promise<DueEvent[]> {
   return due;
 }
 
-function byAccount(open: readonly DueEvent[], emails: ReadonlyMap<string, EventedEmail>) {
+function byAccount(open: readonly DueEvent[], emails: ReadonlyMap<string, LockedEmail>) {
   return open
     .map((event) => ({ event, email: emails.get(event.emailId!)! }))
     .toSorted((a, b) =>
@@ -134,7 +141,7 @@ function byAccount(open: readonly DueEvent[], emails: ReadonlyMap<string, Evente
 /** Updates `email` in place, for the events that follow. */
 function applicationOf(
   event: DueEvent,
-  email: EventedEmail,
+  email: LockedEmail,
   concerned: readonly ReportedRecipient[],
 ): AppliedEvent {
   const moves = concerned
@@ -154,13 +161,13 @@ function applicationOf(
 }
 
 /** An e-mail that failed or was suppressed has been refunded: no event changes its status. */
-function statusAfter({ status, recipients }: EventedEmail): EmailStatus {
+function statusAfter({ status, recipients }: LockedEmail): EmailStatus {
   if (status === 'failed' || status === 'suppressed') return status;
   return statusOfRecipients(recipients.map(({ state }) => state));
 }
 
 /** Signals each e-mail's workflow; one that has ended runs once more for the events. */
-async function bringToWorkflows(sql: Database, client: Client, due: readonly DueEvent[]): Promise<void> {
+async function signalWorkflows(sql: Database, client: Client, due: readonly DueEvent[]): Promise<void> {
   const byEmail = new Map<string, DueEvent[]>();
   for (const event of due) byEmail.set(event.emailId!, [...(byEmail.get(event.emailId!) ?? []), event]);
   const emails = await startableEmails(sql, [...byEmail.keys()]);

@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { gather, oneAtATime } from '../concurrency/gather.ts';
+import { createBatcher, coalesceRuns } from '../concurrency/gather.ts';
 import { type Database, transaction } from '../db/connection.ts';
 import { forgetOutcomes, type PendingOutcome, takeOutcomes } from '../db/incoming/outcomes.ts';
 import { type MessageOutcome, outcomeUpdate } from '../workflows/contracts.ts';
@@ -8,12 +8,12 @@ import { withIds } from '../telemetry/ids.ts';
 // Includes what the workflow does before it acknowledges the update, e.g. a first webhook attempt.
 const UPDATE_MS = 10_000;
 // As many as a worker has workflow task slots: more would only queue at Temporal.
-const OUTCOMES_MAX = 60;
+const IN_FLIGHT_MAX = 60;
 // Refill in batches: one by one, each outcome would cost a statement.
 const REFILL = 10;
 
 /** Delivers the outcomes stored in the database to their workflows: at least once, and in order for each message. */
-export interface Outcomes {
+export interface OutcomeDispatcher {
   /** Leases pending outcomes and returns once their delivery has begun. Failed deliveries are retried by a later call. */
   dispatch(): Promise<void>;
   /** Leases no more; other workers repeat the deliveries under way. */
@@ -21,18 +21,18 @@ export interface Outcomes {
 }
 
 /** @param notify makes first attempts at webhook events; returns the events left. @param onError gets failures, retried by a later run */
-export function createOutcomes(
+export function createOutcomeDispatcher(
   sql: Database,
   client: Client,
   notify: (events: readonly string[]) => Promise<string[]>,
   onError: (error: unknown) => void,
-): Outcomes {
-  let underWay = 0;
+): OutcomeDispatcher {
+  let inFlight = 0;
   let moreWait = false;
   let stopped = false;
-  const forget = gather<number>((ids) => forgetOutcomes(sql, ids));
+  const forget = createBatcher<number>((ids) => forgetOutcomes(sql, ids));
 
-  async function bring(outcome: PendingOutcome): Promise<void> {
+  async function deliver(outcome: PendingOutcome): Promise<void> {
     try {
       await notifyWorkflow(client, { ...outcome, events: await notify(outcome.events) });
       // After a stop another worker delivers it again, which does no harm.
@@ -42,18 +42,18 @@ export function createOutcomes(
       moreWait = false;
       if (!stopped) onError(error);
     }
-    underWay -= 1;
-    if (moreWait && OUTCOMES_MAX - underWay >= REFILL) await dispatch();
+    inFlight -= 1;
+    if (moreWait && IN_FLIGHT_MAX - inFlight >= REFILL) await dispatch();
   }
 
-  const dispatch = oneAtATime(async () => {
-    const places = OUTCOMES_MAX - underWay;
+  const dispatch = coalesceRuns(async () => {
+    const places = IN_FLIGHT_MAX - inFlight;
     if (places === 0 || stopped) return;
     const taken = await transaction(sql, (tx) => takeOutcomes(tx, places));
     moreWait = taken.length === places;
-    underWay += taken.length;
+    inFlight += taken.length;
     for (const outcome of taken)
-      void withIds({ messageId: outcome.messageId }, () => bring(outcome)).catch(onError);
+      void withIds({ messageId: outcome.messageId }, () => deliver(outcome)).catch(onError);
   });
   return {
     dispatch,

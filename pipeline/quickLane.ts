@@ -6,9 +6,9 @@ import { createCounts } from '../concurrency/semaphore.ts';
  */
 export interface QuickLane {
   /** Takes a slot, with at most `most` of this key. @returns releases it; null if none is free or `key` is not known to be quick */
-  enter(key: string, most?: number): (() => void) | null;
+  tryAcquire(key: string, most?: number): (() => void) | null;
   /** Records how a call of `key` went, whether it was admitted here or not. */
-  learn(key: string, took: Timing): void;
+  record(key: string, took: Timing): void;
 }
 
 interface Timing {
@@ -32,13 +32,13 @@ export function createQuickLane({ quickMs, places, placesEach }: QuickLaneOption
   let insideAll = 0;
 
   return {
-    learn(key, { ms, well }) {
+    record(key, { ms, well }) {
       quick.delete(key);
       if (!well || ms > quickMs) return;
       quick.add(key);
       if (quick.size > KNOWN_MAX) quick.delete(quick.values().next().value!);
     },
-    enter(key, most = placesEach) {
+    tryAcquire(key, most = placesEach) {
       if (!quick.has(key) || insideAll >= places) return null;
       if (inside.of(key) >= Math.min(most, placesEach)) return null;
       inside.add(key);

@@ -46,11 +46,12 @@ export interface ReplyParts {
  */
 export function createReplyParts(sql: Database, waitSeconds = WAIT_SECONDS): ReplyParts {
   return {
-    receive: (route, part) => transaction(sql, (tx) => take(tx, groupOf(route, part), part, waitSeconds)),
+    receive: (route, part) =>
+      transaction(sql, (tx) => receivePart(tx, groupOf(route, part), part, waitSeconds)),
     async flush() {
       for (;;) {
         const groups = await lateGroups(sql, waitSeconds, GROUPS_A_PAGE);
-        for (const group of groups) await transaction(sql, (tx) => takeLate(tx, group, waitSeconds));
+        for (const group of groups) await transaction(sql, (tx) => flushGroup(tx, group, waitSeconds));
         if (groups.length < GROUPS_A_PAGE) break;
       }
       await forgetParts(sql);
@@ -58,23 +59,23 @@ export function createReplyParts(sql: Database, waitSeconds = WAIT_SECONDS): Rep
   };
 }
 
-async function take(tx: Sql, group: PartGroup, part: ReplyPart, waitSeconds: number): Promise<void> {
+async function receivePart(tx: Sql, group: PartGroup, part: ReplyPart, waitSeconds: number): Promise<void> {
   await lockParts(tx, group);
   const waiting = await openParts(tx, group, waitSeconds);
-  const others = isOver(waiting) || waiting.some((one) => contradicts(one, part));
-  if (others) await handOver(tx, group, waiting);
+  const others = isTimedOut(waiting) || waiting.some((one) => contradicts(one, part));
+  if (others) await makeReply(tx, group, waiting);
   await storePart(tx, group, part);
   const now = await openParts(tx, group, waitSeconds);
-  if (now.length >= group.total) await handOver(tx, group, now);
+  if (now.length >= group.total) await makeReply(tx, group, now);
 }
 
-async function takeLate(tx: Sql, group: PartGroup, waitSeconds: number): Promise<void> {
+async function flushGroup(tx: Sql, group: PartGroup, waitSeconds: number): Promise<void> {
   await lockParts(tx, group);
   const waiting = await openParts(tx, group, waitSeconds);
-  if (isOver(waiting)) await handOver(tx, group, waiting);
+  if (isTimedOut(waiting)) await makeReply(tx, group, waiting);
 }
 
-async function handOver(tx: Sql, group: PartGroup, parts: OpenPart[]): Promise<void> {
+async function makeReply(tx: Sql, group: PartGroup, parts: OpenPart[]): Promise<void> {
   await closeParts(tx, group);
   await keepReplies(tx, group.route, [
     {
@@ -92,7 +93,7 @@ function referenceOf(group: PartGroup, parts: OpenPart[]): string {
   return `parts:${createHash('sha256').update(JSON.stringify(named)).digest('hex').slice(0, 32)}`;
 }
 
-function isOver(parts: OpenPart[]): boolean {
+function isTimedOut(parts: OpenPart[]): boolean {
   return parts.length > 0 && parts.every(({ late }) => late);
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { waitFor } from '../concurrency/tasks.ts';
+import { withTimeout } from '../concurrency/tasks.ts';
 import { startableEmails } from '../db/emails/accept.ts';
 import { startableLookups } from '../db/lookups/lookups.ts';
 import type { Database } from '../db/connection.ts';
@@ -107,7 +107,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
     ]),
   );
   // The deadline limits each attempt of the SDK, not its retries.
-  await waitFor(starting, START_MS, () => {
+  await withTimeout(starting, START_MS, () => {
     throw new Error('Temporal did not answer in time');
   });
 }

@@ -138,7 +138,7 @@ function asItWas(snapshot: StatusSnapshot): Partial<MessageRow> {
   };
 }
 
-export interface Notifying {
+export interface WebhookContext {
   sql: Database;
   outgoing: Outgoing;
   secretsKey: Buffer;
@@ -152,7 +152,7 @@ export interface Notifying {
  * Stops at a receiver that is not quick, and makes none while the workflow has earlier events to deliver.
  * @returns the events left to the workflow
  */
-export async function notifyFirst(notifying: Notifying, events: readonly string[]): Promise<string[]> {
+export async function notifyFirst(notifying: WebhookContext, events: readonly string[]): Promise<string[]> {
   for (const [index, id] of events.entries()) {
     try {
       const event = await loadEvent(notifying.sql, id);
@@ -167,15 +167,15 @@ export async function notifyFirst(notifying: Notifying, events: readonly string[
 }
 
 /** Makes only the first attempt, and only if the receiver is known to be quick. @returns milliseconds until the next one; null: none */
-export async function notifyIfQuick(notifying: Notifying, delivery: string): Promise<number | null> {
+export async function notifyIfQuick(notifying: WebhookContext, delivery: string): Promise<number | null> {
   return await firstAttempt(notifying, await loadEvent(notifying.sql, delivery));
 }
 
-async function firstAttempt(notifying: Notifying, event: WebhookEvent | null): Promise<number | null> {
+async function firstAttempt(notifying: WebhookContext, event: WebhookEvent | null): Promise<number | null> {
   if (event?.state !== 'pending') return null;
-  nameInLogs(event);
+  addEventIds(event);
   if (event.attempts > 0) return pauseAfter(event, event.attempts);
-  const leave = event.url && event.secret ? notifying.quick.enter(originOf(event.url)) : null;
+  const leave = event.url && event.secret ? notifying.quick.tryAcquire(originOf(event.url)) : null;
   if (leave === null) return 0;
   try {
     const { state, nextInMs } = await attempt(notifying, event);
@@ -186,7 +186,7 @@ async function firstAttempt(notifying: Notifying, event: WebhookEvent | null): P
 }
 
 /** Adds an event's ids to the log lines of this activity. */
-export function nameInLogs({ accountId, subjectKind, subjectId }: WebhookEvent): void {
+export function addEventIds({ accountId, subjectKind, subjectId }: WebhookEvent): void {
   addIds({ accountId, ...(subjectKind === 'message' ? { messageId: subjectId } : {}) });
 }
 
@@ -208,7 +208,7 @@ interface Attempted {
 }
 
 /** Makes and logs the next attempt of a pending delivery. With no attempts left, or no webhook any more, the delivery is exhausted. */
-export async function attempt(notifying: Notifying, event: WebhookEvent): Promise<Attempted> {
+export async function attempt(notifying: WebhookContext, event: WebhookEvent): Promise<Attempted> {
   const { sql, quick } = notifying;
   const { url, secret, attempts } = event;
   if (!url || !secret || attempts >= attemptsOf(event.type)) {
@@ -221,7 +221,7 @@ export async function attempt(notifying: Notifying, event: WebhookEvent): Promis
   await logAttempt(sql, event, { url, ...result }, state);
   observeAttempt(result.statusCode, result.durationMs);
   if (state !== 'pending') countEnd(event, state);
-  quick.learn(originOf(url), { ms: result.durationMs, well: delivered });
+  quick.record(originOf(url), { ms: result.durationMs, well: delivered });
   return { state, nextInMs: pauseAfter(event, attempts + 1), statusCode: result.statusCode };
 }
 
@@ -231,7 +231,7 @@ function countEnd({ round }: WebhookEvent, state: Ended): void {
 }
 
 async function post(
-  { sql, outgoing, secretsKey, shortUrl }: Notifying,
+  { sql, outgoing, secretsKey, shortUrl }: WebhookContext,
   event: WebhookEvent,
   url: string,
 ): Promise<Delivery & { delivered: boolean }> {

@@ -6,14 +6,14 @@ import { providerKinds } from './registry.ts';
 export async function createProvider(
   kind: string,
   plan: RoutePlan<unknown, unknown>,
-  around: ProviderContext,
+  context: ProviderContext,
 ): Promise<Provider> {
   const known = providerKinds.named(kind);
   if (known === undefined) return closedProvider(plan.name, `this release does not know the kind ${kind}`);
   try {
-    return await known.open(plan, around);
+    return await known.open(plan, context);
   } catch (error) {
-    around.onError(error);
+    context.onError(error);
     return closedProvider(plan.name, 'its settings or credentials cannot be used');
   }
 }

@@ -101,21 +101,21 @@ export function suspectOf(
 }
 
 /** The e-mail side of a provider. */
-export interface EmailGate {
+export interface EmailProvider {
   /** Milliseconds for which the provider deduplicates retries by key. 0: it has no keys; an unanswered e-mail is never repeated. */
-  readonly settlesForMs: number;
+  readonly idempotencyWindowMs: number;
   /** The provider account that knows the keys: e-mails first submitted to another one are not repeated. Absent: only one account. */
   readonly keyScope?: string;
-  readonly answersWithinMs: number;
+  readonly answerTimeoutMs: number;
   /** An event reports that an e-mail is `sent`; absent: the answer to the submit does. */
   readonly reportsSent?: true;
   /**
-   * Submits one e-mail. Answers at the latest with `unanswered`, and never throws for what a provider does. Calls `leave` when the e-mail
+   * Submits one e-mail. Answers at the latest with `unanswered`, and never throws for what a provider does. Calls `beforeSubmit` when the e-mail
    * could be sent now, and sends it right afterwards.
-   * @param leave waits for the rate limit and records that the e-mail is on its way; false: it must not be sent. Its rejection is rethrown;
+   * @param beforeSubmit waits for the rate limit and records that the e-mail is on its way; false: it must not be sent. Its rejection is rethrown;
    *   nothing was sent then.
    */
-  submit(email: SubmitEmail, leave: () => Promise<boolean>): Promise<EmailAnswer | NotSubmitted>;
+  submit(email: SubmitEmail, beforeSubmit: () => Promise<boolean>): Promise<EmailAnswer | NotSubmitted>;
 }
 
 export interface ProviderDomain {
@@ -156,15 +156,15 @@ export interface EmailCallback<Credentials> {
 }
 
 /** Waits until the route's rate limit allows one more request. */
-export type Turn = () => Promise<void>;
+export type AwaitRateLimit = () => Promise<void>;
 
 interface ProviderSuppressions<Settings, Credentials> {
-  /** Removes an address, if listed; awaits `turn` before each request, as e-mails share the rate limit. Null, or a problem for staff. */
+  /** Removes an address, if listed; awaits `awaitRateLimit` before each request, as e-mails share the rate limit. Null, or a problem for staff. */
   remove: (
     settings: Settings,
     credentials: Credentials,
     address: string,
-    turn: Turn,
+    awaitRateLimit: AwaitRateLimit,
   ) => Promise<string | null>;
 }
 

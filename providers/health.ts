@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProviderHandlers, ProviderState } from './provider.ts';
-import { createRunning } from '../concurrency/tasks.ts';
+import { createTaskTracker } from '../concurrency/tasks.ts';
 import type { LateAnswer } from '../domain/submission.ts';
 
 // After this many consecutive failures nothing is submitted until a probe succeeds.
-const FAILURES_IN_ROW = 3;
+const MAX_CONSECUTIVE_FAILURES = 3;
 // With more failing ids than this, every failure counts: the provider is at fault, not single e-mails.
 const BLAMED_MAX = 100;
 const PROBE_FIRST_MS = 1_000;
@@ -33,7 +33,7 @@ export function createHealth(
   let probing: Promise<void> | null = null;
   let started = false;
   let works = false;
-  let inRow = 0;
+  let consecutiveFailures = 0;
   const blamed = new Set<string>();
   let failures = 0;
   let last: { text: string; at: Date } | null = null;
@@ -42,14 +42,14 @@ export function createHealth(
     failures += 1;
     last = { text, at: new Date() };
   };
-  const untilWorking = async () => {
+  const probeUntilUp = async () => {
     for (let pause = PROBE_FIRST_MS; !stopping.signal.aborted;) {
       const problem = await probe(stopping.signal, last?.text ?? null);
       if (stopping.signal.aborted) return;
       if (problem === null) {
         works = true;
         // One more failure is enough to stop again: a probe proves less than a message.
-        inRow = Math.min(inRow, FAILURES_IN_ROW - 1);
+        consecutiveFailures = Math.min(consecutiveFailures, MAX_CONSECUTIVE_FAILURES - 1);
         return;
       }
       note(problem);
@@ -59,7 +59,7 @@ export function createHealth(
   };
   const beginProbing = () => {
     if (!started || probing !== null || stopping.signal.aborted) return;
-    probing = untilWorking().finally(() => {
+    probing = probeUntilUp().finally(() => {
       probing = null;
     });
   };
@@ -69,15 +69,15 @@ export function createHealth(
     failures: () => failures,
     lastError: () => last,
     succeeded() {
-      inRow = 0;
+      consecutiveFailures = 0;
       blamed.clear();
     },
     failed(text, certain = false, about = null) {
       note(text);
       if (about !== null && blamed.has(about)) return;
       if (about !== null && blamed.size < BLAMED_MAX) blamed.add(about);
-      inRow = certain ? FAILURES_IN_ROW : inRow + 1;
-      if (inRow < FAILURES_IN_ROW) return;
+      consecutiveFailures = certain ? MAX_CONSECUTIVE_FAILURES : consecutiveFailures + 1;
+      if (consecutiveFailures < MAX_CONSECUTIVE_FAILURES) return;
       works = false;
       beginProbing();
     },
@@ -93,11 +93,11 @@ export function createHealth(
   };
 }
 
-/** State of a provider without sessions. @param inWords describes an error code for staff */
+/** State of a provider without sessions. @param describeCode describes an error code for staff */
 export function stateBy(
   health: Health,
   load: Pick<ProviderState, 'window' | 'inFlight'>,
-  inWords: (code: string) => string,
+  describeCode: (code: string) => string,
 ): ProviderState {
   const last = health.lastError();
   return {
@@ -106,22 +106,22 @@ export function stateBy(
     sessionsWanted: 1,
     ...load,
     failures: health.failures(),
-    lastError: last === null ? null : inWords(last.text),
+    lastError: last === null ? null : describeCode(last.text),
     lastErrorAt: last?.at ?? null,
   };
 }
 
-const TRY_AGAIN_MS = [500, 2_000, 5_000, 15_000, 60_000];
+const RETRY_DELAYS_MS = [500, 2_000, 5_000, 15_000, 60_000];
 
 /** Stores answers that arrive after the timeout. Providers do not repeat them, so storing is retried. */
 export function createLateAnswers(onError: (error: unknown) => void) {
   const stopping = new AbortController();
-  const storing = createRunning();
+  const storing = createTaskTracker();
   let handlers: ProviderHandlers | undefined;
 
   const store = async (reference: string, answer: LateAnswer): Promise<void> => {
     const arrivedAt = performance.now();
-    for (const pause of [...TRY_AGAIN_MS, null]) {
+    for (const pause of [...RETRY_DELAYS_MS, null]) {
       try {
         await handlers?.onLateAnswer(reference, answer, arrivedAt);
         return;

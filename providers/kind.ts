@@ -6,7 +6,7 @@ import type { SimulatorStore } from './simulator/provider.ts';
 import type { Channel } from '../domain/channelDeclaration.ts';
 import type { RouteTraffic, RouteTraits } from '../domain/routing.ts';
 import type { Callbacks } from './callbacks.ts';
-import type { EmailGate, EmailKind } from './email.ts';
+import type { EmailProvider, EmailKind } from './email.ts';
 import type { Provider } from './provider.ts';
 
 /** How the value of a command-line option is parsed; invalid values are refused before the kind sees them. */
@@ -88,7 +88,7 @@ interface KindDeclaration<Settings extends Record<string, unknown>, Credentials>
   secret?: SecretFields;
   callbacks?: Callbacks<Settings, Credentials>;
   /** It is inactive until `start`. */
-  open(plan: RoutePlan<Settings, Credentials>, around: ProviderContext): Promise<Provider>;
+  open(plan: RoutePlan<Settings, Credentials>, context: ProviderContext): Promise<Provider>;
   /** Tests the connection from this process; sends no message. */
   test: (settings: Settings, credentials: Credentials) => Promise<RouteTest>;
   /** Null when the provider does not say. Absent: not supported. */
@@ -108,7 +108,7 @@ export interface ProviderKind {
   readonly callbacks: Callbacks<unknown, unknown> | null;
   /** Null: it carries no e-mail. */
   readonly email: EmailKind<unknown, unknown> | null;
-  open(plan: RoutePlan<unknown, unknown>, around: ProviderContext): Promise<Provider>;
+  open(plan: RoutePlan<unknown, unknown>, context: ProviderContext): Promise<Provider>;
   test(settings: unknown, credentials: unknown): Promise<RouteTest>;
   readonly balance?: (settings: unknown, credentials: unknown) => Promise<ProviderBalance | null>;
 }
@@ -140,12 +140,12 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
             guard: (stored, secrets) => callbacks.guard(settings.parse(stored), credentials.parse(secrets)),
             calls: callbacks.calls,
           },
-    async open(plan, around) {
+    async open(plan, context) {
       const read = {
         settings: settings.parse(plan.settings),
         credentials: credentials.parse(plan.credentials),
       };
-      return declared.open({ name: plan.name, ...read }, around);
+      return declared.open({ name: plan.name, ...read }, context);
     },
     test: parsed(declared.test),
     ...(declared.balance && { balance: parsed(declared.balance) }),
@@ -190,7 +190,7 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
 /** A provider that carries only e-mail. @param rest everything besides submitting */
 export function emailOnly(
   name: string,
-  email: EmailGate,
+  email: EmailProvider,
   rest: Pick<Provider, 'start' | 'state' | 'stop'>,
 ): Provider {
   return {

@@ -7,7 +7,7 @@ import type {
   SubmitAnswer,
   SubmitPart,
 } from '../domain/submission.ts';
-import type { EmailGate } from './email.ts';
+import type { EmailProvider } from './email.ts';
 
 export interface NotSubmitted {
   kind: 'withheld';
@@ -46,14 +46,14 @@ export interface Provider {
   readonly takesWhole: boolean;
   /**
    * Submits one part, or one whole message. Answers at the latest with `unanswered`, and never throws for what an SMSC does. Waits for an
-   * open session with a free slot in its window, calls `leave`, then writes immediately.
-   * @param leave waits for the rate limit and records that the part is on its way; false: it must not be sent. Its rejection is rethrown;
+   * open session with a free slot in its window, calls `beforeSubmit`, then writes immediately.
+   * @param beforeSubmit waits for the rate limit and records that the part is on its way; false: it must not be sent. Its rejection is rethrown;
    *   nothing was written then.
    */
-  submit(part: SubmitPart, leave: () => Promise<boolean>): Promise<SubmitAnswer | NotSubmitted>;
+  submit(part: SubmitPart, beforeSubmit: () => Promise<boolean>): Promise<SubmitAnswer | NotSubmitted>;
   /** Looks up a number (E.164 with plus), once; `timed_out` after `LOOKUP_TIMEOUT_MS`, `failed` if not supported. Never throws. */
   lookup(msisdn: string): Promise<LookupAnswer>;
-  readonly email?: EmailGate;
+  readonly email?: EmailProvider;
   /** Does not wait for sessions to open. */
   start(handlers: ProviderHandlers): Promise<void>;
   state(): ProviderState;

@@ -7,7 +7,7 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import { waitFor } from '../concurrency/tasks.ts';
+import { withTimeout } from '../concurrency/tasks.ts';
 import { setTracing } from './tracing.ts';
 
 // A collector that is away must not hold up the end of a process.
@@ -41,7 +41,7 @@ export function openTelemetry(
   return {
     async stop() {
       const stopping = provider.shutdown().catch(() => undefined);
-      await waitFor(stopping, STOP_MS, () => undefined);
+      await withTimeout(stopping, STOP_MS, () => undefined);
       setTracing(false);
       for (const api of [trace, context, propagation, diag]) api.disable();
     },

@@ -2,11 +2,11 @@ import type { Routing } from '../domain/routing.ts';
 import { cachedRouting } from '../db/routes/routes.ts';
 import { createEmailEvents, type EmailEvents } from '../pipeline/emailEvents.ts';
 import { createDeliveryReports, type DeliveryReports } from '../pipeline/deliveryReports.ts';
-import { createOutcomes, type Outcomes } from '../pipeline/outcomes.ts';
+import { createOutcomeDispatcher, type OutcomeDispatcher } from '../pipeline/outcomes.ts';
 import { createOutgoing } from '../pipeline/outgoingHttp.ts';
 import { createQuickLane } from '../pipeline/quickLane.ts';
 import { createReplyParts, type ReplyParts } from '../pipeline/replies.ts';
-import { type Notifying, notifyFirst } from '../pipeline/webhookAttempts.ts';
+import { type WebhookContext, notifyFirst } from '../pipeline/webhookAttempts.ts';
 import { providerKinds } from '../providers/registry.ts';
 import { isTracing } from '../telemetry/tracing.ts';
 import type { Servers, WorkerOptions } from './servers.ts';
@@ -21,8 +21,8 @@ const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
 
 /** What a worker process runs besides Temporal workers. */
 export interface Pipeline {
-  notifying: Notifying;
-  outcomes: Outcomes;
+  notifying: WebhookContext;
+  outcomes: OutcomeDispatcher;
   reports: DeliveryReports;
   replyParts: ReplyParts;
   emailEvents: EmailEvents;
@@ -49,7 +49,7 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
   // The trace is known to the workflow only: with tracing on, it makes all attempts itself.
   const notify = async (events: readonly string[]) =>
     isTracing() ? [...events] : await notifyFirst(notifying, events);
-  const outcomes = createOutcomes(sql, client, notify, onReportError);
+  const outcomes = createOutcomeDispatcher(sql, client, notify, onReportError);
   return {
     ...{ notifying, outcomes, onReportError, onReplyError, onEmailError },
     emailEvents: createEmailEvents(sql, client, onEmailError),

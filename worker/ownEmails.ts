@@ -4,7 +4,7 @@ import {
   endOwnEmail,
   noteAccepted,
   noteRefused,
-  readStatementMatter,
+  readStatementEmailContent,
   takeDueOwnEmail,
 } from '../db/emails/ownEmails.ts';
 import { closeFindings, reportFinding } from '../db/maintenance/findings.ts';
@@ -70,7 +70,7 @@ async function ownEmailOf(
   { sql }: OwnEmailServices,
   { kind, subject }: DueOwnEmail,
 ): Promise<Omit<OwnEmail, 'idx'> | Needless> {
-  const matter = await readStatementMatter(sql, subject);
+  const matter = await readStatementEmailContent(sql, subject);
   if (matter === undefined) return 'gone';
   if (matter.contactEmail === null) return 'no_address';
   if (kind === 'reminder' && matter.paidAt !== null) return 'paid';

@@ -1,13 +1,13 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { emailActivities } from '../activities/email.ts';
-import type { HandingOver } from '../activities/email/handOver.ts';
+import type { HandOverContext } from '../activities/email/handOver.ts';
 import { lookupActivities } from '../activities/lookup.ts';
-import { createRetryPace } from '../concurrency/retryPace.ts';
+import { createRetryThrottle } from '../concurrency/retryPace.ts';
 import { createFairSemaphore } from '../concurrency/semaphore.ts';
 import { createPacer } from '../db/routes/pacing.ts';
 import type { QuickLane } from '../pipeline/quickLane.ts';
-import { type RouteAtHand, submissionActivities } from '../activities/submission.ts';
-import type { Submitting } from '../activities/submission/storing.ts';
+import { type LocalRoute, submissionActivities } from '../activities/submission.ts';
+import type { SubmitContext } from '../activities/submission/storing.ts';
 import type { Provider } from '../providers/provider.ts';
 import { NO_SESSION, type SubmitAnswer, type Suspect } from '../domain/submission.ts';
 import type { Route, SeenRoute } from '../db/routes/routes.ts';
@@ -25,7 +25,7 @@ const LOOKUPS_MIN = 4;
 const LOOKUPS_MAX = 40;
 
 export interface RouteTasks {
-  atHand: RouteAtHand;
+  atHand: LocalRoute;
   /** Stops polling and waits for running tasks. */
   stop(): Promise<void>;
 }
@@ -39,8 +39,8 @@ export function shouldTakeTasks(route: Route, provider: Provider, routing: Routi
 }
 
 interface RouteWork {
-  submitting: Omit<Submitting, 'pacer' | 'retries'>;
-  mail: Pick<HandingOver, 'secretsKey' | 'shortUrl' | 'emailEvents'>;
+  submitting: Omit<SubmitContext, 'pacer' | 'retries'>;
+  mail: Pick<HandOverContext, 'secretsKey' | 'shortUrl' | 'emailEvents'>;
 }
 
 /** @param options of the Temporal workers, without queues and activities. @param onBroken a worker failed: the process cannot go on */
@@ -57,16 +57,16 @@ export async function takeRouteTasks(
   const submittingHere = {
     ...submitting,
     pacer,
-    retries: createRetryPace(),
+    retries: createRetryThrottle(),
     onAnswer(answer: SubmitAnswer, ms: number, suspect?: Suspect) {
       // Answers to old submits say nothing about the sessions opened next.
       if (!stopping)
-        quick.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
+        quick.record(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
       submitting.onAnswer(answer, ms, suspect);
     },
   };
   const lookups = lookupActivities(sql, provider);
-  const tasks = atOnce(route, provider);
+  const tasks = submitConcurrency(route, provider);
   // A slow recipient's server may take minutes for an e-mail: one account never occupies all tasks.
   const places = createFairSemaphore(tasks, tasks - 1);
   const workers = await createAll([
@@ -86,7 +86,7 @@ export async function takeRouteTasks(
           {
             ...options,
             taskQueue: lookupQueue(route.name),
-            maxConcurrentActivityTaskExecutions: lookupsAtOnce(provider),
+            maxConcurrentActivityTaskExecutions: lookupConcurrency(provider),
             activities: lookups,
           },
         ]
@@ -100,15 +100,15 @@ export async function takeRouteTasks(
   return {
     atHand: {
       submitting: submittingHere,
-      enter() {
+      tryAcquire() {
         const { takesSubmits, inFlight, window } = provider.state();
         if (!takesSubmits || inFlight >= window || !pacer.free()) return null;
-        return quick.enter(route.name, window);
+        return quick.tryAcquire(route.name, window);
       },
     },
     async stop() {
       stopping = true;
-      quick.learn(route.name, { ms: 0, well: false });
+      quick.record(route.name, { ms: 0, well: false });
       pacer.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.all(runs);
@@ -130,12 +130,12 @@ function looksUp({ kind }: Route): boolean {
   return providerKinds.named(kind)?.traits.carries.includes('hlr') === true;
 }
 
-function lookupsAtOnce(provider: Provider): number {
+function lookupConcurrency(provider: Provider): number {
   return Math.min(Math.max(provider.state().window, LOOKUPS_MIN), LOOKUPS_MAX);
 }
 
 // Twice the window: submits also store before and after, so about two tasks keep one window slot busy.
-function atOnce({ ratePerSecond }: Route, provider: Provider): number {
+function submitConcurrency({ ratePerSecond }: Route, provider: Provider): number {
   const byWindow = Math.max(2 * provider.state().window, SUBMITS_MIN);
   const byRate =
     ratePerSecond === null ? SUBMITS_MAX : Math.max(Math.ceil(ratePerSecond * AHEAD_SECONDS), SUBMITS_MIN);

@@ -2,8 +2,8 @@ import type { WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { RouteAtHand } from '../activities/submission.ts';
-import type { Submitting } from '../activities/submission/storing.ts';
+import type { LocalRoute } from '../activities/submission.ts';
+import type { SubmitContext } from '../activities/submission/storing.ts';
 import type { Database } from '../db/connection.ts';
 import {
   forgetWorker,
@@ -44,7 +44,7 @@ interface RunningRoute {
   /** Starts or stops polling, by the state of all routes. */
   follow(routing: Routing): void;
   seen(): SeenRoute;
-  atHand(): RouteAtHand | undefined;
+  atHand(): LocalRoute | undefined;
   stop(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions
   let stopped = false;
   const health = createRouteHealth();
   let open = false;
-  const onAnswer: Submitting['onAnswer'] = (answer, _ms, suspect) => health.onAnswer(answer, suspect);
+  const onAnswer: SubmitContext['onAnswer'] = (answer, _ms, suspect) => health.onAnswer(answer, suspect);
   const runExclusive = (work: () => Promise<void>): void => {
     busy = work()
       .catch((error: unknown) =>
@@ -114,7 +114,7 @@ async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions
 
 function takeTasks(
   route: Route,
-  submits: Pick<Submitting, 'provider' | 'onAnswer'>,
+  submits: Pick<SubmitContext, 'provider' | 'onAnswer'>,
   quick: QuickLane,
   options: RoutesOptions,
 ): Promise<RouteTasks> {
@@ -153,7 +153,7 @@ async function openProvider(route: Route, options: RoutesOptions): Promise<Provi
 }
 
 interface Routes {
-  atHand(name: string): RouteAtHand | undefined;
+  atHand(name: string): LocalRoute | undefined;
   stop(): Promise<void>;
 }
 
@@ -171,7 +171,7 @@ export async function runRoutes(options: RoutesOptions): Promise<Routes> {
 
   const onError = (error: unknown): void => log.error({ err: error }, 'failed to refresh routes; will retry');
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     const routes = await readRoutes(sql);
     for (const route of routes) {
       const known = running.get(route.name);
@@ -194,8 +194,8 @@ export async function runRoutes(options: RoutesOptions): Promise<Routes> {
     for (const route of running.values()) route.follow(routing);
   }
 
-  await look();
-  const looking = repeat(LOOK_MS, look, onError);
+  await refresh();
+  const looking = repeat(LOOK_MS, refresh, onError);
   return {
     atHand: (name) => running.get(name)?.atHand(),
     async stop() {

@@ -33,7 +33,7 @@ const local = proxyLocalActivities<
 // Opens and clicks are unlimited.
 const EVENTS_OF_HISTORY = 4_000;
 // Late events come in twos and threes.
-const LATE_PATIENCE_MS = 1_000;
+const LATE_EVENTS_WAIT_MS = 1_000;
 
 interface State {
   id: string;
@@ -147,6 +147,6 @@ async function end(state: State): Promise<string> {
 async function deliverLate({ events }: State): Promise<string> {
   setCurrentDetails('Delivers events that came late.');
   do await deliverEvents(events.splice(0));
-  while (await condition(() => events.length > 0, LATE_PATIENCE_MS));
+  while (await condition(() => events.length > 0, LATE_EVENTS_WAIT_MS));
   return 'delivered late events';
 }

@@ -26,7 +26,7 @@ import {
   show,
   submitInTask,
   registerHandlers,
-  takeRoute,
+  setRoute,
   until,
   within,
 } from './messageState.ts';
@@ -110,7 +110,7 @@ async function release(state: MessageState): Promise<SubmissionOutcome | null> {
     const released = await local.release(state.id);
     if (released.cancelled) return { status: 'cancelled', events: [] };
     if (!released.paused) {
-      takeRoute(state, released.route ?? state.route);
+      setRoute(state, released.route ?? state.route);
       return null;
     }
     const over = await pause(state, seen);
@@ -130,7 +130,7 @@ async function queued(state: MessageState): Promise<SubmissionOutcome> {
       if (over !== null) return over;
     } else if (outcome.status === 'moved') {
       state.moves += 1;
-      takeRoute(state, outcome.route);
+      setRoute(state, outcome.route);
     } else return outcome;
   }
 }
@@ -187,7 +187,7 @@ async function submitHere(state: MessageState): Promise<Submitted | null> {
 // Most reports arrive sooner: the search attribute is for messages that wait longer.
 const SHOW_SENT_AFTER_MS = 60_000;
 
-const OUTCOME_PATIENCE_MS = 60_000;
+const OUTCOME_TIMEOUT_MS = 60_000;
 
 // Back-off for an SMSC that rejects the same message late again and again.
 const HELD_REST_MS = 1_000;
@@ -246,7 +246,7 @@ async function nextOutcome(
 
 /** False: the outcome arrived before the moment that Temporal was restored to, and is not repeated. */
 async function outcomeOnItsWay({ outcomes }: MessageState): Promise<boolean> {
-  return await condition(() => outcomes.length > 0, OUTCOME_PATIENCE_MS);
+  return await condition(() => outcomes.length > 0, OUTCOME_TIMEOUT_MS);
 }
 
 async function outcomeWithin({ input, outcomes }: MessageState, ms: number): Promise<boolean> {

@@ -89,7 +89,7 @@ export function show(state: MessageState, status: string): void {
 }
 
 /** Sets the route, also in the search attributes. */
-export function takeRoute(state: MessageState, next: string): void {
+export function setRoute(state: MessageState, next: string): void {
   if (next === state.route) return;
   state.route = next;
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.route, value: next }]);
@@ -107,15 +107,15 @@ export async function within(ms: number, summary: string, came: () => boolean): 
 
 /** Registers all signal and update handlers of the `message` workflow. */
 export function registerHandlers(state: MessageState): void {
-  takeCancels(state);
+  handleCancels(state);
   setHandler(resumeSignal, () => void (state.wakeCount += 1), {
     description: 'The account is active again: a paused message goes on.',
   });
-  takeOutcomes(state);
-  takeDecisions(state);
+  handleOutcomes(state);
+  handleDecisions(state);
 }
 
-function takeCancels(state: MessageState): void {
+function handleCancels(state: MessageState): void {
   const { sendAt } = state.input;
   setHandler(
     cancelUpdate,
@@ -143,7 +143,7 @@ function takeCancels(state: MessageState): void {
   CancellationScope.current().cancelRequested.catch(cancel);
 }
 
-function takeOutcomes(state: MessageState): void {
+function handleOutcomes(state: MessageState): void {
   const take = (outcome: MessageOutcome): void => {
     state.outcomes.push(outcome);
     state.wakeCount += 1;
@@ -151,7 +151,7 @@ function takeOutcomes(state: MessageState): void {
   setHandler(outcomeUpdate, take, { description: 'What the delivery reports of all parts come to.' });
 }
 
-function takeDecisions(state: MessageState): void {
+function handleDecisions(state: MessageState): void {
   const { id, outcomes } = state;
   // During a submit other parts may be unanswered: the database decides.
   const validator = (): void => {

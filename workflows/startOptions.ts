@@ -18,10 +18,10 @@ const ONCE = {
 } as const;
 
 // No caller waits: a server under load had better finish late than restart the task again and again.
-const PATIENT = { workflowTaskTimeout: '10s' } as const;
+const NO_CALLER = { workflowTaskTimeout: '10s' } as const;
 
 // A terminated or failed workflow may be started again: all steps are safe to repeat.
-const AGAIN = { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' } as const;
+const RESTART = { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' } as const;
 
 const CHANNEL_NAMES = { sms: 'SMS', mms: 'MMS', vms: 'Call' } as const;
 
@@ -31,7 +31,7 @@ export function messageStart(message: StartableMessage) {
   const input: MessageInput = { accountId, requestId, route, sendAt, giveUpAt, priority };
   return {
     ...ONCE,
-    ...PATIENT,
+    ...NO_CALLER,
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [input] as [MessageInput],
@@ -49,19 +49,19 @@ export function messageStart(message: StartableMessage) {
 
 /** Start options for a lost `message` workflow: never charges twice, never submits parts that an SMSC may have. */
 export function messageRestart(message: StartableMessage) {
-  return { ...messageStart(message), ...AGAIN };
+  return { ...messageStart(message), ...RESTART };
 }
 
 /** Allows a completed workflow to run again after Temporal or the database was restored. Such a run does only what is still open. */
 export const TO_REPEAT = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
 
 // For workflows that only do what the database has as open.
-const WHENEVER = { ...ONCE, ...TO_REPEAT } as const;
+const REPEATABLE = { ...ONCE, ...TO_REPEAT } as const;
 
 /** Start options of the `inbound` workflow. @param id the reply's (`in_…`) */
 export function inboundStart(id: string) {
   return {
-    ...WHENEVER,
+    ...REPEATABLE,
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [] as [],
@@ -73,7 +73,7 @@ export function inboundStart(id: string) {
 /** Start options of the `notify` workflow. @param id a webhook event's (`evt_…`) */
 export function notifyStart({ id, accountId }: { id: string; accountId: string }) {
   return {
-    ...WHENEVER,
+    ...REPEATABLE,
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [] as [],
@@ -103,7 +103,7 @@ export function lookupStart({ id, accountId, route }: StartableLookup) {
 /** Start options of the `resend` workflow. @param id the event's with the round (`evt_…-1`) */
 export function resendStart({ id, accountId }: { id: string; accountId: string }) {
   return {
-    ...WHENEVER,
+    ...REPEATABLE,
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [] as [],
@@ -123,7 +123,7 @@ export function emailStart({ id, ...email }: StartableEmail) {
   const { accountId, requestId, route } = email;
   return {
     ...ONCE,
-    ...PATIENT,
+    ...NO_CALLER,
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [email] as [EmailInput],
@@ -140,7 +140,7 @@ export function emailStart({ id, ...email }: StartableEmail) {
 
 /** Start options for a lost `email` workflow. What a provider may have is not handed over again. */
 export function emailRestart(email: StartableEmail) {
-  return { ...emailStart(email), ...AGAIN };
+  return { ...emailStart(email), ...RESTART };
 }
 
 /** For a signal-with-start of late events: a workflow that has ended runs once more, only to deliver them. */

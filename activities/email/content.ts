@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
-import { type OpenEmail, readPiece, signingKey } from '../../db/emails/handOver.ts';
-import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.ts';
+import { type SubmittableEmail, readPiece, signingKey } from '../../db/emails/handOver.ts';
+import type { EmailAnswer, EmailProvider, SubmitEmail } from '../../providers/email.ts';
 import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 
 /**
@@ -8,7 +8,12 @@ import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
  * first attempt needs.
  * @throws DecryptionError when the domain's key cannot be read
  */
-export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, shortUrl: string): SubmitEmail {
+export function submitEmailOf(
+  sql: Sql,
+  email: SubmittableEmail,
+  secretsKey: Buffer,
+  shortUrl: string,
+): SubmitEmail {
   const { id, accountId, recipients, unsubscribeToken, domain, dkimSelector, dkimPrivateKey, domainId } =
     email;
   const to = (kind: 'to' | 'cc' | 'bcc'): string[] =>
@@ -56,12 +61,12 @@ async function* piecesOf(sql: Sql, id: string, number: number, bytes: number): A
 
 /** Events that the answer implies: `sent` if the provider reports none itself, a bounce per refused address. Event ids never change. */
 export function answerEvents(
-  { id }: Pick<OpenEmail, 'id'>,
+  { id }: Pick<SubmittableEmail, 'id'>,
   {
     providerEmailId,
     refused = [],
   }: Pick<EmailAnswer & { kind: 'accepted' }, 'refused'> & { providerEmailId: string | null },
-  { reportsSent }: Pick<EmailGate, 'reportsSent'>,
+  { reportsSent }: Pick<EmailProvider, 'reportsSent'>,
 ): ProviderEmailEvent[] {
   const common = { emailId: id, providerEmailId, at: new Date() };
   const sent: ProviderEmailEvent[] = reportsSent

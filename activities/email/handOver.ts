@@ -1,35 +1,35 @@
 import { type ApplicationFailure, Context, log } from '@temporalio/activity';
 import type { Database } from '../../db/connection.ts';
 import {
-  acceptEmail,
+  recordAcceptedEmail,
   type AnswerEvents,
   claimEmail,
   failEmail,
-  leaveEmailUnanswered,
+  markEmailUnanswered,
   leaveOutSuppressed,
   moveEmail,
-  type OpenEmail,
-  putEmailBack,
-  readOpenEmail,
+  type SubmittableEmail,
+  releaseEmailClaim,
+  readSubmittableEmail,
   refuseEmail,
 } from '../../db/emails/handOver.ts';
 import type { EmailStatus } from '../../domain/email/statuses.ts';
 import { emailTraffic, type Routing, workingRoute } from '../../domain/routing.ts';
 import type { SubmitAnswer, Suspect } from '../../domain/submission.ts';
 import type { EmailEvents } from '../../pipeline/emailEvents.ts';
-import type { RetryPace } from '../../concurrency/retryPace.ts';
-import type { Limit, Semaphore } from '../../concurrency/semaphore.ts';
+import type { RetryThrottle } from '../../concurrency/retryPace.ts';
+import type { AcquireDeadline, Semaphore } from '../../concurrency/semaphore.ts';
 import type { Pacer } from '../../db/routes/pacing.ts';
-import { type EmailAnswer, type EmailGate, suspectOf } from '../../providers/email.ts';
+import { type EmailAnswer, type EmailProvider, suspectOf } from '../../providers/email.ts';
 import type { Provider, NotSubmitted } from '../../providers/provider.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
 import type { HandedOver } from '../../workflows/contracts.ts';
-import { routeUnavailable, throttled, unknownEmail, usualPause } from '../failures.ts';
-import { untilStored } from '../submission/storing.ts';
+import { routeUnavailable, throttled, unknownEmail, usualRetryDelay } from '../failures.ts';
+import { storeWithRetry } from '../submission/storing.ts';
 import { answerEvents, submitEmailOf } from './content.ts';
 
-export interface HandingOver {
+export interface HandOverContext {
   sql: Database;
   provider: Provider;
   pacer: Pacer;
@@ -39,7 +39,7 @@ export interface HandingOver {
   routing: () => Promise<Routing>;
   places: Semaphore<string>;
   /** Keys: suspended accounts, and account and domain of e-mails that no route takes. */
-  retries: RetryPace;
+  retries: RetryThrottle;
   emailEvents: Pick<EmailEvents, 'catchUp'>;
   /** Gets each answer, the milliseconds it took, and what may itself be to blame. */
   onAnswer: (answer: SubmitAnswer, ms: number, suspect: Suspect) => void;
@@ -65,9 +65,13 @@ const MOVE_AGAIN_MS = 60_000;
  * @param moves how often the e-mail has moved to another route
  * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, retryable; `UnknownEmail`, not retryable
  */
-export async function handOverEmail(handing: HandingOver, id: string, moves: number): Promise<HandedOver> {
+export async function handOverEmail(
+  handing: HandOverContext,
+  id: string,
+  moves: number,
+): Promise<HandedOver> {
   const { sql, provider } = handing;
-  const email = await readOpenEmail(sql, id);
+  const email = await readSubmittableEmail(sql, id);
   if (email === null) throw unknownEmail(id);
   addIds({ accountId: email.accountId, requestId: email.requestId });
   if (email.leavesOut) {
@@ -80,26 +84,26 @@ export async function handOverEmail(handing: HandingOver, id: string, moves: num
   if (gate === undefined) return await moveOn(handing, email, { code: 'no_email' }, moves);
   const { claim, answer } = await handing.places.run(
     email.accountId,
-    () => leave(handing, gate, email),
+    () => submit(handing, gate, email),
     placeSoon(),
   );
-  if (answer.kind === 'withheld') throw tryAgain('it changed while it was to leave', 0);
+  if (answer.kind === 'withheld') throw retryLater('it changed while it was to leave', 0);
   if (answer.kind === 'accepted') handing.retries.reset(toRoute(email));
-  return await takeAnswer(handing, gate, email, { answer, claim, moves });
+  return await handleAnswer(handing, gate, email, { answer, claim, moves });
 }
 
-function placeSoon(): Limit {
+function placeSoon(): AcquireDeadline {
   const { attempt } = Context.current().info;
   return {
     until: Date.now() + PLACE_WAIT_MS,
-    error: () => tryAgain('its account has enough under way', usualPause(attempt)),
+    error: () => retryLater('its account has enough under way', usualRetryDelay(attempt)),
   };
 }
 
 /** Why the e-mail is not to be handed over here and now; null: it is. */
 async function preSubmitCheck(
-  handing: HandingOver,
-  email: OpenEmail,
+  handing: HandOverContext,
+  email: SubmittableEmail,
   moves: number,
 ): Promise<HandedOver | null> {
   const { sql, provider, retries } = handing;
@@ -111,14 +115,14 @@ async function preSubmitCheck(
     if (canSettle(provider.email, email)) return null;
     const openForMs = submission === 'submitting' ? answeredWithin(provider.email, email) : 0;
     if (openForMs > 0)
-      throw tryAgain('an earlier try may be answered yet', Math.min(openForMs, LOOK_AGAIN_MS));
-    await leaveEmailUnanswered(sql, id, null);
+      throw retryLater('an earlier try may be answered yet', Math.min(openForMs, LOOK_AGAIN_MS));
+    await markEmailUnanswered(sql, id, null);
     return { status: 'unanswered' };
   }
   if (email.accountStatus === 'closed') return await failed(sql, id, 'account_closed');
   if (email.accountStatus === 'suspended') {
     const pauseMs = suspendedPause();
-    throw tryAgain('its account is suspended', retries.beyond(accountId, pauseMs) ?? pauseMs);
+    throw retryLater('its account is suspended', retries.delayFor(accountId, pauseMs) ?? pauseMs);
   }
   retries.reset(accountId);
   if (email.domainId === null) return await failed(sql, id, 'sender_domain_removed');
@@ -128,8 +132,11 @@ async function preSubmitCheck(
 }
 
 /** Whether a repeat with the same idempotency key is safe, and still yields the first attempt's result. */
-function canSettle(gate: EmailGate | undefined, { firstSubmittedAt, keyScope, now }: OpenEmail): boolean {
-  const settlesForMs = gate?.settlesForMs ?? 0;
+function canSettle(
+  gate: EmailProvider | undefined,
+  { firstSubmittedAt, keyScope, now }: SubmittableEmail,
+): boolean {
+  const settlesForMs = gate?.idempotencyWindowMs ?? 0;
   return (
     (keyScope === null || keyScope === gate?.keyScope) &&
     settlesForMs > 0 &&
@@ -139,12 +146,15 @@ function canSettle(gate: EmailGate | undefined, { firstSubmittedAt, keyScope, no
 }
 
 // Milliseconds in which the last attempt may still be answered and its answer stored.
-function answeredWithin(gate: EmailGate | undefined, { firstSubmittedAt, now }: OpenEmail): number {
+function answeredWithin(
+  gate: EmailProvider | undefined,
+  { firstSubmittedAt, now }: SubmittableEmail,
+): number {
   if (gate === undefined || firstSubmittedAt === null) return 0;
-  return firstSubmittedAt.getTime() + gate.answersWithinMs + STORED_WITHIN_MS - now;
+  return firstSubmittedAt.getTime() + gate.answerTimeoutMs + STORED_WITHIN_MS - now;
 }
 
-function settlePause({ firstSubmittedAt, now }: OpenEmail): number {
+function settlePause({ firstSubmittedAt, now }: SubmittableEmail): number {
   const ageMs = firstSubmittedAt === null ? 0 : now - firstSubmittedAt.getTime();
   return Math.min(Math.max(ageMs / 2, SETTLE_LEAST_MS), SETTLE_MOST_MS);
 }
@@ -154,10 +164,10 @@ function suspendedPause(): number {
   return Math.min(SUSPENDED_LEAST_MS * 2 ** doublings, SUSPENDED_MOST_MS);
 }
 
-async function leave(
-  { sql, provider, pacer, secretsKey, shortUrl, onAnswer }: HandingOver,
-  gate: EmailGate,
-  email: OpenEmail,
+async function submit(
+  { sql, provider, pacer, secretsKey, shortUrl, onAnswer }: HandOverContext,
+  gate: EmailProvider,
+  email: SubmittableEmail,
 ): Promise<{ claim: number | null; answer: EmailAnswer | NotSubmitted }> {
   const { id, submission } = email;
   const first = submission === 'waiting';
@@ -173,12 +183,12 @@ async function leave(
       return claim !== null;
     },
     async undo() {
-      await putBack(sql, email, claim, null);
+      await releaseClaim(sql, email, claim, null);
       claim = null;
     },
   };
   const leaves = async (): Promise<boolean> => {
-    const goes = await pacer.turn(1, steps, Context.current().cancellationSignal);
+    const goes = await pacer.waitForSlot(1, steps, Context.current().cancellationSignal);
     left = performance.now();
     return goes;
   };
@@ -197,25 +207,25 @@ async function leave(
 }
 
 /** Undoes an attempt that certainly did not reach the provider. @param claim its number; null: never claimed */
-async function putBack(
+async function releaseClaim(
   sql: Database,
-  email: OpenEmail,
+  email: SubmittableEmail,
   claim: number | null,
   code: string | null,
 ): Promise<void> {
   if (claim === null) return;
   const { id, submission } = email;
   const first = submission === 'waiting';
-  await untilStored(async () => {
-    if (await putEmailBack(sql, id, { claim, first, code })) return;
+  await storeWithRetry(async () => {
+    if (await releaseEmailClaim(sql, id, { claim, first, code })) return;
     // The workflow no longer hands it over. This attempt, stalled for so long, still knows that the provider never got it.
     if (first) await failEmail(sql, id, 'answered_late', claim);
   });
 }
 
 async function answerOf(
-  gate: EmailGate,
-  email: Parameters<EmailGate['submit']>[0],
+  gate: EmailProvider,
+  email: Parameters<EmailProvider['submit']>[0],
   leaves: () => Promise<boolean>,
   claimed: () => boolean,
 ): Promise<EmailAnswer | NotSubmitted> {
@@ -239,21 +249,21 @@ interface Answered {
   moves: number;
 }
 
-async function takeAnswer(
-  handing: HandingOver,
-  gate: EmailGate,
-  email: OpenEmail,
+async function handleAnswer(
+  handing: HandOverContext,
+  gate: EmailProvider,
+  email: SubmittableEmail,
   { answer, claim, moves }: Answered,
 ): Promise<HandedOver> {
   const { sql, provider, pacer, emailEvents } = handing;
   const { id, submission } = email;
   const first = submission === 'waiting';
   const code = 'code' in answer ? (answer.code ?? null) : null;
-  const back = () => putBack(sql, email, claim, code);
+  const back = () => releaseClaim(sql, email, claim, code);
   switch (answer.kind) {
     case 'accepted': {
       const said = { route: provider.name, events: answerEvents(email, answer, gate) };
-      await untilStored(() => acceptEmail(sql, id, answer.providerEmailId, said));
+      await storeWithRetry(() => recordAcceptedEmail(sql, id, answer.providerEmailId, said));
       applyNow(emailEvents, said);
       return { status: 'sent' };
     }
@@ -264,7 +274,7 @@ async function takeAnswer(
         route: provider.name,
         events: answerEvents(email, { ...answer, providerEmailId: null }, NOTHING_SENT),
       };
-      const status = await untilStored(() => refuseEmail(sql, id, { reason: answer.reason, claim }, said));
+      const status = await storeWithRetry(() => refuseEmail(sql, id, { reason: answer.reason, claim }, said));
       applyNow(emailEvents, said);
       return ended(id, status);
     }
@@ -275,14 +285,14 @@ async function takeAnswer(
         log.warn('the route could not be paused for the other workers', { error });
       });
       await back();
-      throw tryAgain('the provider throttles', answer.retryAfterMs, code);
+      throw retryLater('the provider throttles', answer.retryAfterMs, code);
     case 'later':
       await back();
-      throw tryAgain('the provider asks to try later', answer.retryAfterMs, code);
+      throw retryLater('the provider asks to try later', answer.retryAfterMs, code);
     case 'broken':
       await back();
       // The provider may have it from an earlier attempt: not moved to another route.
-      if (!first) throw tryAgain('the route does not work', settlePause(email), answer.code);
+      if (!first) throw retryLater('the route does not work', settlePause(email), answer.code);
       return await moveOn(handing, email, answer, moves);
   }
 }
@@ -290,19 +300,19 @@ async function takeAnswer(
 // Unknown whether the provider has it; `final`: a repeat would be answered the same.
 async function stillUnanswered(
   sql: Database,
-  gate: EmailGate,
-  email: OpenEmail,
+  gate: EmailProvider,
+  email: SubmittableEmail,
   code: string | null,
   final = false,
 ): Promise<HandedOver> {
-  await untilStored(() => leaveEmailUnanswered(sql, email.id, code));
-  if (gate.settlesForMs > 0 && !final)
-    throw tryAgain('the provider gave no answer', settlePause(email), code);
+  await storeWithRetry(() => markEmailUnanswered(sql, email.id, code));
+  if (gate.idempotencyWindowMs > 0 && !final)
+    throw retryLater('the provider gave no answer', settlePause(email), code);
   return { status: 'unanswered' };
 }
 
 // If this fails, a worker's loop applies them within seconds.
-function applyNow(emailEvents: HandingOver['emailEvents'], { events }: AnswerEvents): void {
+function applyNow(emailEvents: HandOverContext['emailEvents'], { events }: AnswerEvents): void {
   if (events.length === 0) return;
   emailEvents.catchUp().catch((error: unknown) => {
     log.warn('events of e-mails could not be applied at once', { error });
@@ -316,16 +326,17 @@ async function failed(sql: Database, id: string, reason: string): Promise<Handed
 // Retried if still queued: another attempt is at it.
 function ended(id: string, status: EmailStatus | null): HandedOver {
   if (status === null) throw unknownEmail(id);
-  if (status === 'queued') throw tryAgain('it changed while it was to be given up', 0);
+  if (status === 'queued') throw retryLater('it changed while it was to be given up', 0);
   return { status: isOver(status) ? 'failed' : 'sent' };
 }
 
-const isOver = (status: OpenEmail['status']): boolean => status === 'failed' || status === 'suppressed';
+const isOver = (status: SubmittableEmail['status']): boolean =>
+  status === 'failed' || status === 'suppressed';
 
 /** Moves the e-mail to the next working route that its domain is verified for. @throws ApplicationFailure `RouteUnavailable` */
 async function moveOn(
-  { sql, provider, routing, retries }: HandingOver,
-  email: OpenEmail,
+  { sql, provider, routing, retries }: HandOverContext,
+  email: SubmittableEmail,
   { code, ofSender }: Pick<Extract<EmailAnswer, { kind: 'broken' }>, 'code' | 'ofSender'>,
   moves: number,
 ): Promise<HandedOver> {
@@ -341,14 +352,14 @@ async function moveOn(
       return { status: 'moved', route: next };
   }
   const wantedMs = ofSender?.retryAfterMs;
-  const usualMs = wantedMs ?? usualPause(Context.current().info.attempt);
-  throw routeUnavailable(provider.name, code, retries.beyond(toRoute(email), usualMs) ?? wantedMs);
+  const usualMs = wantedMs ?? usualRetryDelay(Context.current().info.attempt);
+  throw routeUnavailable(provider.name, code, retries.delayFor(toRoute(email), usualMs) ?? wantedMs);
 }
 
 // Retry key of an e-mail without a route: domains are verified one by one.
-const toRoute = ({ accountId, domain }: OpenEmail): string => `${accountId} ${domain}`;
+const toRoute = ({ accountId, domain }: SubmittableEmail): string => `${accountId} ${domain}`;
 
-function tryAgain(why: string, afterMs: number, code: string | null = null): ApplicationFailure {
+function retryLater(why: string, afterMs: number, code: string | null = null): ApplicationFailure {
   return throttled(why, Math.max(afterMs, 100), code);
 }
 

@@ -7,7 +7,14 @@ import type { SubmitAnswer } from '../../domain/submission.ts';
 import { observeSent } from '../../telemetry/messageMetrics.ts';
 import type { SubmissionRound } from '../../workflows/contracts.ts';
 import { throttled } from '../failures.ts';
-import { asEnd, moveOn, putBack, type Submitted, type Submitting, untilStored } from './storing.ts';
+import {
+  asEnd,
+  moveOn,
+  releaseClaim,
+  type Submitted,
+  type SubmitContext,
+  storeWithRetry,
+} from './storing.ts';
 import type { Piece } from './pieces.ts';
 
 export type Answered =
@@ -24,8 +31,8 @@ export interface Attempt {
 }
 
 /** Stores the answer to a piece and its consequences. @throws ApplicationFailure `Throttled` or `RouteUnavailable`, retryable */
-export async function takeAnswer(
-  submitting: Submitting,
+export async function handleAnswer(
+  submitting: SubmitContext,
   { message, round, deadline: patience }: Attempt,
   { parts }: Piece,
   claim: PartClaim | null,
@@ -36,14 +43,14 @@ export async function takeAnswer(
   const code = 'code' in answer ? (answer.code ?? null) : null;
   switch (answer.kind) {
     case 'accepted': {
-      const stored = await untilStored(() => acceptParts(sql, some, answer.providerMessageId));
+      const stored = await storeWithRetry(() => acceptParts(sql, some, answer.providerMessageId));
       observeSent(stored.sentAfterSeconds);
       if (stored.reported) await applyReports();
       return { kind: 'accepted', now: stored };
     }
     case 'refused': {
       const claimedAt = claim?.state === 'claimed' ? claim.at : null;
-      const end = await untilStored(() => failSubmission(sql, some, answer.reason, code, claimedAt));
+      const end = await storeWithRetry(() => failSubmission(sql, some, answer.reason, code, claimedAt));
       // Marked unanswered meanwhile, and submitted again by another attempt.
       if (end.status === 'queued') return { kind: 'unanswered' };
       return { kind: 'over', submitted: asEnd(end) };
@@ -52,7 +59,7 @@ export async function takeAnswer(
       await leavePartsUnanswered(sql, some, code);
       return { kind: 'unanswered' };
     case 'broken':
-      await putBack(sql, some, claim, code);
+      await releaseClaim(sql, some, claim, code);
       return { kind: 'over', submitted: await moveOn(submitting, message, answer.code, round) };
     case 'throttled': {
       const ours = await pauseRoute(submitting, some, claim, answer);
@@ -60,7 +67,7 @@ export async function takeAnswer(
       return { kind: 'throttled', retryAfterMs: answer.retryAfterMs };
     }
     case 'later':
-      await putBack(sql, some, claim, code);
+      await releaseClaim(sql, some, claim, code);
       throw tryLater(answer);
   }
 }
@@ -69,7 +76,7 @@ type Throttled = SubmitAnswer & { kind: 'throttled' };
 
 /** Puts parts back and pauses the route: for all workers if it has a rate, else for this one. @returns false if the claim was lost */
 async function pauseRoute(
-  { sql, pacer }: Submitting,
+  { sql, pacer }: SubmitContext,
   some: PartsOf,
   claim: PartClaim | null,
   { retryAfterMs, code }: Throttled,
@@ -78,7 +85,7 @@ async function pauseRoute(
   const pausing = pacer.pause(retryAfterMs).catch((error: unknown) => {
     log.warn('the route could not be paused for the other workers', { error });
   });
-  const ours = await putBack(sql, some, claim, code ?? null);
+  const ours = await releaseClaim(sql, some, claim, code ?? null);
   await pausing;
   return ours;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { cancelOneOfClosed } from '../../db/accounts/accounts.ts';
+import { cancelMessageOfClosedAccount } from '../../db/accounts/accounts.ts';
 import type { Database } from '../../db/connection.ts';
 import { concludeSubmission } from '../../db/messages/answers.ts';
 import { expireMessage, rejectBlacklisted, type StatusChange } from '../../db/messages/endings.ts';
@@ -13,8 +13,8 @@ import { addIds } from '../../telemetry/ids.ts';
 import { observeSent } from '../../telemetry/messageMetrics.ts';
 import { FAILURE, type SubmissionRound } from '../../workflows/contracts.ts';
 import { unknownMessage } from '../failures.ts';
-import { takeAnswer } from './answers.ts';
-import { asEnd, asOutcome, type Submitted, type Submitting } from './storing.ts';
+import { handleAnswer } from './answers.ts';
+import { asEnd, asOutcome, type Submitted, type SubmitContext } from './storing.ts';
 import { piecesOf, submitPiece } from './pieces.ts';
 
 // A throttled message is retried here and keeps its position; only after this long it goes back to the queue.
@@ -29,7 +29,7 @@ const LOOKS_MAX = 3;
  * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, retryable; `UnknownMessage`, not retryable
  */
 export async function submitMessage(
-  submitting: Submitting,
+  submitting: SubmitContext,
   messageId: string,
   round: SubmissionRound,
   deadline = Date.now() + THROTTLED_DEADLINE_MS,
@@ -60,7 +60,7 @@ export async function submitMessage(
     if (claim?.state === 'closed') return await lookAgain();
     if (claim?.state === 'unanswered') unanswered = true;
     if (answer === null) continue;
-    const answered = await takeAnswer(
+    const answered = await handleAnswer(
       submitting,
       { message, round, deadline: deadline },
       piece,
@@ -89,7 +89,7 @@ export async function submitMessage(
 
 /** Why a message is not to be submitted here and now; null: it is; `changed`: read it again. */
 async function preSubmitCheck(
-  { sql, provider }: Submitting,
+  { sql, provider }: SubmitContext,
   message: SubmittableMessage,
 ): Promise<Submitted | 'changed' | null> {
   const { id } = message;
@@ -121,7 +121,7 @@ async function keepBack(
   { id, accountStatus, events }: SubmittableMessage,
 ): Promise<Submitted | null> {
   if (accountStatus === 'closed') {
-    return (await cancelOneOfClosed(sql, id)) ? asEnd({ status: 'cancelled', events }) : null;
+    return (await cancelMessageOfClosedAccount(sql, id)) ? asEnd({ status: 'cancelled', events }) : null;
   }
   return (await pauseMessage(sql, id)) ? { status: 'paused' } : null;
 }

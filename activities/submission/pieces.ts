@@ -6,7 +6,7 @@ import { rulesOf } from '../../domain/channels.ts';
 import type { SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
 import type { Provider, NotSubmitted } from '../../providers/provider.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
-import { putBack, type Submitting } from './storing.ts';
+import { releaseClaim, type SubmitContext } from './storing.ts';
 
 /** What is submitted in one request. */
 export interface Piece {
@@ -41,7 +41,7 @@ export function piecesOf(message: SubmittableMessage, provider: Provider): Piece
 
 /** @returns the claim (null: the provider never got that far), and the answer if the piece was submitted */
 export async function submitPiece(
-  { sql, provider, pacer, onAnswer }: Submitting,
+  { sql, provider, pacer, onAnswer }: SubmitContext,
   message: SubmittableMessage,
   piece: Piece,
 ): Promise<{ claim: PartClaim | null; answer: SubmitAnswer | null }> {
@@ -55,12 +55,12 @@ export async function submitPiece(
       return claim.state === 'claimed';
     },
     async undo() {
-      await putBack(sql, some, claim, null);
+      await releaseClaim(sql, some, claim, null);
       claim = null;
     },
   };
   const leave = async () => {
-    const leaves = await pacer.turn(piece.parts.length, steps, signal);
+    const leaves = await pacer.waitForSlot(piece.parts.length, steps, signal);
     left = performance.now();
     return leaves;
   };

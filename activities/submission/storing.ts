@@ -12,12 +12,12 @@ import { type Database, type Sql, transaction } from '../../db/connection.ts';
 import { holdParts, type PartClaim, type PartsOf } from '../../db/messages/parts.ts';
 import { lockMessage, moveToRoute, type SubmittableMessage } from '../../db/messages/submissions.ts';
 import { holdUnanswered } from '../../db/messages/unanswered.ts';
-import type { RetryPace } from '../../concurrency/retryPace.ts';
+import type { RetryThrottle } from '../../concurrency/retryPace.ts';
 import { type Routing, workingRoute } from '../../domain/routing.ts';
 import { NO_SESSION, type SubmitAnswer, type Suspect } from '../../domain/submission.ts';
 import type { Pacer } from '../../db/routes/pacing.ts';
 import type { Provider } from '../../providers/provider.ts';
-import { routeUnavailable, usualPause } from '../failures.ts';
+import { routeUnavailable, usualRetryDelay } from '../failures.ts';
 
 export function asEnd(change: StatusChange): SubmissionOutcome {
   countEnd(change.status);
@@ -32,7 +32,7 @@ const STORE_WITHIN_MS = 120_000;
 const STORE_AGAIN_MS = 500;
 
 /** Retries while the database is away: the provider's answer exists nowhere else, and without it the message counts as unanswered. */
-export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
+export async function storeWithRetry<T>(store: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + STORE_WITHIN_MS;
   for (;;) {
     try {
@@ -46,7 +46,7 @@ export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
 }
 
 /** Puts back parts that certainly were not accepted. @returns false if they were marked unanswered meanwhile: the workflow is signalled */
-export async function putBack(
+export async function releaseClaim(
   sql: Database,
   some: PartsOf,
   claim: PartClaim | null,
@@ -60,18 +60,18 @@ export async function putBack(
     await holdUnanswered(tx, some, { claimedAt }, code);
     return false;
   };
-  return await untilStored(() => transaction(sql, put));
+  return await storeWithRetry(() => transaction(sql, put));
 }
 
 export type Submitted = SubmissionOutcome | MovedOn | PausedSubmission;
 
-export interface Submitting {
+export interface SubmitContext {
   sql: Database;
   provider: Provider;
   pacer: Pacer;
   routing: () => Promise<Routing>;
   /** Keys: accounts whose messages find no route to move to. */
-  retries: RetryPace;
+  retries: RetryThrottle;
   /** Applies stored reports; called when a report came before its answer. */
   applyReports: () => Promise<void>;
   /** Gets each answer and the milliseconds it took. @param suspect for an e-mail: what may itself be to blame */
@@ -84,7 +84,7 @@ const MOVE_AGAIN_MAX_MS = 3_600_000;
 
 /** Moves the message, unless no other route works or this one has parts of it. @throws ApplicationFailure `RouteUnavailable` */
 export async function moveOn(
-  { sql, provider, routing, retries }: Submitting,
+  { sql, provider, routing, retries }: SubmitContext,
   message: SubmittableMessage,
   code: string,
   { moves }: SubmissionRound,
@@ -103,8 +103,8 @@ export async function moveOn(
       return { status: 'moved', route: next };
     }
   }
-  const usualMs = usualPause(Context.current().info.attempt);
-  throw routeUnavailable(provider.name, code, retries.beyond(message.accountId, usualMs));
+  const usualMs = usualRetryDelay(Context.current().info.attempt);
+  throw routeUnavailable(provider.name, code, retries.delayFor(message.accountId, usualMs));
 }
 
 function hasRested(moves: number): boolean {

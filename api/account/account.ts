@@ -108,7 +108,7 @@ const TOOL_CONFIRM_GROSZE = [
 ] as const;
 
 // Not `senderName`: a malformed sender gets the same refusal as an inactive one (v2.3.0, PATCH /v1/account).
-const askedSender = plainText.max(100).meta({ example: 'SKLEP' });
+const senderField = plainText.max(100).meta({ example: 'SKLEP' });
 
 /** Checks only what the column can store; the operation enforces the installation's limit. */
 function confirmAbove(max: number) {
@@ -148,7 +148,7 @@ export const changeAccount = endpoint({
   errors: [409, 422],
   body: z
     .strictObject({
-      sender_name: documented(askedSender.nullable().optional(), ...SENDER_NAME),
+      sender_name: documented(senderField.nullable().optional(), ...SENDER_NAME),
       send_window: documented(sendWindow.nullable().optional(), ...SEND_WINDOW),
       inbound_prefix: documented(keyword.nullable().optional(), ...INBOUND_PREFIX),
       tool_confirm_recipients: documented(

@@ -24,7 +24,7 @@ import {
   DELIVERY_STATES,
   type DeliveryRow,
   readDeliveries,
-  readLastLookedAt,
+  readScanEnd,
 } from '../../db/webhooks/webhookDeliveries.ts';
 import { isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
@@ -150,7 +150,7 @@ export const listDeliveries = endpoint({
     const { state = null, type = null, message_id: messageId = null, since = null, cursor = null } = query;
     const filter = { accountId, state, type, messageId, since, before: cursor };
     const mayBeFound = messageId === null || isId('msg', messageId);
-    const from = mayBeFound ? await readLastLookedAt(sql, filter) : null;
+    const from = mayBeFound ? await readScanEnd(sql, filter) : null;
     const found = mayBeFound ? await readDeliveries(sql, { ...filter, from }, query.limit + 1) : [];
     const { page, last } = pageOf(found, query.limit);
     const next = last?.id ?? from;

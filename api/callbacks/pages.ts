@@ -1,7 +1,7 @@
 import {
   type CallbackCall,
   callbackPaths,
-  provenCallback,
+  authenticateCallback,
   storeContent,
 } from '../../operations/incoming/provenCallback.ts';
 import { readBytes } from '../http/body.ts';
@@ -14,13 +14,13 @@ interface CallReading {
   maxBytes: number;
   /** Milliseconds for the whole body to arrive; by default derived from `maxBytes`. */
   withinMs?: number;
-  mayRead?: () => Promise<void>;
+  beforeRead?: () => Promise<void>;
 }
 
 /** A visit as a provider's callback; the body is read once, on first use. */
 export function callOf(
   { method, query, headers, request }: Visit,
-  { maxBytes, withinMs, mayRead }: CallReading,
+  { maxBytes, withinMs, beforeRead: mayRead }: CallReading,
 ): CallbackCall {
   let body: Promise<Buffer> | undefined;
   const read = async (): Promise<Buffer> => {
@@ -30,7 +30,7 @@ export function callOf(
   return { method, query, headers, body: () => (body ??= read()) };
 }
 
-export function plain(
+export function textResponse(
   status: number,
   body: string,
   headers: Readonly<Record<string, string>> = {},
@@ -39,13 +39,13 @@ export function plain(
 }
 
 /** Turns an HttpRefused, e.g. for a body over the limit, into a plain response with the error code. */
-export async function answered(answering: Promise<PageAnswer>): Promise<PageAnswer> {
+export async function withPlainErrors(answering: Promise<PageAnswer>): Promise<PageAnswer> {
   try {
     return await answering;
   } catch (error) {
     if (!(error instanceof HttpRefused)) throw error;
     const { status, code, headers } = errorAnswer(error);
-    return plain(status, code, headers);
+    return textResponse(status, code, headers);
   }
 }
 
@@ -60,8 +60,8 @@ function callbackPage([path, pattern]: [string, string]): Page {
     methods: ['GET', 'POST'],
     path: pattern,
     visitors: false,
-    handle: (visit) => answered(answerTo(path, visit)),
-    failed: () => plain(503, 'unavailable'),
+    handle: (visit) => withPlainErrors(answerTo(path, visit)),
+    failed: () => textResponse(503, 'unavailable'),
   };
 }
 
@@ -69,16 +69,16 @@ async function answerTo(path: string, visit: Visit): Promise<PageAnswer> {
   const { services, params, address, method } = visit;
   const { route = '', secret = null } = params;
   const call = callOf(visit, { maxBytes: BODY_BYTES });
-  const callback = await provenCallback(services, { route, path, secret, address }, call);
+  const callback = await authenticateCallback(services, { route, path, secret, address }, call);
   // HEAD must not store anything, and has no body for the `OK`.
-  if (callback === null || method === 'HEAD') return plain(404, 'not found');
+  if (callback === null || method === 'HEAD') return textResponse(404, 'not found');
   const content = await callback.read(call);
   if (content !== null) {
     await storeContent(services.sql, route, content);
-    return plain(200, 'OK');
+    return textResponse(200, 'OK');
   }
   // Staff must look into this: our parser does not understand the payload, so its content is not stored.
   const { requestId } = visit;
   services.log.warn({ route, kind: callback.name, requestId }, 'a callback was not understood');
-  return plain(400, 'not understood');
+  return textResponse(400, 'not understood');
 }

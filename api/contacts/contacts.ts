@@ -13,7 +13,7 @@ import {
   issue,
   lineText,
   msisdn,
-  notFarBeyond,
+  maxBeforeComposition,
   pathId,
   plainText,
   updatedAt,
@@ -33,7 +33,7 @@ import { composed, EXACT_MAX, idPattern, isId } from '../../domain/ids.ts';
 import { groupReference } from '../groups.ts';
 import { hasGroup } from '../../db/contacts/groups.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ABOUT_CURSOR, ABOUT_LIMIT, PAGE_MAX, PAGE_STANDARD, pageOf, pageSchema } from '../paging.ts';
+import { ABOUT_CURSOR, ABOUT_LIMIT, PAGE_MAX, DEFAULT_PAGE_SIZE, pageOf, pageSchema } from '../paging.ts';
 import { exportContacts } from './export.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import * as operations from '../../operations/addressBook/contacts.ts';
@@ -88,7 +88,7 @@ const email = z.email();
 const orNull = (value: string | null): string | null => (value === '' ? null : value);
 
 const personName = lineText
-  .refine(...notFarBeyond(PERSON_NAME_MAX))
+  .refine(...maxBeforeComposition(PERSON_NAME_MAX))
   .transform(composed)
   .pipe(z.string().trim().max(PERSON_NAME_MAX))
   .meta({ maxLength: PERSON_NAME_MAX })
@@ -226,7 +226,7 @@ export const listContacts = endpoint({
       const table = await exportContacts(sql, accountId, filter, query.limit ?? Infinity);
       return { status: 200, filename: 'contacts.csv', csv: table };
     }
-    const pageSize = query.limit ?? PAGE_STANDARD;
+    const pageSize = query.limit ?? DEFAULT_PAGE_SIZE;
     const found = await readContacts(sql, accountId, filter, pageSize + 1);
     const { page, last } = pageOf(found, pageSize);
     return { status: 200, body: { data: page.map(contactRecord), next_cursor: last?.id ?? null } };

@@ -18,7 +18,7 @@ function charactersOf({ fields, groups }: ContactRow): number {
 
 const PAGE = 1000;
 // Characters per CSV chunk: a few milliseconds of work, a few dozen if every other character is a quote.
-const CHARACTERS_AT_ONCE = 50_000;
+const CHARACTERS_PER_CHUNK = 50_000;
 // What an empty cell or a group name costs beyond its own characters.
 const CHARACTERS_OF_A_CELL = 5;
 // Contacts may each have different custom fields; spreadsheets do not show more columns.
@@ -71,7 +71,7 @@ function* slices(contacts: readonly ContactRow[], columns: number): Generator<Co
   for (const contact of contacts) {
     slice.push(contact);
     characters += charactersOf(contact) + CHARACTERS_OF_A_CELL * (columns + contact.groups.length);
-    if (characters < CHARACTERS_AT_ONCE) continue;
+    if (characters < CHARACTERS_PER_CHUNK) continue;
     yield slice;
     slice = [];
     characters = 0;

@@ -26,7 +26,7 @@ import {
 } from '../fields.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
-import { answered, answerOf } from '../v1_2/fields.ts';
+import { successSchema, successResponse } from '../v1_2/fields.ts';
 import { address } from './fields.ts';
 import { sendEmail } from './send.ts';
 import { addSuppressions, listSuppressions, removeSuppression } from './suppressions.ts';
@@ -112,7 +112,7 @@ function listEmails(owner: Interface) {
       cursor: idCursor('em', 'email-cursor').optional(),
     }),
     responses: {
-      200: answered(
+      200: successSchema(
         z.strictObject({
           count: documented(z.int().nonnegative(), 'E-mails on this page.', 1),
           next_cursor: documented(
@@ -131,7 +131,7 @@ function listEmails(owner: Interface) {
       const { page, last } = pageOf(found, limit);
       const emails = page.map(emailRecord);
       const next = last === undefined ? null : cursorAfter(last.id);
-      return answerOf({ count: emails.length, next_cursor: next, emails });
+      return successResponse({ count: emails.length, next_cursor: next, emails });
     },
   });
 }
@@ -146,12 +146,12 @@ function getEmail(owner: Interface) {
     summary: 'Shows one e-mail.',
     description: 'One e-mail, with what happened to it.',
     params: z.strictObject({ id: lenientPathId('em') }),
-    responses: { 200: answered(emailWithEvents) },
+    responses: { 200: successSchema(emailWithEvents) },
     async handle({ services, caller, params }) {
       const found = isId('em', params.id) ? await readEmail(services.sql, caller.accountId, params.id) : null;
       if (found === null) throw new Refused({ reason: 'email_unknown' });
       const { events, eventsLeftOut } = found;
-      return answerOf({
+      return successResponse({
         ...emailRecord(found),
         events: events.map(shown),
         events_left_out: eventsLeftOut,

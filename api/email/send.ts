@@ -22,7 +22,7 @@ import {
   timestamp,
 } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { answered, answerOf } from '../v1_2/fields.ts';
+import { successSchema, successResponse } from '../v1_2/fields.ts';
 import { address, attachments, displayName, headers } from './fields.ts';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
@@ -93,7 +93,7 @@ const body = z
       context.addIssue({ code: 'custom', path: ['html'], ...issue({ reason: 'email_content_missing' }) });
   });
 
-const sent = answered(
+const sent = successSchema(
   z.strictObject({
     id: documented(z.string(), 'The id of the e-mail.', exampleId('em')),
     to: documented(z.string(), 'Whom it goes to; of several all, with commas between.', 'jan@sklep.example'),
@@ -124,7 +124,7 @@ export function sendEmail(owner: Interface) {
     example: { to: 'jan@sklep.example', subject: 'Potwierdzenie zamówienia 1042', text: 'Dziękujemy!' },
     bodyLimit: BODY_LIMIT,
     bodyShape: { textMax: BODY_UNITS_MAX, parsedBytes: PARSED_BYTES, files: 'attachments' },
-    bytesOfARequest: BYTES_OF_A_REQUEST,
+    bytesPerRequest: BYTES_OF_A_REQUEST,
     responses: { 200: sent },
     async handle(call) {
       const { html, text, from = null, from_name: fromName = null, ...rest } = call.body;
@@ -137,7 +137,7 @@ export function sendEmail(owner: Interface) {
         listUnsubscribe: rest.list_unsubscribe,
       };
       const { body, replayed } = await send({ ...call, input });
-      return { ...answerOf(body), ...(replayed ? { headers: REPLAYED } : {}) };
+      return { ...successResponse(body), ...(replayed ? { headers: REPLAYED } : {}) };
     },
   });
 }

@@ -6,7 +6,7 @@ import * as operations from '../../operations/email/suppressions.ts';
 import { createdAt, documented, exampleId, issue } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ABOUT_CURSOR, pageOf, pageSize } from '../paging.ts';
-import { answered, answerOf } from '../v1_2/fields.ts';
+import { successSchema, successResponse } from '../v1_2/fields.ts';
 import { address } from './fields.ts';
 
 const REASONS = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
@@ -48,7 +48,7 @@ export function listSuppressions(owner: Interface) {
       cursor: cursor.optional(),
     }),
     responses: {
-      200: answered(
+      200: successSchema(
         z.strictObject({
           count: documented(z.int().nonnegative(), 'Addresses on this page.', 1),
           next_cursor: documented(
@@ -66,7 +66,7 @@ export function listSuppressions(owner: Interface) {
       const { page, last } = pageOf(found, limit);
       const suppressions = page.map(shown);
       const data = { count: suppressions.length, next_cursor: last?.address ?? null, suppressions };
-      return answerOf(data);
+      return successResponse(data);
     },
   });
 }
@@ -88,13 +88,13 @@ export function addSuppressions(owner: Interface) {
     example: { addresses: ['jan@sklep.example'] },
     bodyLimit: 512 * 1024,
     responses: {
-      200: answered(
+      200: successSchema(
         z.strictObject({ added: documented(z.int().nonnegative(), 'Addresses that were not on it.', 1) }),
       ),
     },
     async handle(call) {
       const added = await operations.addSuppressions({ ...call, input: call.body });
-      return answerOf({ added });
+      return successResponse({ added });
     },
   });
 }
@@ -112,11 +112,13 @@ export function removeSuppression(owner: Interface) {
     statusTexts: { 404: 'The address is not on the list.' },
     params: z.strictObject({ address: z.string().meta({ format: 'email', description: 'The address.' }) }),
     responses: {
-      200: answered(z.strictObject({ removed: documented(z.string(), 'The address.', 'jan@sklep.example') })),
+      200: successSchema(
+        z.strictObject({ removed: documented(z.string(), 'The address.', 'jan@sklep.example') }),
+      ),
     },
     async handle(call) {
       const removed = await operations.removeSuppression({ ...call, input: call.params });
-      return answerOf({ removed });
+      return successResponse({ removed });
     },
   });
 }

@@ -24,7 +24,7 @@ export interface Admitted {
   /** Counts the request among the account's heavy ones; idempotent. @throws Refused at the limit */
   acquireHeavySlot(): void;
   /** Aborted when the response is written or the client has disconnected. */
-  over: AbortSignal;
+  closedSignal: AbortSignal;
 }
 
 export interface Admission {
@@ -42,7 +42,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
     enter(accountId, response) {
       const over = new AbortController();
       let isHeavy = false;
-      take(requests, accountId, limits.requests, 'too_many_at_once');
+      acquire(requests, accountId, limits.requests, 'too_many_at_once');
       afterAnswer(response, () => {
         over.abort();
         requests.remove(accountId);
@@ -51,16 +51,16 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       return {
         acquireHeavySlot() {
           if (isHeavy || over.signal.aborted) return;
-          take(heavy, accountId, limits.heavy, 'too_many_heavy_at_once');
+          acquire(heavy, accountId, limits.heavy, 'too_many_heavy_at_once');
           isHeavy = true;
         },
-        over: over.signal,
+        closedSignal: over.signal,
       };
     },
   };
 }
 
-function take(
+function acquire(
   counts: Counts,
   accountId: string,
   limit: number,

@@ -12,7 +12,7 @@ import type { Interface } from '../../domain/ids.ts';
 import type { Endpoint } from './endpoint.ts';
 import { HttpRefused } from './refusals.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
-import { gatherByKey } from '../../concurrency/gather.ts';
+import { createKeyedBatcher } from '../../concurrency/gather.ts';
 
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{40}$/;
@@ -36,7 +36,7 @@ export interface Authenticated {
   refusal: Refusal | null;
 }
 
-interface Presented {
+interface Credentials {
   authorization: string | undefined;
   address: string;
   requestId: string;
@@ -60,7 +60,7 @@ export function windowName({ of }: RateWindow): string {
  */
 export async function authenticate(
   lookups: KeyLookups,
-  { authorization, address, requestId }: Presented,
+  { authorization, address, requestId }: Credentials,
 ): Promise<Authenticated> {
   const { requested, row, tools, ...may } = await find(lookups, authorization);
   const { accountId, keyId, accountMode, rateLimitPerMinute: limit, used, resetsIn } = row;
@@ -83,12 +83,12 @@ function refusalOf({ used, rateLimitPerMinute, resetsIn, accountStatus }: UsedRo
 
 /** Checks the key's scope, and that a test key only reads on a live account. @throws Refused */
 export function authorise(endpoint: Endpoint, caller: Caller): void {
-  const refusal = whyNot(endpoint, caller);
+  const refusal = denialReason(endpoint, caller);
   if (refusal !== null) throw new Refused(refusal);
 }
 
 /** Why the key may not call the endpoint; null if it may. */
-export function whyNot(endpoint: Endpoint, caller: Caller): Refusal | null {
+export function denialReason(endpoint: Endpoint, caller: Caller): Refusal | null {
   const { scope } = endpoint;
   if (scope !== null && !caller.scopes.includes(scope)) return { reason: 'scope_missing', scope };
   if (caller.readOnly && !isReading(endpoint)) return { reason: 'test_key_on_live_account' };
@@ -100,19 +100,19 @@ function isReading({ method, scope, readOnly }: Endpoint): boolean {
   return readOnly === true || (method === 'GET' && scope === 'read');
 }
 
-type Found = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'> &
+type ResolvedKey = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'> &
   Pick<Authenticated, 'requested' | 'tools'> & { row: UsedRow };
 
-async function find(lookups: KeyLookups, authorization: string | undefined): Promise<Found> {
+async function find(lookups: KeyLookups, authorization: string | undefined): Promise<ResolvedKey> {
   const presented = bearerIn(authorization);
   if (TOKEN.test(presented)) {
-    const row = inForce(await lookups.useToken(hashKey(presented)));
+    const row = requireValid(await lookups.useToken(hashKey(presented)));
     // Tokens have neither scopes nor a mode (v1.2.0, Authentication).
     const may = { keyMode: row.accountMode, readOnly: false, scopes: ALL_SCOPES };
     return { requested: 'v1', row, tools: null, ...may };
   }
   if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
-  const row = inForce(await lookups.useKey(hashKey(presented)));
+  const row = requireValid(await lookups.useKey(hashKey(presented)));
   const { keyMode, accountMode, scopes } = row;
   const readOnly = keyMode === 'test' && accountMode === 'live';
   return { requested: 'v2', row, tools: row, keyMode, readOnly, scopes };
@@ -123,7 +123,7 @@ function bearerIn(authorization: string | undefined): string {
   return BEARER.exec(authorization)?.[1] ?? '';
 }
 
-function inForce<Row>(row: Row | null): Row {
+function requireValid<Row>(row: Row | null): Row {
   if (row === null) throw new HttpRefused({ reason: 'key_invalid' });
   return row;
 }
@@ -148,7 +148,7 @@ export function createKeyLookups(sql: Sql): KeyLookups {
 function byHash<Row>(
   lookUp: (hash: Buffer, requests: number) => Promise<readonly Row[]>,
 ): (hash: Buffer) => Promise<Row> {
-  const one = gatherByKey((hex, requests) => lookUp(Buffer.from(hex, 'hex'), requests));
+  const one = createKeyedBatcher((hex, requests) => lookUp(Buffer.from(hex, 'hex'), requests));
   return (hash) => one(hash.toString('hex'));
 }
 

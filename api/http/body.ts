@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { HttpRefused } from './refusals.ts';
 import { type BodyShape, checkBounds, type FileText } from './jsonBounds.ts';
-import { countFurther, type RateWindow } from '../../db/accounts/keys.ts';
+import { countExtraRequests, type RateWindow } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
 import { windowName } from './authentication.ts';
 import { Refused } from '../../domain/refusals.ts';
@@ -13,7 +13,7 @@ const BACKSLASH = '\\';
 const ESCAPE_MOST = '\\u0000'.length;
 // JSON escapes of base64 characters (some encoders escape + and =) and of line ends, as in MIME.
 const ESCAPES = /\\(?:[/nr]|u00[0-7][0-9A-Fa-f])/g;
-const CUT_ESCAPE = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
+const PARTIAL_ESCAPE = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
 /** The length of every piece but the last is a multiple of three. */
 interface DecodedFile {
@@ -52,14 +52,14 @@ export class EncodedFile {
 /** Resolves escapes. @returns whole groups of four characters, and the rest for the next step */
 function unescaped(given: string, last: boolean): { text: string; rest: string } {
   // An escape may be cut at the end of a step.
-  const kept = last ? '' : (CUT_ESCAPE.exec(given.slice(-ESCAPE_MOST))?.[0] ?? '');
+  const kept = last ? '' : (PARTIAL_ESCAPE.exec(given.slice(-ESCAPE_MOST))?.[0] ?? '');
   const whole = given.slice(0, given.length - kept.length);
-  const plain = whole.includes(BACKSLASH) ? whole.replace(ESCAPES, meantBy) : whole;
+  const plain = whole.includes(BACKSLASH) ? whole.replace(ESCAPES, unescapeCharacter) : whole;
   const end = last ? plain.length : plain.length - (plain.length % 4);
   return { text: plain.slice(0, end), rest: plain.slice(end) + kept };
 }
 
-function meantBy(escape: string): string {
+function unescapeCharacter(escape: string): string {
   const meant = JSON.parse(`"${escape}"`) as string;
   return meant === '\n' || meant === '\r' ? '' : meant;
 }
@@ -80,7 +80,7 @@ const CSV_TYPE = /^text\/csv\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]+)"?/i;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 // Time for any body to arrive, plus the time of the endpoint's limit at 1.2 Mbit/s.
-const SLOW_MS = 30_000;
+const BODY_TIMEOUT_MS = 30_000;
 const SLOWEST_BYTES_PER_MS = 150;
 
 /** Callbacks on a body's size, before it is complete. */
@@ -186,7 +186,7 @@ function refuseUnreadable({ headers }: IncomingMessage, isCsv: boolean): void {
 /** Reads a body. @throws HttpRefused (too large, too slow, aborted) */
 export function readBytes(
   request: IncomingMessage,
-  { limitBytes, largerThan, withinMs = SLOW_MS + limitBytes / SLOWEST_BYTES_PER_MS }: BytesReading,
+  { limitBytes, largerThan, withinMs = BODY_TIMEOUT_MS + limitBytes / SLOWEST_BYTES_PER_MS }: BytesReading,
 ): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes)
     return Promise.reject(tooLarge(limitBytes));
@@ -194,7 +194,7 @@ export function readBytes(
   if (request.destroyed && !request.complete)
     return Promise.reject(new HttpRefused({ reason: 'body_aborted' }));
   return new Promise((resolve, reject) => {
-    const pieces = gathering(announcedBytes(request));
+    const pieces = createBodyBuffer(announcedBytes(request));
     let size = 0;
     const settle = (outcome: () => void) => {
       clearTimeout(tooLong);
@@ -219,14 +219,14 @@ export function readBytes(
   });
 }
 
-interface Gathering {
+interface BodyBuffer {
   add(piece: Buffer): void;
   whole(): Buffer;
 }
 
 // A buffer of the announced size, whose memory is used only as it is written: concatenating 18 MB would block the process for 60 ms
 // and need the memory twice.
-function gathering(announced: number | null): Gathering {
+function createBodyBuffer(announced: number | null): BodyBuffer {
   if (announced === null) {
     const pieces: Buffer[] = [];
     return { add: (piece) => void pieces.push(piece), whole: () => Buffer.concat(pieces) };
@@ -244,7 +244,7 @@ function tooLarge(limitBytes: number): HttpRefused {
 }
 
 /** Body bytes that count as one request. An array of 500 numbers (v2.3.0, Limits) is 8 kB. */
-export const BYTES_OF_A_REQUEST = 64 * 1024;
+export const BYTES_PER_REQUEST = 64 * 1024;
 
 /**
  * Counts a large body against the rate limit (v2.3.0 and v1.2.0, Limits): each further `bytesOfARequest` that it begins is one more
@@ -261,7 +261,7 @@ export async function countBody(
 ): Promise<void> {
   const further = Math.ceil(bytes / bytesOfARequest) - 1;
   if (further < 1) return;
-  const { taken, left, resetsIn: seconds } = await countFurther(sql, window, further);
+  const { taken, left, resetsIn: seconds } = await countExtraRequests(sql, window, further);
   setHeader('RateLimit', `"${windowName(window)}";r=${Math.max(left, 0)};t=${seconds}`);
   if (taken) return;
   throw new Refused({ reason: 'rate_limited', seconds });

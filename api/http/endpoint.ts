@@ -42,7 +42,7 @@ export interface CsvAnswer {
   csv: AsyncIterable<string> | Iterable<string>;
 }
 
-interface Traits {
+interface EndpointOptions {
   /** The current interface by default. */
   interface?: Interface;
   method: Method;
@@ -66,7 +66,7 @@ interface Traits {
   /** For bodies with longer texts or files. */
   bodyShape?: BodyShape;
   /** Body bytes that count as one request; 64 kB by default. */
-  bytesOfARequest?: number;
+  bytesPerRequest?: number;
   csv?: boolean;
   /** Accepts `text/csv` too: parses it into what `body` validates. @throws Refused, HttpRefused */
   parseCsv?: (utf8: Buffer) => Promise<unknown>;
@@ -76,7 +76,7 @@ interface Traits {
   /** Changes and costs nothing although it is no GET of the scope `read`: open to a test key on a live account. */
   readOnly?: boolean;
   /** A GET with side effects: HEAD is refused. */
-  changes?: boolean;
+  sideEffects?: boolean;
 }
 
 interface Declaration<
@@ -85,7 +85,7 @@ interface Declaration<
   B extends z.ZodType,
   S extends Scope | null,
   R extends Responses,
-> extends Traits {
+> extends EndpointOptions {
   /** null: public. */
   scope: S;
   params?: P;
@@ -104,7 +104,7 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-export interface Endpoint extends Traits {
+export interface Endpoint extends EndpointOptions {
   scope: Scope | null;
   params?: z.ZodType;
   query?: z.ZodType;
@@ -180,16 +180,14 @@ export function ownerOf({ owners }: Route, requested: Interface): Endpoint {
 
 /** The interface whose form errors have without a recognizable key: see `unauthenticatedFallback`; the current one by default. */
 export function fallbackInterface({ owners }: Pick<Route, 'owners'>): Interface {
-  const answering = [...owners].find(
-    ([, { unauthenticatedFallback: answersStrangers }]) => answersStrangers === true,
-  );
+  const answering = [...owners].find(([, { unauthenticatedFallback: isFallback }]) => isFallback === true);
   if (answering !== undefined) return answering[0];
   return owners.has(INTERFACE) ? INTERFACE : [...owners.keys()][0]!;
 }
 
 /** Whether a GET of the route has side effects. */
-export function changesSomething({ owners }: Route): boolean {
-  return [...owners.values()].some(({ changes }) => changes === true);
+export function hasSideEffects({ owners }: Route): boolean {
+  return [...owners.values()].some(({ sideEffects: changes }) => changes === true);
 }
 
 function isPublic({ scope }: Endpoint): boolean {

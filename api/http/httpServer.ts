@@ -18,7 +18,7 @@ const CHECK_MS = 2_000;
 // Above every timeout of `readBytes`.
 const REQUEST_TIMEOUT_MS = 180_000;
 // A response stays in memory until the client has read it.
-const SILENCE_MS = 60_000;
+const IDLE_TIMEOUT_MS = 60_000;
 // Longer than a load balancer's usual timeout, so that we never close a connection that it is about to reuse.
 const KEEP_ALIVE_MS = 75_000;
 
@@ -32,7 +32,7 @@ export function createHttpServer(
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.timeout = SILENCE_MS;
+  server.timeout = IDLE_TIMEOUT_MS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     answerMalformed(error, socket as Socket),
   );

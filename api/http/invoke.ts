@@ -39,7 +39,7 @@ function refusalOf(
     const path = [...issue.path.map(String), issue.keys[0] ?? ''];
     return new Refused({ reason: unknown, field: path.join('.') }, path[0]);
   }
-  const meant = issue.code === 'invalid_union' ? meantBranch(issue) : null;
+  const meant = issue.code === 'invalid_union' ? matchingBranch(issue) : null;
   if (meant !== null) return refusalOf(meant, input, unknown);
   const field = String(issue.path[0] ?? '');
   if (field === '' && issue.code === 'invalid_type') return new Refused({ reason: 'body_not_object' });
@@ -79,7 +79,7 @@ function customProblem(issue: z.core.$ZodIssueCustom, field: string): Refusal {
 }
 
 /** The first issue of the union branch whose type matches the value; null if none matches. */
-function meantBranch({ errors, path }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue | null {
+function matchingBranch({ errors, path }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue | null {
   const meant = errors.find(([first]) => first !== undefined && expectedType(first) === null)?.[0];
   return meant === undefined ? null : { ...meant, path: [...path, ...meant.path] };
 }
@@ -110,7 +110,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 // Milliseconds until a request is refused as timed out.
-const ANSWER_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 const NOTHING = z.strictObject({});
 
 /** Unvalidated input, checked in the order of the fields. */
@@ -150,13 +150,13 @@ export async function invoke(
     acquireHeavySlot: input.acquireHeavySlot,
   };
   const answer = await beforeDeadline(receivedAt, endpoint.handle(call));
-  return 'csv' in answer ? answer : { ...answer, body: checked(endpoint, answer) };
+  return 'csv' in answer ? answer : { ...answer, body: validateResponse(endpoint, answer) };
 }
 
 /** @throws Refused (`timed_out`) ten seconds after `receivedAt`, epoch milliseconds */
 export async function beforeDeadline<T>(receivedAt: number, work: Promise<T>): Promise<T> {
   try {
-    return await within(receivedAt + ANSWER_MS, work);
+    return await within(receivedAt + RESPONSE_TIMEOUT_MS, work);
   } catch (error) {
     throw error instanceof DeadlineError ? new Refused({ reason: 'timed_out' }, undefined, error) : error;
   }
@@ -171,7 +171,7 @@ function readParams({ params: schema }: Endpoint, params: unknown): unknown {
 }
 
 /** A response that does not match the declaration is an internal error. */
-function checked({ responses }: Endpoint, { status, body }: Answer): unknown {
+function validateResponse({ responses }: Endpoint, { status, body }: Answer): unknown {
   const schema = responses[status];
   const read = schema?.safeParse(body);
   if (read?.success !== true) throw new HttpRefused({ reason: 'internal' }, undefined, read?.error);

@@ -61,7 +61,7 @@ export function accessLog(log: Logger): Middleware<State> {
 
 function isTraced({ method, status, state }: Context): boolean {
   if (status === 401) return true;
-  return state.visitor !== true && (state.changes === true || !READS.has(method));
+  return state.visitor !== true && (state.sideEffects === true || !READS.has(method));
 }
 
 interface ErrorForm {

@@ -40,7 +40,7 @@ export interface Page {
 }
 
 // Milliseconds, as for endpoints.
-const ANSWER_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 
 /** Serves a page; `failed` of the page renders its errors. */
 export async function servePage(page: Page, services: Services, context: Context): Promise<void> {
@@ -65,7 +65,7 @@ export async function servePage(page: Page, services: Services, context: Context
 
 async function answerTo(page: Page, visit: Visit): Promise<PageAnswer> {
   try {
-    return await within(visit.receivedAt + ANSWER_MS, page.handle(visit));
+    return await within(visit.receivedAt + RESPONSE_TIMEOUT_MS, page.handle(visit));
   } catch (error) {
     visit.services.log.error({ err: error, requestId: visit.requestId }, 'page failed');
     return page.failed(statusOf({ reason: outageOf(error) ?? 'internal' }), visit);

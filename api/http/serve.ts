@@ -1,12 +1,12 @@
 import type { ParameterizedContext } from 'koa';
 import { type Admitted, clientAddress } from './admission.ts';
 import { authenticate, type Authenticated, authorise } from './authentication.ts';
-import { BYTES_OF_A_REQUEST, countBody, readBody, type SizeWatch } from './body.ts';
+import { BYTES_PER_REQUEST, countBody, readBody, type SizeWatch } from './body.ts';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../operations/context.ts';
 import {
   type Answer,
-  changesSomething,
+  hasSideEffects,
   type CsvAnswer,
   type Endpoint,
   fallbackInterface,
@@ -33,7 +33,7 @@ export interface State {
   accountId?: string;
   keyId?: string;
   refusal?: string;
-  changes?: boolean;
+  sideEffects?: boolean;
   /** Interface whose form an error has; the current one by default. */
   requested?: Interface;
   /** That interface's endpoint on the route; undefined if it has none. */
@@ -52,15 +52,15 @@ export async function serve(
 ): Promise<void> {
   const receivedAt = Date.now();
   context.state.route = route.path;
-  if (changesSomething(route)) context.state.changes = true;
+  if (hasSideEffects(route)) context.state.sideEffects = true;
   context.state.requested ??= fallbackInterface(route);
   // Set before authentication, which may refuse.
   context.state.endpoint = route.owners.get(context.state.requested);
-  const { endpoint, caller } = await choose(route, services, context, receivedAt);
+  const { endpoint, caller } = await resolveEndpoint(route, services, context, receivedAt);
   const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
   const admitted = caller === null ? null : services.admission.enter(caller.accountId, context.res);
   if (csv || endpoint.heavy === true) admitted?.acquireHeavySlot();
-  const spentMs = Date.now() - receivedAt;
+  const elapsedMs = Date.now() - receivedAt;
   const body =
     endpoint.body === undefined
       ? undefined
@@ -68,14 +68,14 @@ export async function serve(
           limitBytes: endpoint.bodyLimit ?? BODY_LIMIT,
           parseCsv: endpoint.parseCsv,
           shape: endpoint.bodyShape,
-          watch: watchSize(services, context, caller, admitted, endpoint.bytesOfARequest),
+          watch: watchSize(services, context, caller, admitted, endpoint.bytesPerRequest),
         });
   const answer = await invoke(endpoint, services, caller, {
     ...{ params, body, csv, requestId: context.state.requestId },
     query: () => readQuery(context.querystring),
     idempotencyKey: () => readIdempotencyKey(context),
     // The time that the body takes to arrive does not count.
-    receivedAt: Date.now() - spentMs,
+    receivedAt: Date.now() - elapsedMs,
     acquireHeavySlot: () => admitted?.acquireHeavySlot(),
   });
   write(context, endpoint, answer, admitted);
@@ -87,10 +87,10 @@ export function watchSize(
   context: Context,
   caller: Caller | null,
   admitted: Admitted | null,
-  bytesOfARequest = BYTES_OF_A_REQUEST,
+  bytesOfARequest = BYTES_PER_REQUEST,
 ): SizeWatch {
   return {
-    largerThan: { bytes: BYTES_OF_A_REQUEST, exceeded: () => admitted?.acquireHeavySlot() },
+    largerThan: { bytes: BYTES_PER_REQUEST, exceeded: () => admitted?.acquireHeavySlot() },
     async size(bytes) {
       if (caller === null) return;
       const setHeader = (name: string, value: string) => context.set(name, value);
@@ -99,7 +99,7 @@ export function watchSize(
   };
 }
 
-async function choose(
+async function resolveEndpoint(
   route: Route,
   services: Services,
   context: Context,
@@ -179,6 +179,6 @@ function write(
 }
 
 /** Whether the response can be refused without loss: it was only read, or is a replay. */
-function mayBeRefused({ method, changes }: Endpoint, { headers }: Answer): boolean {
+function mayBeRefused({ method, sideEffects: changes }: Endpoint, { headers }: Answer): boolean {
   return (method === 'GET' && changes !== true) || headers?.['Idempotent-Replayed'] === 'true';
 }

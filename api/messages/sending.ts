@@ -51,24 +51,24 @@ export async function sendAndAnswer(
   input: SendInput,
 ) {
   const { caller } = call;
-  const keyed = keyedAt(call, path);
+  const keyed = idempotencyClaimAt(call, path);
   const sent = await send({ ...call, input }, { bodyOf: (messages) => answerOf(messages, caller), keyed });
   return { status: 201 as const, body: sent.body, ...(sent.replayed ? { headers: REPLAYED } : {}) };
 }
 
 /** The stored response of {@link sendAndAnswer} to the same request, or null; never sends. @throws Refused as it does */
-export async function answerOfBefore(
+export async function findReplayedResponse(
   call: Pick<OperationContext<unknown>, 'services' | 'caller'> & {
     body: unknown;
     idempotencyKey: string | null;
   },
   path: string,
 ): Promise<Accepted | null> {
-  const sent = await findReplay<Accepted>(call, keyedAt(call, path));
+  const sent = await findReplay<Accepted>(call, idempotencyClaimAt(call, path));
   return sent === null ? null : sent.body;
 }
 
-function keyedAt(
+function idempotencyClaimAt(
   {
     services,
     body,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { gatherAnswers } from '../../concurrency/gather.ts';
+import { createResultBatcher } from '../../concurrency/gather.ts';
 import { type Click, countClicks, isToken, readTarget } from '../../db/links/links.ts';
 import { DeadlineError } from '../../operations/outages.ts';
 import type { Sql } from '../../db/connection.ts';
@@ -14,9 +14,9 @@ import { failurePage, html, shortPage } from './html.ts';
 
 const CLICKS_PER_STATEMENT = 500;
 // Each of them is an open request.
-const WAITING_MAX = 10_000;
+const PENDING_CLICKS_MAX = 10_000;
 // Milliseconds between tries while another process or an accepted message has the link locked.
-const AGAIN_MS = 15;
+const LOCK_RETRY_MS = 15;
 
 // Counts a click and resolves to its target; null for an unknown link. Retries a locked link until `until`, epoch milliseconds, then
 // throws a DeadlineError.
@@ -26,17 +26,19 @@ const counters = new WeakMap<Services, CountClick>();
 
 /** Batches clicks: those that arrive during a statement share the next one, so that a flood occupies one connection per process. */
 function createCounter(sql: Sql): CountClick {
-  const count = gatherAnswers((clicks: Click[]) => countClicks(sql, clicks), { most: CLICKS_PER_STATEMENT });
+  const count = createResultBatcher((clicks: Click[]) => countClicks(sql, clicks), {
+    most: CLICKS_PER_STATEMENT,
+  });
   let waiting = 0;
   return async (click, until) => {
-    if (waiting >= WAITING_MAX) throw new DeadlineError('too many clicks wait');
+    if (waiting >= PENDING_CLICKS_MAX) throw new DeadlineError('too many clicks wait');
     waiting += 1;
     try {
       for (;;) {
         const counted = await count(click);
         if (counted !== 'locked') return counted?.url ?? null;
         if (Date.now() > until) throw new DeadlineError('the link is locked');
-        await delay(AGAIN_MS);
+        await delay(LOCK_RETRY_MS);
       }
     } finally {
       waiting -= 1;
@@ -59,7 +61,7 @@ const ANSWER_HEADERS = {
   'X-Robots-Tag': 'noindex, nofollow',
 };
 
-const ANSWER_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 
 /** GET /l/{token} (v2.3.0, Tracked links): counts the click, then redirects (302). Robots are counted and marked; HEAD does not count. */
 export const redirect: Page = {
@@ -83,7 +85,7 @@ async function counted(visit: Visit, token: string): Promise<string | null> {
   const robot = isAutomatic(visit);
   const ipHash = addressHash(services.secretsKey, address);
   const click: Click = { token, userAgent: userAgentOf(visit), ipHash, robot };
-  const target = await counterOf(services)(click, receivedAt + ANSWER_MS);
+  const target = await counterOf(services)(click, receivedAt + RESPONSE_TIMEOUT_MS);
   if (target !== null) clickCounter.inc({ robot: String(robot) });
   return target;
 }

@@ -12,9 +12,9 @@ import {
   encoding,
   from,
   idx,
-  inTheirWords,
+  withRequestFieldNames,
   message,
-  renamed,
+  renameFields,
   type SendAnswer,
   sendAnswer,
   sendAnswerOf,
@@ -105,7 +105,7 @@ async function sendToAll(call: Call, body: SameText): Promise<Shown[]> {
     { ...call, input },
     { bodyOf: (messages) => messages.map(sentMessageOf), keyed: null },
   );
-  return (await inTheirWords({ ...SMS_NAMES, to: 'recipients' }, sending)).body;
+  return (await withRequestFieldNames({ ...SMS_NAMES, to: 'recipients' }, sending)).body;
 }
 
 /** @throws Refused with the positions of all malformed numbers, so that the caller can leave them out */
@@ -136,8 +136,11 @@ async function sendEach(call: Call, messages: readonly OwnText[]): Promise<Shown
     shownIn: (body) => (body as SendAnswer).data.messages[0]!,
     show: sentMessageOf,
     blamed: (error, index) =>
-      renamed(error, (field) => `messages.${index}.${SMS_NAMES[field as keyof typeof SMS_NAMES] ?? field}`),
+      renameFields(
+        error,
+        (field) => `messages.${index}.${SMS_NAMES[field as keyof typeof SMS_NAMES] ?? field}`,
+      ),
   };
   // Refusals of the whole request name no item.
-  return await inTheirWords({ to: 'messages' }, sendItems({ ...call, input: items }, answers));
+  return await withRequestFieldNames({ to: 'messages' }, sendItems({ ...call, input: items }, answers));
 }

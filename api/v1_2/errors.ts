@@ -18,7 +18,7 @@ const OUTAGE = 502;
 const RETRY_SECONDS = '1';
 
 /** Messages where the current interface's mention something that this one does not have. */
-const OWN_TEXTS: Readonly<Partial<Record<Reason, string>>> = {
+const MESSAGE_OVERRIDES: Readonly<Partial<Record<Reason, string>>> = {
   key_missing: 'Brak tokenu API. Podaj go w nagłówku „Authorization: Bearer <token>”.',
   key_invalid: 'Token API jest nieprawidłowy albo został unieważniony.',
   send_unresolved:
@@ -28,7 +28,7 @@ const OWN_TEXTS: Readonly<Partial<Record<Reason, string>>> = {
 };
 
 /** Statuses that do not follow from the current interface's. */
-const STATUSES: Readonly<Partial<Record<Reason, number>>> = {
+const STATUS_OVERRIDES: Readonly<Partial<Record<Reason, number>>> = {
   // Malformed HTTP, not a malformed field.
   request_malformed: 400,
   host_missing: 400,
@@ -56,11 +56,11 @@ export function earlierError({ status, problem, param }: ErrorAnswer, outageStat
 
 /** The Polish message of an error. */
 export function earlierText(problem: Problem): string {
-  return OWN_TEXTS[problem.reason] ?? problemText(problem);
+  return MESSAGE_OVERRIDES[problem.reason] ?? problemText(problem);
 }
 
 function earlierStatusOf(reason: Reason, status: number, outageStatus: number): number {
-  const own = STATUSES[reason];
+  const own = STATUS_OVERRIDES[reason];
   if (own !== undefined) return own;
   if (status === 400) return UNPROCESSABLE;
   if (!isOutage(status)) return status;

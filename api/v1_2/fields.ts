@@ -67,22 +67,22 @@ export const idx = documented(
 export type FieldNames = Readonly<Record<string, string>>;
 
 /** Renames the fields in refusals of `work`. @throws Refused */
-export async function inTheirWords<T>(names: FieldNames, work: Promise<T>): Promise<T> {
+export async function withRequestFieldNames<T>(names: FieldNames, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof Refused ? renamed(error, (field) => names[field] ?? field) : error;
+    throw error instanceof Refused ? renameFields(error, (field) => names[field] ?? field) : error;
   }
 }
 
 /** The refusal with its fields renamed. */
-export function renamed({ refusal, param, cause }: Refused, nameOf: (field: string) => string): Refused {
+export function renameFields({ refusal, param, cause }: Refused, nameOf: (field: string) => string): Refused {
   const named = 'field' in refusal ? { ...refusal, field: nameOf(refusal.field) } : refusal;
   return new Refused(named, param === null ? undefined : nameOf(param), cause);
 }
 
 /** The envelope of successful responses (v1.2.0, Endpoints). */
-export function answered<Schema extends z.ZodType>(data: Schema) {
+export function successSchema<Schema extends z.ZodType>(data: Schema) {
   return z.strictObject({
     success: documented(z.literal(true), 'Always true: what went wrong is answered as an error.', true),
     data: data.describe('What was asked for.'),
@@ -90,7 +90,7 @@ export function answered<Schema extends z.ZodType>(data: Schema) {
 }
 
 /** A 200 in that envelope. */
-export function answerOf<Data>(data: Data) {
+export function successResponse<Data>(data: Data) {
   return { status: 200 as const, body: { success: true as const, data } };
 }
 
@@ -107,7 +107,7 @@ const sentMessage = z.strictObject({
 });
 
 /** Response to a send (v1.2.0, list responses). */
-export const sendAnswer = answered(
+export const sendAnswer = successSchema(
   z.strictObject({ count: z.int().nonnegative(), messages: z.array(sentMessage) }),
 );
 

@@ -13,7 +13,7 @@ import {
   timestamp,
 } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { answered, answerOf, earlierStatus, inTheirWords } from './fields.ts';
+import { successSchema, successResponse, earlierStatus, withRequestFieldNames } from './fields.ts';
 import { type AccountRow, readAccount } from '../../db/accounts/accounts.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { upstreamBalance } from '../../operations/accounts/accounts.ts';
@@ -40,7 +40,7 @@ export const getHlr = endpoint({
   method: 'GET',
   path: '/v1/hlr',
   scope: 'send',
-  changes: true,
+  sideEffects: true,
   id: 'getHlr',
   summary: 'Looks a number up in its network (HLR).',
   description:
@@ -48,7 +48,7 @@ export const getHlr = endpoint({
   errors: [402],
   query: z.strictObject({ number: queryMsisdn.describe('The number, with country prefix.') }),
   responses: {
-    200: answered(
+    200: successSchema(
       z
         .strictObject({
           number: documented(z.string(), 'The number, E.164 with plus.', '+48500100200'),
@@ -62,12 +62,12 @@ export const getHlr = endpoint({
     ),
   },
   async handle(call) {
-    const asked = lookUp({ ...call, input: { msisdn: call.query.number } });
-    const { msisdn, status, ported, network, cached, costGrosze } = await inTheirWords(
+    const lookup = lookUp({ ...call, input: { msisdn: call.query.number } });
+    const { msisdn, status, ported, network, cached, costGrosze } = await withRequestFieldNames(
       { msisdn: 'number' },
-      asked,
+      lookup,
     );
-    return answerOf({
+    return successResponse({
       number: msisdn,
       status: STATUSES[status],
       ported: ported ?? false,
@@ -103,11 +103,11 @@ export const getBalance = endpoint({
   summary: 'Shows the balance.',
   description:
     'The balance in PLN and, exactly, in grosze; of an account that was not migrated that of its account at the provider.',
-  responses: { 200: answered(z.union([migrated, proxied])) },
+  responses: { 200: successSchema(z.union([migrated, proxied])) },
   async handle(call) {
     const account = await readAccount(call.services.sql, call.caller.accountId);
     if (account === null) throw new Refused({ reason: 'account_closed' });
-    return answerOf(await balanceOf(call, account));
+    return successResponse(await balanceOf(call, account));
   },
 });
 
@@ -190,7 +190,7 @@ export const listEarlierMessages = endpoint({
     to: instant.optional().describe('Only records with `sent_at` at or before it.'),
   }),
   responses: {
-    200: answered(
+    200: successSchema(
       z.strictObject({
         count: documented(z.int().nonnegative(), 'Records on this page.', 1),
         next_cursor: documented(
@@ -210,6 +210,6 @@ export const listEarlierMessages = endpoint({
     const found = await readEarlierHistory(sql, accountId, classesShowing(status), range, limit + 1);
     const { page, nextCursor } = pageOfHistory(found, limit);
     const messages = page.map(messageLog);
-    return answerOf({ count: messages.length, next_cursor: nextCursor, messages });
+    return successResponse({ count: messages.length, next_cursor: nextCursor, messages });
   },
 });

@@ -9,7 +9,7 @@ import {
   type FieldNames,
   from,
   idx,
-  inTheirWords,
+  withRequestFieldNames,
   message,
   type SendAnswer,
   sendAnswer,
@@ -41,12 +41,12 @@ async function sendOne(
     idx === undefined
       ? null
       : { ...idempotencyKeyOf(channel, idx), fingerprint: fingerprintOf(secretsKey, 'idx', channel, input) };
-  const asked = { ...call, input: { ...input, interface: 'v1' as const, literal: true } };
-  const sending = send<SendAnswer>(asked, {
+  const context = { ...call, input: { ...input, interface: 'v1' as const, literal: true } };
+  const sending = send<SendAnswer>(context, {
     bodyOf: (messages) => sendAnswerOf(messages.map(sentMessageOf)),
     keyed,
   });
-  const { body, replayed } = await inTheirWords(names, sending);
+  const { body, replayed } = await withRequestFieldNames(names, sending);
   return { status: 200 as const, body, ...(replayed ? { headers: REPLAYED } : {}) };
 }
 

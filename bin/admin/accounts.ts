@@ -11,7 +11,7 @@ import {
   QUOTAS,
 } from '../../domain/money.ts';
 import { changeAccount, createAccount, findAccount } from '../../operations/accounts/accounts.ts';
-import { changeQuotas, keptOf } from '../../operations/accounts/quotas.ts';
+import { changeQuotas, quotaUsage } from '../../operations/accounts/quotas.ts';
 import { command, defaulted, optional, required, shown } from './command.ts';
 import { account, choice, json, line, orNone, orWord, price, text, wholeNumber, yesNo } from './values.ts';
 
@@ -65,7 +65,7 @@ export const accountCommands = [
         verifiedNumbers: await listVerifiedNumbers(sql, id),
         keys: await listKeys(sql, id),
         unpaidStatements: await listStatements(sql, id, true),
-        quotas: await keptOf(sql, id),
+        quotas: await quotaUsage(sql, id),
       }),
   }),
   command({

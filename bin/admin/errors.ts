@@ -7,7 +7,7 @@ import {
   type StaffRefusal,
   StaffRefused,
 } from '../../domain/refusals.ts';
-import type { ActedOn } from '../../operations/staff.ts';
+import type { ItemOutcome } from '../../operations/staff.ts';
 import { ConfigError } from '../config.ts';
 import { errorCode, errorText, StartProblem } from '../problem.ts';
 import { printable } from './output.ts';
@@ -230,7 +230,7 @@ const OF_RESEND: Readonly<Record<ResendRefusal['reason'], string>> = {
   resends_at_once: 'too many of its account are being delivered again',
 };
 
-type Outcome = ActedOn<StaffRefusal | ResendRefusal>;
+type Outcome = ItemOutcome<StaffRefusal | ResendRefusal>;
 
 /** How many of several things were done, and each of the others with its reason. */
 export function summaryOf(all: readonly Outcome[]): { done: number; data: { id: string; reason: string }[] } {

@@ -4,7 +4,7 @@ import { findRoute } from '../../operations/routes/routes.ts';
 import {
   KINDS,
   MINUTES,
-  type Standstill,
+  type StuckReason,
   STUCK_ACTION_NAMES,
   type WorkflowKind,
 } from '../../operations/support/stuck.ts';
@@ -129,7 +129,7 @@ function stateInWords(state: WorkflowState | undefined): string | null {
   return 'attempt' in state ? `failing (attempt ${state.attempt})` : state.is;
 }
 
-function standstillInWords(how: Standstill): string {
+function standstillInWords(how: StuckReason): string {
   switch (how.is) {
     case 'failing':
       return `failing (attempt ${how.attempt})`;

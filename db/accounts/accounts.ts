@@ -122,7 +122,7 @@ export async function isActiveSender(sql: Sql, accountId: string, name: string):
 }
 
 // A message accepted while the account was being closed is committed by then: no transaction takes that long.
-const STRAGGLERS_WITHIN = '2 minutes';
+const COMMIT_GRACE = '2 minutes';
 
 interface ClosingStep {
   cancelled: number;
@@ -139,7 +139,7 @@ export async function closingAccounts(sql: Sql): Promise<string[]> {
  * Cancels and refunds a batch of a closed account's unsubmitted messages, and queues their workflows for a signal; skips locked rows.
  * @param before only messages below this id; '' for all
  */
-export async function cancelOfClosed(
+export async function cancelMessagesOfClosedAccount(
   sql: Database,
   accountId: string,
   status: 'scheduled' | 'queued',
@@ -161,8 +161,8 @@ export async function cancelOfClosed(
   return step!;
 }
 
-/** Does the same as {@link cancelOfClosed} for one message, on behalf of its own workflow. @returns whether this call cancelled it */
-export async function cancelOneOfClosed(sql: Sql, messageId: string): Promise<boolean> {
+/** Does the same as {@link cancelMessagesOfClosedAccount} for one message, on behalf of its own workflow. @returns whether this call cancelled it */
+export async function cancelMessageOfClosedAccount(sql: Sql, messageId: string): Promise<boolean> {
   const cancelled = await sql`
     with page as (
       select m.id from messages m
@@ -183,7 +183,7 @@ export async function endClosing(sql: Database, accountId: string): Promise<bool
       delete from account_closings c
        where c.account_id = ${accountId} and (
          not exists (select from accounts a where a.id = c.account_id and a.status = 'closed')
-         or c.closed_at < now() - ${STRAGGLERS_WITHIN}::interval and not exists (
+         or c.closed_at < now() - ${COMMIT_GRACE}::interval and not exists (
               select from messages m
                where m.account_id = c.account_id and m.status in ('scheduled', 'queued') and ${isUntouched(tx)}))`;
     return ended.count > 0;

@@ -70,7 +70,7 @@ export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
 export async function writeApiChange(sql: Sql, by: Requester, change: ApiChange): Promise<void> {
   const changed = Object.entries(change.changes).filter(([, { from, to }]) => !isSame(from, to));
   if (changed.length === 0) return;
-  await refuseTooMany(sql, by);
+  await enforceChangeLimit(sql, by);
   await sql`
     with logged as (
       insert into audit_log (actor, action, account_id, subject, details, request_id)
@@ -92,7 +92,7 @@ export async function listAudit(sql: Sql, account: string | null, limit: number)
 }
 
 // Walks the index backwards and stops at the limit, so the cost does not grow with the log.
-async function refuseTooMany(sql: Sql, { accountId }: Requester): Promise<void> {
+async function enforceChangeLimit(sql: Sql, { accountId }: Requester): Promise<void> {
   const [full] = await sql<{ seconds: number }[]>`
     select ceil(extract(epoch from at + interval '24 hours' - now()))::int as seconds
       from (select at from audit_log where account_id = ${accountId} and request_id is not null

@@ -160,11 +160,11 @@ function countedFor(sql: Sql, of: Fragment, requests: number): Fragment {
   return sql`
       insert into rate_windows as w (account_id, started_at, used)
       select ${of}, now(), ${requests}::int from found
-      on conflict (account_id) do update set ${addedUp(sql)}
+      on conflict (account_id) do update set ${windowUpdate(sql)}
       returning w.account_id, w.started_at, w.used`;
 }
 
-function addedUp(sql: Sql): Fragment {
+function windowUpdate(sql: Sql): Fragment {
   return sql`started_at = case when ${isOver(sql)} then now() else w.started_at end,
              used = case when ${isOver(sql)} then excluded.used else w.used + excluded.used end`;
 }
@@ -191,7 +191,7 @@ interface WindowLeft {
 }
 
 /** Counts a heavy request as `requests` more, but at most as a whole window, so that none is too large for a small limit. */
-export async function countFurther(
+export async function countExtraRequests(
   sql: Sql,
   { of, limit }: RateWindow,
   requests: number,
@@ -200,7 +200,7 @@ export async function countFurther(
   const [counted] = await sql<[WindowLeft]>`
     with taken as (
       insert into rate_windows as w (account_id, started_at, used) values (${of}, now(), ${further}::int)
-      on conflict (account_id) do update set ${addedUp(sql)}
+      on conflict (account_id) do update set ${windowUpdate(sql)}
         where ${isOver(sql)} or w.used + excluded.used <= ${limit}::int
       returning account_id, started_at, used
     )

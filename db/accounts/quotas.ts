@@ -47,7 +47,7 @@ export async function readUsage(sql: Sql, accountId: string): Promise<Usage> {
  * Enforces quotas on what this transaction added since `before`. Triggers have locked the counters by then, so the limit holds under
  * concurrency. An older excess (staff lowered the quota) does not block changes. @throws QuotaReachedError
  */
-export async function refuseBeyond(tx: Sql, accountId: string, before: Usage): Promise<void> {
+export async function enforceQuotas(tx: Sql, accountId: string, before: Usage): Promise<void> {
   const { limits, used } = await readUsage(tx, accountId);
   for (const kind of Object.keys(NOTHING) as Counted[]) {
     if (used[kind] > limits[kind] && used[kind] > before.used[kind])
@@ -59,7 +59,7 @@ export async function refuseBeyond(tx: Sql, accountId: string, before: Usage): P
 export async function withinQuotas<T>(tx: Sql, accountId: string, add: () => Promise<T>): Promise<T> {
   const before = await readUsage(tx, accountId);
   const added = await add();
-  await refuseBeyond(tx, accountId, before);
+  await enforceQuotas(tx, accountId, before);
   return added;
 }
 
@@ -100,7 +100,7 @@ export async function readQuotas(sql: Sql, accountId: string): Promise<Partial<Q
   return row?.quotas ?? {};
 }
 
-export interface Spending {
+export interface ToolCharge {
   keyId: string;
   costGrosze: number;
 }
@@ -122,7 +122,7 @@ export class ToolBudgetError extends Error {
  * Charges a tool call to its key's budget of today (in Poland). One statement, so concurrent calls cannot exceed the budget.
  * @returns the day, `YYYY-MM-DD`; null for a key without a budget @throws ToolBudgetError
  */
-export async function chargeTool(tx: Sql, { keyId, costGrosze }: Spending): Promise<string | null> {
+export async function chargeTool(tx: Sql, { keyId, costGrosze }: ToolCharge): Promise<string | null> {
   const [charged] = await tx<{ day: string | null; budgetGrosze: number }[]>`
     with budget as (
       select id as key_id, tool_budget_grosze as most
@@ -140,7 +140,7 @@ export async function chargeTool(tx: Sql, { keyId, costGrosze }: Spending): Prom
 }
 
 /** As SQL: refunds {@link chargeTool}. @param refunded `tool_key_id`, `tool_day`, `cost_grosze`; at most one row per key and day */
-export function givenBack(sql: Sql, refunded: Fragment): Fragment {
+export function refundToolBudget(sql: Sql, refunded: Fragment): Fragment {
   return sql`
     update tool_spending s set grosze = s.grosze - r.cost_grosze
       from ${refunded} r where s.key_id = r.tool_key_id and s.day = r.tool_day`;

@@ -10,7 +10,7 @@ export async function changeAddressBook<T>(
   return await withNamedLock(sql, lockOf(accountId), work);
 }
 
-export async function holdAddressBooks(tx: Sql, accountIds: readonly string[]): Promise<void> {
+export async function lockAddressBooks(tx: Sql, accountIds: readonly string[]): Promise<void> {
   await lockNames(tx, accountIds.map(lockOf));
 }
 

@@ -1,5 +1,5 @@
 import type { NamedGroup } from '../../domain/contactPlan.ts';
-import { readUsage, refuseBeyond, withinQuotas } from '../accounts/quotas.ts';
+import { readUsage, enforceQuotas, withinQuotas } from '../accounts/quotas.ts';
 import { changeAddressBook } from './contacts.ts';
 import { type Database, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 import { newId } from '../ids.ts';
@@ -176,8 +176,8 @@ export async function addMembers(
       on conflict do nothing
       returning contact_id`;
     const newMembers = added.map(({ contactId }) => contactId);
-    await refuseInTooMany(tx, accountId, newMembers);
-    await refuseBeyond(tx, accountId, before);
+    await enforceGroupLimit(tx, accountId, newMembers);
+    await enforceQuotas(tx, accountId, before);
     const [counted] = await tx<{ members: number }[]>`
       select count(*) as members from group_members where account_id = ${accountId} and group_id = ${groupId}`;
     return { added: added.length, members: counted!.members, known: new Set(known.map(({ id }) => id)) };
@@ -199,7 +199,7 @@ export async function removeMember(
 }
 
 /** Reads at most one membership more than a contact may have. */
-async function refuseInTooMany(tx: Sql, accountId: string, contactIds: readonly string[]): Promise<void> {
+async function enforceGroupLimit(tx: Sql, accountId: string, contactIds: readonly string[]): Promise<void> {
   const beyond = await tx<{ id: string; msisdn: string }[]>`
     select c.id, c.msisdn from contacts c
      where c.account_id = ${accountId} and c.id = any(${contactIds as string[]}::text[])

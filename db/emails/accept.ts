@@ -2,7 +2,7 @@ import type { Quotas } from '../../domain/money.ts';
 import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 import { availableGrosze } from '../money/ledger.ts';
 import { isOverdue } from '../money/statements.ts';
-import { takingRoutes } from './domains.ts';
+import { verifiedRouteNames } from './domains.ts';
 import type { Interface } from '../../domain/ids.ts';
 import { QuotaReachedError } from '../accounts/quotas.ts';
 import { idFloor } from '../ids.ts';
@@ -34,7 +34,7 @@ export async function readEmailTerms(
 ): Promise<EmailTerms | null> {
   const [terms] = await sql<EmailTerms[]>`
     with verified as (
-      select d.name, t.route from sender_domains d cross join lateral (${takingRoutes(sql)}) as t(route)
+      select d.name, t.route from sender_domains d cross join lateral (${verifiedRouteNames(sql)}) as t(route)
        where d.account_id = ${accountId}
     ), chosen as (
       select name from sender_domains
@@ -110,7 +110,7 @@ export async function acceptEmail(
   try {
     await transaction(sql, async (tx) => {
       await claimKeys(tx, email.accountId, email.requestId, claims);
-      await refuseBeyond(tx, email, limits);
+      await enforceEmailQuotas(tx, email, limits);
       await insertEmail(tx, email);
       await insertAttachments(tx, email);
       const written: Fragment = tx`select *, false as priority from emails where id = ${email.id}`;
@@ -135,7 +135,7 @@ export async function countWaitingFileBytes(sql: Sql, accountId: string): Promis
 }
 
 /** Quotas of files and unpaid e-mails. The account is locked first, so that concurrent requests cannot exceed them. */
-async function refuseBeyond(tx: Sql, email: NewEmail, limits: EmailLimits): Promise<void> {
+async function enforceEmailQuotas(tx: Sql, email: NewEmail, limits: EmailLimits): Promise<void> {
   const { accountId, costGrosze } = email;
   const fileBytes = fileBytesOf(email);
   if (fileBytes === 0 && costGrosze > 0) return;

@@ -145,7 +145,7 @@ export async function saveDomainRoute(sql: Sql, row: DomainRoute): Promise<void>
     on conflict (domain_id, route) do update set ${sql(columns)}`;
 }
 
-export async function noteLook(sql: Sql, id: string): Promise<void> {
+export async function recordDomainCheck(sql: Sql, id: string): Promise<void> {
   await sql`update sender_domains set checked_at = clock_timestamp() where id = ${id}`;
 }
 
@@ -166,7 +166,7 @@ export async function setDefaultDomain(sql: Sql, { id, accountId }: SenderDomain
 }
 
 /** Makes an account's oldest verified domain its default if it has none. @returns the domain's id; null when nothing changed */
-export async function giveDefault(sql: Sql, account: string): Promise<string | null> {
+export async function ensureDefaultDomain(sql: Sql, account: string): Promise<string | null> {
   const [chosen] = await sql<{ id: string }[]>`
     update sender_domains set is_default = true
      where id = (select d.id from sender_domains d
@@ -205,7 +205,7 @@ export async function writeDomainEvent(
 }
 
 /** As SQL, for a domain `d`: names of the routes it is verified for; all routes when staff have confirmed it. */
-export function takingRoutes(sql: Sql): Fragment {
+export function verifiedRouteNames(sql: Sql): Fragment {
   return sql`
     select r.name from routes r
      where d.confirmed_at is not null

@@ -12,7 +12,7 @@ import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 const MATCHED_WITHIN = '24 hours';
 // Stored per e-mail: reports received at its return path, which anybody can send; and opens, or clicks.
 const MAX_UNVERIFIED_EVENTS = 100;
-const READ_MOST = 1_000;
+const MAX_READ_EVENTS = 1_000;
 // After this, another worker may deliver an applied event to the workflow; the first one has probably died.
 const SIGNALLED_WITHIN = '15 seconds';
 
@@ -27,7 +27,7 @@ export async function storeEmailEvents(
 ): Promise<void> {
   for (const run of runsOf(events)) {
     const [first] = run;
-    if (boundOf(first) === null) {
+    if (eventLimit(first) === null) {
       await insertEmailEvents(sql, route, run);
       continue;
     }
@@ -45,7 +45,7 @@ type Run = [ProviderEmailEvent, ...ProviderEmailEvent[]];
 /** Splits events into runs, in their order: consecutive events without a limit, or of the same e-mail. */
 function runsOf(events: readonly ProviderEmailEvent[]): Run[] {
   const turnOf = (event: ProviderEmailEvent): string =>
-    boundOf(event) === null ? '' : `${event.emailId} ${event.providerEmailId}`;
+    eventLimit(event) === null ? '' : `${event.emailId} ${event.providerEmailId}`;
   const runs: Run[] = [];
   for (const event of events) {
     const last = runs.at(-1);
@@ -75,9 +75,9 @@ function insertion(sql: Sql, route: string, event: ProviderEmailEvent, where: Fr
     on conflict (route, event_id) do nothing`;
 }
 
-function boundOf({ kind, unverified }: ProviderEmailEvent): number | null {
+function eventLimit({ kind, unverified }: ProviderEmailEvent): number | null {
   if (unverified === true) return MAX_UNVERIFIED_EVENTS;
-  return kind === 'opened' || kind === 'clicked' ? READ_MOST : null;
+  return kind === 'opened' || kind === 'clicked' ? MAX_READ_EVENTS : null;
 }
 
 /** The id of the e-mail that an event belongs to. If it is unknown, the id in the event is used: the row may not exist yet. */
@@ -100,7 +100,7 @@ async function storeWithinBound(
 ): Promise<void> {
   const { eventId, providerEmailId, kind, unverified } = event;
   const same = unverified === true ? tx`unverified` : tx`kind = ${kind} and not unverified`;
-  const most = boundOf(event);
+  const most = eventLimit(event);
   const hasRoom: Fragment = tx`
     (select count(*) from (
        (select from provider_email_events where email_id = ${owner} and ${same} limit ${most})
@@ -150,7 +150,7 @@ export async function postponeEvents(tx: Sql, events: readonly DueEvent[]): Prom
     update provider_email_events v
        set look_at = case when v.received_at > now() - ${MATCHED_WITHIN}::interval
                           then now() + greatest(interval '1 s', (now() - v.received_at) / 2) end
-      ${ofThese(tx, events)}`;
+      ${matchingEvents(tx, events)}`;
 }
 
 /** Leases events that another worker applied but did not signal. */
@@ -158,10 +158,10 @@ export async function leaseEvents(tx: Sql, events: readonly DueEvent[]): Promise
   if (events.length === 0) return;
   await tx`
     update provider_email_events v set look_at = now() + ${SIGNALLED_WITHIN}::interval
-      ${ofThese(tx, events)}`;
+      ${matchingEvents(tx, events)}`;
 }
 
-export interface EventedEmail {
+export interface LockedEmail {
   id: string;
   accountId: string;
   status: EmailStatus;
@@ -171,10 +171,10 @@ export interface EventedEmail {
   recipients: ReportedRecipient[];
 }
 
-export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<EventedEmail[]> {
+export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<LockedEmail[]> {
   await tx`select from emails where id = any(${ids as string[]}::text[]) order by id for update`;
   return [
-    ...(await tx<EventedEmail[]>`
+    ...(await tx<LockedEmail[]>`
       select e.id, e.account_id, e.status, e.erased_at is not null as erased, e.from_address as from, a.legacy_webhook_url is not null as notifies,
              (select jsonb_agg(jsonb_build_object('position', r.position, 'kind', r.kind, 'address', r.address, 'state', r.state)
                                order by r.position)
@@ -247,7 +247,7 @@ export async function dismissEvents(tx: Sql, events: readonly DueEvent[]): Promi
   if (events.length === 0) return;
   await tx`
     update provider_email_events v set applied_at = now(), addresses = '{}', payload = '{}', look_at = null
-      ${ofThese(tx, events)}`;
+      ${matchingEvents(tx, events)}`;
 }
 
 function wasReported(tx: Sql, { event, emailId, accountId, suppress }: AppliedEvent): Fragment {
@@ -265,10 +265,10 @@ export async function settleEvents(
   if (events.length === 0) return;
   await sql`
     update provider_email_events v set look_at = null
-      ${ofThese(sql, events)}`;
+      ${matchingEvents(sql, events)}`;
 }
 
-function ofThese(sql: Sql, events: readonly Pick<DueEvent, 'route' | 'eventId'>[]): Fragment {
+function matchingEvents(sql: Sql, events: readonly Pick<DueEvent, 'route' | 'eventId'>[]): Fragment {
   return sql`
       from unnest(${events.map(({ route }) => route)}::text[], ${events.map(({ eventId }) => eventId)}::text[]) as e(route, id)
      where v.route = e.route and v.event_id = e.id`;

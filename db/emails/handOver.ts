@@ -2,11 +2,11 @@ import type { EmailStatus, ProviderEmailEvent, RecipientState } from '../../doma
 import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 import { decrypt } from '../installation.ts';
 import { refundOf } from '../money/billing.ts';
-import { domainSecretOwner, takingRoutes } from './domains.ts';
+import { domainSecretOwner, verifiedRouteNames } from './domains.ts';
 import { insertEmailEvents } from './events.ts';
 import { recipientsOf } from './reads.ts';
 
-export interface OpenEmail {
+export interface SubmittableEmail {
   id: string;
   accountId: string;
   accountStatus: 'active' | 'suspended' | 'closed';
@@ -46,8 +46,8 @@ export interface OpenEmail {
   now: number;
 }
 
-export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | null> {
-  const [email] = await sql<OpenEmail[]>`
+export async function readSubmittableEmail(sql: Sql, id: string): Promise<SubmittableEmail | null> {
+  const [email] = await sql<SubmittableEmail[]>`
     select e.id, e.account_id, a.status as account_status, e.request_id, e.status, e.submission, e.route, e.domain,
            e.from_address, e.from_name, e.reply_to, e.subject, e.headers, e.unsubscribe_token, e.first_submitted_at,
            e.key_scope, e.give_up_at,
@@ -56,15 +56,15 @@ export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | n
            (select coalesce(jsonb_agg(jsonb_build_object('number', f.number, 'filename', f.filename, 'contentType', f.content_type,
                                                          'contentId', f.content_id, 'bytes', f.bytes) order by f.number), '[]')
               from email_attachments f where f.email_id = e.id) as attachments,
-           e.status = 'queued' and e.submission = 'waiting' and exists (${toLeaveOut(sql)}) as leaves_out,
-           array(${takingRoutes(sql)}) as verified_routes,
+           e.status = 'queued' and e.submission = 'waiting' and exists (${newlySuppressed(sql)}) as leaves_out,
+           array(${verifiedRouteNames(sql)}) as verified_routes,
            d.dkim_selector, d.dkim_private_key, d.id as domain_id,
            floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now
       from emails e join accounts a on a.id = e.account_id
       left join sender_domains d on d.account_id = e.account_id and d.name = e.domain
       -- Not for one that waits until its account is active again, or a route takes its domain: it is looked at again and again.
       left join email_contents c on c.email_id = e.id and not (e.submission = 'waiting'
-        and (a.status = 'suspended' or e.route <> all (array(${takingRoutes(sql)}))))
+        and (a.status = 'suspended' or e.route <> all (array(${verifiedRouteNames(sql)}))))
      where e.id = ${id}`;
   return email ?? null;
 }
@@ -95,7 +95,7 @@ export async function leaveOutSuppressed(sql: Sql, id: string): Promise<void> {
     with open as (
       select id from emails where id = ${id} and status = 'queued' and submission = 'waiting' for update
     ), gone as (
-      select g.position, g.address from open e cross join lateral (${toLeaveOut(sql)}) g
+      select g.position, g.address from open e cross join lateral (${newlySuppressed(sql)}) g
     ), left_out as (
       update email_recipients r set state = 'suppressed' from gone g where r.email_id = ${id} and r.position = g.position
     ), noted as (
@@ -118,7 +118,7 @@ export async function leaveOutSuppressed(sql: Sql, id: string): Promise<void> {
     update email_contents set html = null, text = null where email_id in (select id from over)`;
 }
 
-function toLeaveOut(sql: Sql): Fragment {
+function newlySuppressed(sql: Sql): Fragment {
   return sql`
     select r.position, r.address from email_recipients r
       join suppressions s on s.account_id = r.account_id and s.address = lower(r.address)
@@ -141,7 +141,7 @@ export async function claimEmail(
        set submission = 'submitting', first_submitted_at = coalesce(first_submitted_at, now()), claims = claims + 1,
            key_scope = case when first_submitted_at is null then ${keyScope} else key_scope end
      where id = ${id} and route = ${route} and status = 'queued'
-       and (submission = 'waiting' and not exists (${toLeaveOut(sql)})
+       and (submission = 'waiting' and not exists (${newlySuppressed(sql)})
             or ${again} and submission in ('submitting', 'unanswered'))
     returning claims`;
   return claimed?.claims ?? null;
@@ -151,7 +151,7 @@ export async function claimEmail(
  * Releases a claim: the provider certainly does not have the e-mail, not even from an earlier attempt.
  * @returns false when the claim is outdated: the e-mail was settled meanwhile, or another attempt is under way
  */
-export async function putEmailBack(
+export async function releaseEmailClaim(
   sql: Sql,
   id: string,
   { claim, first, code }: { claim: number; first: boolean; code: string | null },
@@ -166,7 +166,7 @@ export async function putEmailBack(
 }
 
 /** Marks a submit as unanswered: the provider may or may not have the e-mail. */
-export async function leaveEmailUnanswered(sql: Sql, id: string, code: string | null): Promise<void> {
+export async function markEmailUnanswered(sql: Sql, id: string, code: string | null): Promise<void> {
   await sql`
     update emails set submission = 'unanswered', error_code = ${code}, updated_at = now()
      where id = ${id} and submission = 'submitting'`;
@@ -178,7 +178,7 @@ export interface AnswerEvents {
 }
 
 /** Records acceptance by the provider: `sent`, unless an event moved it further. Stores the response's events in the same transaction. */
-export async function acceptEmail(
+export async function recordAcceptedEmail(
   sql: Database,
   id: string,
   providerEmailId: string,

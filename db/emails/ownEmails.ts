@@ -34,7 +34,7 @@ export async function addStatementEmail(tx: Sql, statement: string): Promise<voi
 }
 
 /** Makes the queued e-mail of a statement due now. @returns false when none is queued */
-export async function hurryStatementEmail(tx: Sql, statement: string): Promise<boolean> {
+export async function expediteStatementEmail(tx: Sql, statement: string): Promise<boolean> {
   const waiting = await tx`
     update own_emails set next_try_at = least(next_try_at, now())
      where subject = ${statement} and kind = 'statement' and next_try_at is not null
@@ -95,12 +95,15 @@ export async function emailOfIdx(sql: Sql, accountId: string, idx: string): Prom
   return email?.id ?? null;
 }
 
-interface StatementMatter extends StatementForCustomer {
+interface StatementEmailContent extends StatementForCustomer {
   contactEmail: string | null;
 }
 
-export async function readStatementMatter(sql: Sql, statement: string): Promise<StatementMatter | undefined> {
-  const [matter] = await sql<StatementMatter[]>`
+export async function readStatementEmailContent(
+  sql: Sql,
+  statement: string,
+): Promise<StatementEmailContent | undefined> {
+  const [matter] = await sql<StatementEmailContent[]>`
     select s.id as statement, s.account_id as account, to_char(s.month, 'YYYY-MM') as month, s.amount_grosze, s.due_at, s.paid_at,
            a.contact_email
       from statements s join accounts a on a.id = s.account_id where s.id = ${statement}`;

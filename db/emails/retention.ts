@@ -103,7 +103,7 @@ export async function eraseAddressee(sql: Database, addressee: Addressee): Promi
 }
 
 /** Refreshes the statistics of the tables of e-mails after an erasure. */
-export async function forgetEmailStatistics(sql: Sql): Promise<void> {
+export async function refreshEmailStatistics(sql: Sql): Promise<void> {
   await sql`
     analyze emails, email_recipients, email_contents, email_attachments, email_events, provider_email_events, unsubscribe_links,
             simulator_emails, simulator_email_events, idempotency_keys, webhook_attempts`;

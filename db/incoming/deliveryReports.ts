@@ -8,9 +8,9 @@ import { reportNoted } from '../routes/routes.ts';
 
 // An unmatched report older than this is left to staff.
 const MATCH_WITHIN = '1 day';
-const LOOK_AGAIN = '2 seconds';
+const RETRY_AFTER = '2 seconds';
 // A report sent along with the submit response often arrives a moment before the response is stored.
-const LOOK_AGAIN_SOON = '100 milliseconds';
+const FIRST_RETRY_AFTER = '100 milliseconds';
 // A response that came along with a report is stored by then.
 const ANSWERS_STORED_WITHIN = '10 seconds';
 // Longer than any response timeout (`responseSeconds`) plus storing: a submit still under way then was abandoned by a dead worker and must
@@ -125,10 +125,10 @@ export async function takeMatchedReports(
         ) p on p.choice = p.best
     ), waiting as (
       update delivery_reports d
-         set look_at = case when r.received_at > now() - ${LOOK_AGAIN}::interval
-                            then now() + greatest(now() - r.received_at, ${LOOK_AGAIN_SOON}::interval)
+         set look_at = case when r.received_at > now() - ${RETRY_AFTER}::interval
+                            then now() + greatest(now() - r.received_at, ${FIRST_RETRY_AFTER}::interval)
                             when r.received_at > now() - ${MATCH_WITHIN}::interval
-                            then now() + greatest((now() - r.received_at) / 4, ${LOOK_AGAIN}::interval) end
+                            then now() + greatest((now() - r.received_at) / 4, ${RETRY_AFTER}::interval) end
         from r where d.id = r.id and not exists (select from met where met.id = d.id)
       returning d.id, (extract(epoch from d.look_at - now()) * 1000)::float8 as again_in_ms
     )

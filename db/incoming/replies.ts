@@ -4,7 +4,7 @@ import type { Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
 
 // Ids carry the worker's time, `received_at` the database's; the clocks never differ by this much.
-const CLOCKS_MS = 86_400_000;
+const MAX_CLOCK_SKEW_MS = 86_400_000;
 
 export interface InboundFilter {
   /** E.164 with plus. */
@@ -80,7 +80,7 @@ function shownBy(
   const since = filter.since === null ? null : comparableInstant(filter.since);
   return sql`account_id = ${accountId} and state = 'matched'
     ${sender === null ? sql`` : sql`and sender = ${sender}`}
-    ${since === null ? sql`` : sql`and received_at >= ${new Date(since)} and id >= ${idFloor('in', since - CLOCKS_MS)}`}
+    ${since === null ? sql`` : sql`and received_at >= ${new Date(since)} and id >= ${idFloor('in', since - MAX_CLOCK_SKEW_MS)}`}
     ${unread ? sql`and read_at is null` : sql``}
     ${before === null ? sql`` : sql`and id < ${before}`}`;
 }

@@ -5,7 +5,7 @@ import type {
   LookupState,
   StartableLookup,
 } from '../../domain/submission.ts';
-import { chargeTool, givenBack, type Spending } from '../accounts/quotas.ts';
+import { chargeTool, refundToolBudget, type ToolCharge } from '../accounts/quotas.ts';
 import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 import { availableGrosze } from '../money/ledger.ts';
 import { refundOf } from '../money/billing.ts';
@@ -113,7 +113,7 @@ export async function abandonLookup(sql: Database, id: string): Promise<void> {
   });
 }
 
-async function endLost(sql: Sql, accountId: string, msisdn: string): Promise<void> {
+async function failLostLookup(sql: Sql, accountId: string, msisdn: string): Promise<void> {
   const lost: Fragment = sql`
     account_id = ${accountId} and msisdn = ${msisdn}
     and created_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS})`;
@@ -134,7 +134,7 @@ async function refund(sql: Sql, which: Fragment, reason: LookupFailure): Promise
       update number_lookups set state = 'failed', reason = ${reason}
        where state = 'charged' and ${which}
       returning id, cost_grosze, tool_key_id, tool_day
-    ), given_back as (${givenBack(sql, sql`failed`)})
+    ), given_back as (${refundToolBudget(sql, sql`failed`)})
     ${refundOf(sql, sql`failed`)}`;
 }
 
@@ -164,7 +164,7 @@ interface NewLookup {
   route: string;
   costGrosze: number;
   /** The charge to the key's tool budget; null when the call comes from no tool. */
-  spending: Spending | null;
+  spending: ToolCharge | null;
 }
 
 /** A look-up under way; `own` is false when an earlier request of the account started it, and pays. */
@@ -179,7 +179,7 @@ export interface AcceptedLookup {
  * @throws InsufficientFundsError, ToolBudgetError; nothing is stored then
  */
 export async function acceptLookup(sql: Database, lookup: NewLookup): Promise<AcceptedLookup | null> {
-  await endLost(sql, lookup.accountId, lookup.msisdn);
+  await failLostLookup(sql, lookup.accountId, lookup.msisdn);
   try {
     return await transaction(sql, (tx) => acceptIn(tx, lookup));
   } catch (error) {

@@ -1,6 +1,12 @@
 import { byColumnName, type Database, type Fragment, type Sql, transaction } from '../connection.ts';
-import { ERASED_REFERENCE, eraseHearsay, eraseMessages, LATE_WORD, type Mask } from './retention.ts';
-import { holdAddressBooks } from '../contacts/contacts.ts';
+import {
+  ERASED_REFERENCE,
+  eraseThirdPartyData,
+  eraseMessages,
+  LATE_DATA_PERIOD,
+  type Mask,
+} from './retention.ts';
+import { lockAddressBooks } from '../contacts/contacts.ts';
 import { eraseAnswers } from '../messages/idempotency.ts';
 import { isOpen } from '../messages/statusEvents.ts';
 
@@ -55,12 +61,12 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     // Adding and removing contacts lock the account's counters in different orders.
     const books = await tx<{ id: string }[]>`
       select distinct account_id as id from contacts where msisdn = ${msisdn} and ${of}`;
-    await holdAddressBooks(
+    await lockAddressBooks(
       tx,
       books.map(({ id }) => id),
     );
     const messages = await tx<{ id: string; open: boolean; heardOf: boolean }[]>`
-      select m.id, ${isOpen(tx)} as open, m.updated_at > now() - ${LATE_WORD}::interval as heard_of from messages m
+      select m.id, ${isOpen(tx)} as open, m.updated_at > now() - ${LATE_DATA_PERIOD}::interval as heard_of from messages m
        where ${isTo(tx, person)} order by m.id for update`;
     const ids = messages.map(({ id }) => id);
     const open = messages.filter((message) => message.open).map(({ id }) => id);
@@ -69,7 +75,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     await tx`insert into erasures_postponed (message_id) select unnest(${noted}::text[]) on conflict do nothing`;
 
     const ended = ids.filter((id) => !open.includes(id));
-    await eraseHearsay(tx, ended);
+    await eraseThirdPartyData(tx, ended);
     if (accountId === null) {
       await tx`
         update delivery_reports set phone = null, details = null
@@ -125,7 +131,7 @@ export async function undecided(sql: Sql, person: Person): Promise<Omit<Left, 'm
 }
 
 /** Refreshes statistics, which hold frequent values; left to autovacuum if the role does not own the tables. */
-export async function forgetStatistics(sql: Sql): Promise<void> {
+export async function refreshStatistics(sql: Sql): Promise<void> {
   await sql`
     analyze messages, inbound_messages, number_lookups, contacts, tracked_links, opt_out_links, verified_numbers,
             link_clicks, delivery_reports, webhook_attempts, idempotency_keys, reply_parts, concat_references,

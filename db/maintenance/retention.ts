@@ -3,7 +3,7 @@ import { eraseAnswers } from '../messages/idempotency.ts';
 import { isOpen } from '../messages/statusEvents.ts';
 
 /** How long after a message's end delivery reports or webhook responses may still arrive. */
-export const LATE_WORD = '3 days';
+export const LATE_DATA_PERIOD = '3 days';
 
 /** Prefix of an erased reply's provider reference, which may have been a hash of number and text. */
 export const ERASED_REFERENCE = 'erased:';
@@ -60,9 +60,9 @@ export async function erasePostponed(sql: Database, ids: readonly string[], mask
   return await transaction(sql, async (tx) => {
     const done = await eraseMessages(tx, ids, mask);
     const erased = await tx<{ id: string; over: boolean }[]>`
-      select m.id, m.erased_at < now() - ${LATE_WORD}::interval as over from messages m
+      select m.id, m.erased_at < now() - ${LATE_DATA_PERIOD}::interval as over from messages m
        where m.id = any(${ids as string[]}) and m.erased_at is not null and not ${isOpen(tx)}`;
-    await eraseHearsay(
+    await eraseThirdPartyData(
       tx,
       erased.map(({ id }) => id),
     );
@@ -73,7 +73,7 @@ export async function erasePostponed(sql: Database, ids: readonly string[], mask
 }
 
 /** Erases data about ended messages from third parties: providers, webhook receivers, the simulated network. */
-export async function eraseHearsay(sql: Sql, ids: readonly string[]): Promise<void> {
+export async function eraseThirdPartyData(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     update delivery_reports set phone = null, details = null

@@ -1,4 +1,4 @@
-import { chargeTool, QuotaReachedError, readMessageUsage, type Spending } from '../accounts/quotas.ts';
+import { chargeTool, QuotaReachedError, readMessageUsage, type ToolCharge } from '../accounts/quotas.ts';
 import {
   byColumnName,
   type Database,
@@ -47,7 +47,7 @@ export interface Accepting {
   claims: readonly KeyClaim[];
   limits: Pick<Quotas, 'unpaid_messages' | 'unpaid_bytes'>;
   /** The charge to the key's tool budget; null when the call comes from no tool. */
-  spending: Spending | null;
+  spending: ToolCharge | null;
   trace?: string | null;
 }
 
@@ -57,7 +57,7 @@ export class LinksChangedError extends Error {
 }
 
 // Per statement: 10,000 long texts as one parameter would block the process while they are serialized.
-const WRITTEN_AT_ONCE = { messages: 1_000, characters: 1_000_000 };
+const CHUNK_LIMITS = { messages: 1_000, characters: 1_000_000 };
 
 /**
  * Accepts messages in one transaction: idempotency keys, charges, workflow reservations, messages and links.
@@ -138,10 +138,7 @@ function rejectedOf(messages: readonly NewMessage[]): NewMessage[] {
 
 function chunksOf(messages: readonly NewMessage[]): (readonly NewMessage[])[] {
   const longest = messages.reduce((most, { text }) => Math.max(most, text.length), 1);
-  const size = Math.max(
-    1,
-    Math.min(WRITTEN_AT_ONCE.messages, Math.floor(WRITTEN_AT_ONCE.characters / longest)),
-  );
+  const size = Math.max(1, Math.min(CHUNK_LIMITS.messages, Math.floor(CHUNK_LIMITS.characters / longest)));
   return Array.from({ length: Math.ceil(messages.length / size) }, (_, index) =>
     messages.slice(index * size, (index + 1) * size),
   );

@@ -4,8 +4,8 @@ import { byColumnName, type Database, isFromServer, type Sql } from '../connecti
 import { activeEntry } from '../incoming/blacklist.ts';
 import { availableGrosze } from '../money/ledger.ts';
 import { isOverdue } from '../money/statements.ts';
-import { gatherAnswers } from '../../concurrency/gather.ts';
-import { serially, waitFor } from '../../concurrency/tasks.ts';
+import { createResultBatcher } from '../../concurrency/gather.ts';
+import { serially, withTimeout } from '../../concurrency/tasks.ts';
 import { chargedAndReserved } from '../money/reservations.ts';
 import { type Accepting, acceptMessages, insertion } from './accept.ts';
 import { claimedTogether, KeyTakenError } from './idempotency.ts';
@@ -63,19 +63,20 @@ export async function readSendTerms(
 }
 
 // Requests per statement; all of them wait for it.
-const MOST = 50;
+const MAX_BATCH = 50;
 // Lock timeout of a shared statement; a request that meets a longer lock waits for it alone.
 const LOCK_MS = 100;
-const LONG = 10_000;
+const MAX_SHARED_CHARACTERS = 10_000;
 
 /**
  * As {@link acceptMessages}, one instance per API process. Single-message requests that arrive while a statement runs share the next one; a
  * failing request does not affect the others.
  */
 export function sharedAcceptance(sql: Database): (accepting: Accepting) => Promise<void> {
-  const alone = (accepting: Accepting): Promise<void> => settledLater(acceptAlone(sql, accepting));
-  const share = gatherAnswers<Accepting, void | Promise<void>>((some) => acceptEach(sql, some, alone), {
-    most: MOST,
+  const alone = (accepting: Accepting): Promise<void> =>
+    ignoreUnhandledRejection(acceptAlone(sql, accepting));
+  const share = createResultBatcher<Accepting, void | Promise<void>>((some) => acceptEach(sql, some, alone), {
+    most: MAX_BATCH,
   });
   return async (accepting) => {
     await (isShared(accepting) ? share(accepting) : alone(accepting));
@@ -91,7 +92,11 @@ function acceptAlone(sql: Database, accepting: Accepting): Promise<void> {
 /** Links are locked in an order that a shared statement cannot keep, and a long text would delay the others. */
 function isShared({ messages, claims, spending, trace = null }: Accepting): boolean {
   const [{ links, optOutToken, text, status }] = messages as [Accepting['messages'][number]];
-  const isPlain = links.length === 0 && optOutToken === null && status !== 'rejected' && text.length <= LONG;
+  const isPlain =
+    links.length === 0 &&
+    optOutToken === null &&
+    status !== 'rejected' &&
+    text.length <= MAX_SHARED_CHARACTERS;
   return messages.length === 1 && claims.length <= 1 && spending === null && trace === null && isPlain;
 }
 
@@ -104,7 +109,7 @@ async function acceptEach(
   if (firsts.size === 1) {
     const all = some.map(alone);
     // The next batch gathers meanwhile, unless this one waits for a lock on its account.
-    await waitFor(Promise.allSettled(all), LOCK_MS, () => undefined);
+    await withTimeout(Promise.allSettled(all), LOCK_MS, () => undefined);
     return all;
   }
   try {
@@ -113,7 +118,7 @@ async function acceptEach(
       if (!firsts.has(one)) return alone(one);
       const { messages, claims } = one;
       if (accepted.has(messages[0]!.requestId)) return undefined;
-      return settledLater(Promise.reject(new KeyTakenError(claims[0]!.key)));
+      return ignoreUnhandledRejection(Promise.reject(new KeyTakenError(claims[0]!.key)));
     });
   } catch (error) {
     // The failing request is unknown: none is accepted, and each is retried alone.
@@ -155,7 +160,7 @@ async function acceptTogether(sql: Database, some: readonly Accepting[]): Promis
 }
 
 /** Prevents an unhandled rejection before the caller awaits the promise. */
-function settledLater<T>(promise: Promise<T>): Promise<T> {
+function ignoreUnhandledRejection<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
 }

@@ -25,7 +25,7 @@ export async function failSubmission(
   code: string | null,
   claimedAt: string | null = null,
 ): Promise<StatusChange> {
-  return await onceLocked(sql, of.messageId, (tx) => failLocked(tx, of, reason, code, claimedAt));
+  return await withLockedMessage(sql, of.messageId, (tx) => failLocked(tx, of, reason, code, claimedAt));
 }
 
 async function failLocked(
@@ -63,7 +63,7 @@ async function failLocked(
 
 /** Fails and refunds, once, a message with an unanswered submit, for staff; leaves others unchanged. @returns its status */
 export async function giveUpUnanswered(sql: Database, messageId: string): Promise<StatusChange> {
-  return await onceLocked(sql, messageId, (tx) => giveUpLocked(tx, messageId));
+  return await withLockedMessage(sql, messageId, (tx) => giveUpLocked(tx, messageId));
 }
 
 async function giveUpLocked(sql: Sql, messageId: string): Promise<StatusChange> {
@@ -81,7 +81,7 @@ async function giveUpLocked(sql: Sql, messageId: string): Promise<StatusChange> 
  * an open submit is marked as unanswered. @returns its status; null when there is no such accepted message
  */
 export async function expireMessage(sql: Database, messageId: string): Promise<StatusChange | null> {
-  return await onceLocked(sql, messageId, (tx) => expireLocked(tx, messageId));
+  return await withLockedMessage(sql, messageId, (tx) => expireLocked(tx, messageId));
 }
 
 async function expireLocked(sql: Sql, messageId: string): Promise<StatusChange | null> {
@@ -107,7 +107,7 @@ async function expireLocked(sql: Sql, messageId: string): Promise<StatusChange |
  * part was submitted or the number is no longer blacklisted. @returns its status
  */
 export async function rejectBlacklisted(sql: Database, messageId: string): Promise<StatusChange> {
-  return await onceLocked(sql, messageId, (tx) => rejectLocked(tx, messageId));
+  return await withLockedMessage(sql, messageId, (tx) => rejectLocked(tx, messageId));
 }
 
 async function rejectLocked(sql: Sql, messageId: string): Promise<StatusChange> {
@@ -128,7 +128,11 @@ async function rejectLocked(sql: Sql, messageId: string): Promise<StatusChange> 
 }
 
 /** Locks the message in a separate statement: one that waited for the row would return data from its old snapshot. */
-async function onceLocked<T>(sql: Database, messageId: string, end: (tx: Sql) => Promise<T>): Promise<T> {
+async function withLockedMessage<T>(
+  sql: Database,
+  messageId: string,
+  end: (tx: Sql) => Promise<T>,
+): Promise<T> {
   return await transaction(sql, async (tx) => {
     await lockMessage(tx, messageId);
     return await end(tx);

@@ -33,7 +33,7 @@ export async function insertTemplate(
     const [stored] = await tx<TemplateRow[]>`
       insert into templates (id, account_id, name, type, body, subject)
       values (${id}, ${accountId}, ${name}, ${type}, ${body}, ${subject}) returning ${columns(tx)}`;
-    await refuseBeyond(tx, accountId, before);
+    await enforceTemplateQuotas(tx, accountId, before);
     return stored!;
   });
 }
@@ -53,7 +53,7 @@ export async function changeTemplate(
     const [changed] = await tx<TemplateRow[]>`
       update templates set name = ${name}, type = ${type}, body = ${body}, subject = ${subject}, updated_at = now()
        where id = ${id} and account_id = ${accountId} returning ${columns(tx)}`;
-    await refuseBeyond(tx, accountId, before);
+    await enforceTemplateQuotas(tx, accountId, before);
     return changed ?? null;
   });
 }
@@ -84,7 +84,7 @@ export async function templateUsage(
   return { templates: used!.templates, template_bytes: used!.bytes };
 }
 
-async function refuseBeyond(
+async function enforceTemplateQuotas(
   tx: Sql,
   accountId: string,
   before: Pick<Quotas, 'templates' | 'template_bytes'>,

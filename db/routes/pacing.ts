@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Sql } from '../connection.ts';
-import { gatherAnswers } from '../../concurrency/gather.ts';
+import { createResultBatcher } from '../../concurrency/gather.ts';
 
 interface TakenSlots {
   now: number;
@@ -33,7 +33,7 @@ export async function pauseRoute(sql: Sql, route: string, ms: number): Promise<v
 /** Enforces a route's rate limit across all processes that submit on it. */
 export interface Pacer {
   /** Waits for slots of parts submitted together. @param signal cancels it while nothing is prepared @returns whether to submit */
-  turn(parts: number, steps: Steps, signal: AbortSignal): Promise<boolean>;
+  waitForSlot(parts: number, steps: Steps, signal: AbortSignal): Promise<boolean>;
   free(): boolean;
   /** Pauses submits because the SMSC throttled; in other processes only if the route has a rate limit. */
   pause(ms: number): Promise<void>;
@@ -67,7 +67,7 @@ export function createPacer(sql: Database, route: string, ratePerSecond: number 
       : places(sql, route, SECOND_MS / ratePerSecond);
 
   return {
-    async turn(parts, steps, signal) {
+    async waitForSlot(parts, steps, signal) {
       const broken = AbortSignal.any([signal, stopping.signal]);
       for (;;) {
         await sleepUntil(pausedUntil, broken);
@@ -94,7 +94,7 @@ export function createPacer(sql: Database, route: string, ratePerSecond: number 
 /** Reserves slots in batches: requests that arrive during a statement share the next one. Returns local times. */
 function places(sql: Database, route: string, spacingMs: number): (parts: number) => Promise<number> {
   const localTime = clockOf();
-  return gatherAnswers(async (wanted: number[]) => {
+  return createResultBatcher(async (wanted: number[]) => {
     const parts = wanted.reduce((sum, some) => sum + some, 0);
     const asked = performance.now();
     const { now, first } = await takeSlots(sql, route, parts, spacingMs);

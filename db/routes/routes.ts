@@ -2,7 +2,7 @@ import type postgres from 'postgres';
 import type { RouteRule, Routing, StoredRouteOption, StoredRouting } from '../../domain/routing.ts';
 import { byColumnName, type Fragment, type Sql } from '../connection.ts';
 import { decrypt, encrypt } from '../installation.ts';
-import { sharedReading } from '../../concurrency/gather.ts';
+import { cachedRead } from '../../concurrency/gather.ts';
 import { storable } from '../../domain/incoming.ts';
 
 export type RouteState = StoredRouteOption['state'];
@@ -166,7 +166,7 @@ export function cachedRouting(
   sql: Sql,
   complete: (stored: StoredRouting) => Routing,
 ): () => Promise<Routing> {
-  return sharedReading(FRESH_MS, () => readRouting(sql).then(complete));
+  return cachedRead(FRESH_MS, () => readRouting(sql).then(complete));
 }
 
 export interface SeenRoute {

@@ -49,7 +49,7 @@ interface DeliveryAttempt {
 const LOOKED_AT = 10_000;
 
 /** Limits how far back a page scans for a filter. @returns the last event scanned; null: all, or all since the given instant */
-export async function readLastLookedAt(
+export async function readScanEnd(
   sql: Sql,
   { accountId, state, type, messageId, since, before }: DeliveryFilter,
 ): Promise<string | null> {

@@ -286,7 +286,7 @@ export async function setLegacyWebhook(
 }
 
 /** Revokes the former secret. @returns false when none was in force */
-export async function endSecretBefore(sql: Sql, accountId: string): Promise<boolean> {
+export async function revokeFormerSecret(sql: Sql, accountId: string): Promise<boolean> {
   const [account] = await sql<{ inForce: boolean }[]>`
     update accounts set webhook_secret_before = null
       from (select id, webhook_secret_before is not null

@@ -24,7 +24,7 @@ export const contactTools = [
       'Creates contacts, or updates those whose number is known: up to 500 at once. Given fields overwrite, omitted ones stay, `groups` replaces the memberships (unknown group names are created). Bad elements are listed in `invalid` by their place and do not stop the others.',
     subsets: ['contacts'],
     endpoint: saveContacts,
-    own: z.strictObject({
+    extraArguments: z.strictObject({
       contacts: z
         .array(numberedContact)
         .min(1)
@@ -35,7 +35,7 @@ export const contactTools = [
     repeatable: true,
     thirdParty: true,
     // The endpoint also accepts a single contact, with another response.
-    ask({ contacts }) {
+    toEndpointCall({ contacts }) {
       if (!Array.isArray(contacts)) {
         throw new Refused({ reason: 'field_type', field: 'contacts', expected: 'array' }, 'contacts');
       }

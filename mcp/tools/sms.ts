@@ -115,7 +115,7 @@ export const smsTools = [
     subsets: ['sms'],
     endpoint: createTemplate,
     destroys: true,
-    own: z.strictObject({
+    extraArguments: z.strictObject({
       id: z
         .string()
         .nullable()
@@ -123,7 +123,7 @@ export const smsTools = [
         .describe('The template to change (tpl_…); left out, a new one is created.'),
     }),
     optional: ['name', 'body'],
-    ask: ({ id, ...fields }) =>
+    toEndpointCall: ({ id, ...fields }) =>
       id === undefined || id === null
         ? endpointCallOf(createTemplate, fields)
         : endpointCallOf(changeTemplate, { id, ...fields }),

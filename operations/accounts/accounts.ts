@@ -27,13 +27,13 @@ export async function findAccount(sql: Sql, id: string): Promise<AccountDetails>
 }
 
 /** Reads and locks an account until the transaction ends. @throws StaffRefused account_missing */
-export async function holdAccount(sql: Sql, id: string): Promise<AccountDetails> {
+export async function findAccountForUpdate(sql: Sql, id: string): Promise<AccountDetails> {
   return (await lockAccount(sql, id)) ?? missing(id);
 }
 
-/** Like {@link holdAccount}. @throws StaffRefused also for a closed account */
-export async function holdOpenAccount(sql: Sql, id: string): Promise<AccountDetails> {
-  const account = await holdAccount(sql, id);
+/** Like {@link findAccountForUpdate}. @throws StaffRefused also for a closed account */
+export async function findOpenAccountForUpdate(sql: Sql, id: string): Promise<AccountDetails> {
+  const account = await findAccountForUpdate(sql, id);
   if (account.status === 'closed') throw new StaffRefused({ reason: 'account_not_open', account: id });
   return account;
 }
@@ -63,7 +63,7 @@ function loggable(setting: string, value: unknown): unknown {
 }
 
 // Any Polish number: it selects the route of most messages.
-const SOMEBODY = '+48500000000';
+const ANY_POLISH_NUMBER = '+48500000000';
 
 /**
  * The balance at the provider of the account's own route (v1.2.0, Balance response: an account that was not migrated). On a shared route
@@ -75,7 +75,13 @@ export async function upstreamBalance({
   caller,
 }: OperationContext<unknown>): Promise<ProviderBalance> {
   const { accountId } = caller;
-  const traffic = { key: accountId, msisdn: SOMEBODY, accountId, type: 'sms', priority: false } as const;
+  const traffic = {
+    key: accountId,
+    msisdn: ANY_POLISH_NUMBER,
+    accountId,
+    type: 'sms',
+    priority: false,
+  } as const;
   const routing = await services.routing();
   for (const name of ownRoutes(routing, traffic)) {
     const route = await readRoute(services.sql, name);
@@ -146,7 +152,7 @@ interface ChangedAccount {
 export const changeAccount = recorded(
   'accounts set',
   async (sql, { account: id, changes }: AccountChanges) => {
-    const before = await holdAccount(sql, id);
+    const before = await findAccountForUpdate(sql, id);
     const patch = await patchOf(sql, id, changes);
     if (Object.keys(patch).length === 0)
       throw new StaffRefused({ reason: 'nothing_to_change', of: 'account' });

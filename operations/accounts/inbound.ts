@@ -2,7 +2,7 @@ import { setInboundNumber } from '../../db/incoming/inbound.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';
-import { holdAccount, holdOpenAccount } from './accounts.ts';
+import { findAccountForUpdate, findOpenAccountForUpdate } from './accounts.ts';
 import {
   releaseKeyword as endRest,
   allowKeyword as storeConsent,
@@ -18,7 +18,7 @@ interface EnableInput {
 
 /** Lets an account receive replies on a number, which accounts may share. @returns the account's keyword @throws StaffRefused */
 export const enableInbound = recorded('inbound enable', async (sql, { account, msisdn }: EnableInput) => {
-  const before = await holdOpenAccount(sql, account);
+  const before = await findOpenAccountForUpdate(sql, account);
   await setInboundNumber(sql, account, msisdn);
   return {
     data: { keyword: before.inboundPrefix },
@@ -30,7 +30,7 @@ export const enableInbound = recorded('inbound enable', async (sql, { account, m
 
 /** Stops receiving replies; the account keeps its keyword. @throws StaffRefused */
 export const disableInbound = recorded('inbound disable', async (sql, { account }: { account: string }) => {
-  const { inboundNumber: number } = await holdAccount(sql, account);
+  const { inboundNumber: number } = await findAccountForUpdate(sql, account);
   if (number === null) throw new StaffRefused({ reason: 'inbound_disabled', account });
   await setInboundNumber(sql, account, null);
   return { data: undefined, account, subject: maskMsisdn(number) };
@@ -43,7 +43,7 @@ interface Input {
 
 /** Lets an account claim an everyday word as its keyword. @throws StaffRefused also for opt-out words and words that need no approval */
 export const allowKeyword = recorded('inbound allow-keyword', async (sql, { account, word }: Input) => {
-  await holdOpenAccount(sql, account);
+  await findOpenAccountForUpdate(sql, account);
   const guard = guardOf(word);
   if (guard === 'opt_out') throw new StaffRefused({ reason: 'keyword_unsubscribes', word });
   if (guard === null) throw new StaffRefused({ reason: 'keyword_needs_no_consent', word });
@@ -53,7 +53,7 @@ export const allowKeyword = recorded('inbound allow-keyword', async (sql, { acco
 
 /** Revokes the approval of an everyday word and frees the keyword, after 30 days. @throws StaffRefused if the account has neither */
 export const revokeKeyword = recorded('inbound revoke-keyword', async (sql, { account, word }: Input) => {
-  await holdAccount(sql, account);
+  await findAccountForUpdate(sql, account);
   const revoked = await withdrawConsent(sql, account, word);
   const takenAway = await takeKeywordAway(sql, account, word);
   if (!revoked && !takenAway) throw new StaffRefused({ reason: 'keyword_not_held', account, word });

@@ -19,7 +19,7 @@ import { newId } from '../../db/ids.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import type { Scope } from '../context.ts';
 import { recorded } from '../staff.ts';
-import { holdOpenAccount } from './accounts.ts';
+import { findOpenAccountForUpdate } from './accounts.ts';
 import { DEFAULT_TOKEN_RATE } from '../../domain/money.ts';
 
 export const ALL_SCOPES: readonly Scope[] = ['send', 'read', 'manage'];
@@ -59,7 +59,7 @@ interface CreatedKey {
 
 /** Creates an API key. @throws StaffRefused also for a live key before the first top-up (v2.3.0, Authentication) */
 export const createKey = recorded('keys create', async (sql, input: CreateInput) => {
-  const account = await holdOpenAccount(sql, input.account);
+  const account = await findOpenAccountForUpdate(sql, input.account);
   const { mode = account.mode, scopes = ALL_SCOPES } = input;
   if (mode === 'live' && account.mode === 'test') {
     throw new StaffRefused({ reason: 'live_key_before_top_up' });
@@ -111,7 +111,7 @@ interface Wanted {
 
 /** Creates an API token for the earlier interface (v1.2.0, Authentication). @throws StaffRefused */
 export const createToken = recorded('tokens create', async (sql, input: Wanted) => {
-  const account = await holdOpenAccount(sql, input.account);
+  const account = await findOpenAccountForUpdate(sql, input.account);
   const { data, hint } = await issue(sql, { ...input, account: account.id });
   const { label, rateLimit } = data;
   return { data, account: account.id, subject: data.id, details: { hint, label, rateLimit } };
@@ -124,7 +124,7 @@ export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: 
     throw new StaffRefused({ reason: 'token_missing', token: id });
   }
   const { label, rateLimitPerMinute: rateLimit } = former;
-  const account = await holdOpenAccount(sql, former.accountId);
+  const account = await findOpenAccountForUpdate(sql, former.accountId);
   await storeTokenRevocation(sql, id);
   const { data, hint } = await issue(sql, { account: account.id, label, rateLimit });
   return { data, account: account.id, subject: data.id, details: { hint, label, former: id } };

@@ -5,9 +5,9 @@ import { databaseNow } from '../../db/maintenance/regularWork.ts';
 import { templateUsage } from '../../db/messages/templates.ts';
 import { QUOTA_NAMES, type QuotaName, type Quotas, quotasOf } from '../../domain/money.ts';
 import { recorded } from '../staff.ts';
-import { findAccount, holdAccount } from './accounts.ts';
+import { findAccount, findAccountForUpdate } from './accounts.ts';
 
-type KeptOf = Record<QuotaName, { limit: number; used: number }>;
+type QuotaUsage = Record<QuotaName, { limit: number; used: number }>;
 
 interface Input {
   account: string;
@@ -20,9 +20,9 @@ export const changeQuotas = recorded('accounts quotas', async (sql, { account, c
   const named = QUOTA_NAMES.filter((name) => given[name] !== undefined);
   if (named.length === 0) {
     await findAccount(sql, account);
-    return { data: await keptOf(sql, account), account };
+    return { data: await quotaUsage(sql, account), account };
   }
-  await holdAccount(sql, account);
+  await findAccountForUpdate(sql, account);
   const before = await readQuotas(sql, account);
   const after = { ...before };
   for (const name of named) {
@@ -33,11 +33,11 @@ export const changeQuotas = recorded('accounts quotas', async (sql, { account, c
   await setQuotas(sql, account, after);
   const [from, to] = [quotasOf(before), quotasOf(after)];
   const changes = Object.fromEntries(named.map((name) => [name, { from: from[name], to: to[name] }]));
-  return { data: await keptOf(sql, account), account, details: { changes } };
+  return { data: await quotaUsage(sql, account), account, details: { changes } };
 });
 
 /** An account's quotas and usage; scheduled and unpaid messages are counted only up to their quota. */
-export async function keptOf(sql: Sql, account: string): Promise<KeptOf> {
+export async function quotaUsage(sql: Sql, account: string): Promise<QuotaUsage> {
   const { limits, used } = await readUsage(sql, account);
   const all: Quotas = {
     ...used,
@@ -46,5 +46,5 @@ export async function keptOf(sql: Sql, account: string): Promise<KeptOf> {
     ...(await readMessageUsage(sql, account, limits, await databaseNow(sql))),
   };
   const kept = QUOTA_NAMES.map((name) => [name, { limit: limits[name], used: all[name] }]);
-  return Object.fromEntries(kept) as KeptOf;
+  return Object.fromEntries(kept) as QuotaUsage;
 }

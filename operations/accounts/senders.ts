@@ -7,7 +7,7 @@ import {
 } from '../../db/accounts/staff.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';
-import { holdAccount } from './accounts.ts';
+import { findAccountForUpdate } from './accounts.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 
 interface SenderInput {
@@ -17,14 +17,14 @@ interface SenderInput {
 
 /** Adds or reactivates a sender. @throws StaffRefused */
 export const addSender = recorded('senders add', async (sql, { account, name }: SenderInput) => {
-  await holdAccount(sql, account);
+  await findAccountForUpdate(sql, account);
   await activateSender(sql, account, name);
   return { data: undefined, account, subject: name };
 });
 
 /** Deactivates a sender, which also clears it as the default. @throws StaffRefused */
 export const removeSender = recorded('senders remove', async (sql, { account, name }: SenderInput) => {
-  const { senderName: standard } = await holdAccount(sql, account);
+  const { senderName: standard } = await findAccountForUpdate(sql, account);
   if (!(await deactivateSender(sql, account, name))) {
     throw new StaffRefused({ reason: 'sender_missing', account });
   }
@@ -41,7 +41,7 @@ interface NumberInput {
 
 /** Adds a verified number: a test account sends only to these. @throws StaffRefused if it already has two others */
 export const verifyNumber = recorded('numbers verify', async (sql, { account, msisdn }: NumberInput) => {
-  await holdAccount(sql, account);
+  await findAccountForUpdate(sql, account);
   const verified = await listVerifiedNumbers(sql, account);
   const known = verified.some((row) => row.msisdn === msisdn);
   if (!known && verified.length >= MAX_VERIFIED) {
@@ -55,7 +55,7 @@ export const verifyNumber = recorded('numbers verify', async (sql, { account, ms
 export const forgetVerifiedNumber = recorded(
   'numbers remove',
   async (sql, { account, msisdn }: NumberInput) => {
-    await holdAccount(sql, account);
+    await findAccountForUpdate(sql, account);
     if (!(await deleteVerifiedNumber(sql, account, msisdn))) {
       throw new StaffRefused({ reason: 'number_not_verified', account });
     }

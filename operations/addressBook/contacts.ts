@@ -1,4 +1,4 @@
-import { readUsage, refuseBeyond } from '../../db/accounts/quotas.ts';
+import { readUsage, enforceQuotas } from '../../db/accounts/quotas.ts';
 import type { Database, Sql } from '../../db/connection.ts';
 import { changeAddressBook, type ContactRow, readContact } from '../../db/contacts/contacts.ts';
 import * as stored from '../../db/contacts/contactChanges.ts';
@@ -35,7 +35,7 @@ async function applyChanges(
   const named = await readNamed(tx, accountId, changes, groupNames);
   const plan = planContacts({ ...named, ...usage }, changes, NEW_IDS);
   await writeContacts(tx, accountId, plan);
-  await refuseBeyond(tx, accountId, usage);
+  await enforceQuotas(tx, accountId, usage);
   return plan;
 }
 

@@ -55,7 +55,7 @@ interface EmailInput {
 
 const DEFAULT_LOCAL = 'noreply';
 // The route of an e-mail whose recipients are all suppressed.
-const NOBODY = 'none';
+const NO_ROUTE = 'none';
 
 export type EmailServices = Pick<Services, 'sql' | 'backlog' | 'routing' | 'secretsKey' | 'log'>;
 
@@ -226,9 +226,8 @@ function refuseUnverified(terms: EmailTerms, from: string | null, paid: readonly
   }
   // As with the numbers of a test account (v2.3.0, Authentication, 8): only the customer's own addresses.
   const own = new Set(terms.ownDomains);
-  const stranger =
-    terms.mode === 'test' ? paid.find(({ address }) => !own.has(domainOf(address))) : undefined;
-  if (stranger !== undefined) throw new Refused({ reason: 'address_not_own' }, stranger.kind);
+  const foreign = terms.mode === 'test' ? paid.find(({ address }) => !own.has(domainOf(address))) : undefined;
+  if (foreign !== undefined) throw new Refused({ reason: 'address_not_own' }, foreign.kind);
 }
 
 type Who = Pick<EmailContext, 'services' | 'caller'>;
@@ -238,9 +237,9 @@ async function routeOf(
   { services, caller }: Who,
   { verifiedRoutes }: EmailTerms,
   id: string,
-  nobody: boolean,
+  allSuppressed: boolean,
 ): Promise<string> {
-  if (nobody) return NOBODY;
+  if (allSuppressed) return NO_ROUTE;
   const traffic = emailTraffic(id, caller.accountId);
   const route = workingRoute(await services.routing(), traffic, (name) => verifiedRoutes.includes(name));
   if (route === null) throw new Refused({ reason: 'email_no_route' });

@@ -1,9 +1,9 @@
 import { createFairSemaphore, type Semaphore } from '../../concurrency/semaphore.ts';
-import { waitFor } from '../../concurrency/tasks.ts';
+import { withTimeout } from '../../concurrency/tasks.ts';
 import { type Database, transaction } from '../../db/connection.ts';
 import { createPacer, type Pacer } from '../../db/routes/pacing.ts';
 import { readRoute, type Route, routeCredentials } from '../../db/routes/routes.ts';
-import type { Turn } from '../../providers/email.ts';
+import type { AwaitRateLimit } from '../../providers/email.ts';
 import { providerKinds } from '../../providers/registry.ts';
 import type { OperationContext, Services } from '../context.ts';
 import { withinQuotas } from '../../db/accounts/quotas.ts';
@@ -33,7 +33,7 @@ const GOES_ON_MS = 30_000;
 export async function removeAtProvider(services: ListServices, removal: Removal): Promise<void> {
   const { log } = services;
   try {
-    const problem = await waitFor(removed(services, removal), PROVIDER_MS, () => 'no answer in time');
+    const problem = await withTimeout(removed(services, removal), PROVIDER_MS, () => 'no answer in time');
     if (problem !== null) log.warn({ route: removal.route, problem }, KEPT);
   } catch (error) {
     log.warn({ err: error, route: removal.route }, KEPT);
@@ -54,33 +54,33 @@ async function removed(
 }
 
 /** Calls to a route's provider, one at a time so that they interleave with e-mails under the same rate limit, and fairly by account. */
-interface Line {
+interface ProviderQueue {
   ratePerSecond: number | null;
   pacer: Pacer;
   place: Semaphore<string>;
 }
 
-const lines = new WeakMap<Database, Map<string, Line>>();
+const queues = new WeakMap<Database, Map<string, ProviderQueue>>();
 
 async function inRate<T>(
   sql: Database,
   route: Route,
   owner: string,
-  ask: (turn: Turn) => Promise<T>,
+  ask: (turn: AwaitRateLimit) => Promise<T>,
 ): Promise<T> {
   const { pacer, place } = lineOf(sql, route);
   const until = Date.now() + GOES_ON_MS;
   const over = AbortSignal.timeout(GOES_ON_MS);
-  const turn = async (): Promise<void> => void (await pacer.turn(1, NOTHING_TO_PREPARE, over));
+  const turn = async (): Promise<void> => void (await pacer.waitForSlot(1, NOTHING_TO_PREPARE, over));
   const limit = { until, error: () => new Error('timed out waiting for a slot') };
   return await place.run(owner, () => ask(turn), limit);
 }
 
 const NOTHING_TO_PREPARE = { prepare: () => Promise.resolve(true), undo: () => Promise.resolve() };
 
-function lineOf(sql: Database, { name, ratePerSecond }: Route): Line {
-  const known = lines.get(sql) ?? new Map<string, Line>();
-  lines.set(sql, known);
+function lineOf(sql: Database, { name, ratePerSecond }: Route): ProviderQueue {
+  const known = queues.get(sql) ?? new Map<string, ProviderQueue>();
+  queues.set(sql, known);
   const line = known.get(name);
   if (line?.ratePerSecond === ratePerSecond) return line;
   const pacer = createPacer(sql, name, ratePerSecond);

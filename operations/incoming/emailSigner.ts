@@ -1,4 +1,4 @@
-import { sharedReading } from '../../concurrency/gather.ts';
+import { cachedRead } from '../../concurrency/gather.ts';
 import { readRoutes, type Route, routeCredentials } from '../../db/routes/routes.ts';
 import type { CallbackCall } from '../../providers/callbacks.ts';
 import type { EmailCallback } from '../../providers/email.ts';
@@ -33,7 +33,7 @@ const known = new WeakMap<KeyServices, () => Promise<CalledRoute[]>>();
 function calledRoutes(services: KeyServices): Promise<CalledRoute[]> {
   const read = (): Promise<CalledRoute[]> =>
     readRoutes(services.sql).then((all) => all.flatMap((route) => calledRoute(services, route)));
-  if (!known.has(services)) known.set(services, sharedReading(KNOWN_MS, read));
+  if (!known.has(services)) known.set(services, cachedRead(KNOWN_MS, read));
   return known.get(services)!();
 }
 

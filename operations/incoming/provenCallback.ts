@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { sharedReading } from '../../concurrency/gather.ts';
+import { cachedRead } from '../../concurrency/gather.ts';
 import { type Route, readRoutes, routeCredentials } from '../../db/routes/routes.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { storeReplies } from '../../db/incoming/inbound.ts';
@@ -35,7 +35,7 @@ type NamedCallback = Callback & { name: string };
 
 type CallbackRoutes = ReadonlyMap<string, CallbackRoute>;
 
-const NOBODY: CallbackRoute = {
+const UNKNOWN_ROUTE: CallbackRoute = {
   secrets: [{ hash: randomBytes(32), until: 0 }],
   addresses: new Set(),
   signed: undefined,
@@ -46,7 +46,7 @@ type KeyServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
 
 const known = new WeakMap<KeyServices, () => Promise<CallbackRoutes>>();
 
-interface Reached {
+interface CallbackRequest {
   route: string;
   path: string;
   /** Null: the path has none. */
@@ -66,12 +66,12 @@ export function callbackPaths(): ReadonlyMap<string, string> {
  * secrets take the same time.
  * @returns null if not authenticated
  */
-export async function provenCallback(
+export async function authenticateCallback(
   services: KeyServices,
-  { route, path, secret, address }: Reached,
+  { route, path, secret, address }: CallbackRequest,
   call: CallbackCall,
 ): Promise<NamedCallback | null> {
-  const { secrets, addresses, signed, calls } = (await routesOf(services)).get(route) ?? NOBODY;
+  const { secrets, addresses, signed, calls } = (await routesOf(services)).get(route) ?? UNKNOWN_ROUTE;
   const callback = calls.find((one) => one.path === path);
   const secretFits = secret === null ? signed !== undefined : isOneOf(secrets, secret);
   if (!secretFits || callback === undefined) return null;
@@ -90,7 +90,7 @@ function routesOf(services: KeyServices): Promise<CallbackRoutes> {
   if (!known.has(services))
     known.set(
       services,
-      sharedReading(KNOWN_MS, () => readCallbackRoutes(services)),
+      cachedRead(KNOWN_MS, () => readCallbackRoutes(services)),
     );
   return known.get(services)!();
 }

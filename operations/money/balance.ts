@@ -3,7 +3,7 @@ import type { Sql } from '../../db/connection.ts';
 import { book, readPayment } from '../../db/money/ledger.ts';
 import { MIN_TOP_UP_GROSZE, rateAfterTopUp } from '../../domain/money.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import { findAccount, holdAccount, holdOpenAccount } from '../accounts/accounts.ts';
+import { findAccount, findAccountForUpdate, findOpenAccountForUpdate } from '../accounts/accounts.ts';
 import { recorded } from '../staff.ts';
 
 interface TopUp {
@@ -26,7 +26,7 @@ interface ToppedUp {
  */
 export const topUp = recorded('topup', async (sql, { account: id, grosze, reference }: TopUp) => {
   // Lock before reading the price: the second of two concurrent top-ups must see the price that the first has fixed.
-  const before = await holdOpenAccount(sql, id);
+  const before = await findOpenAccountForUpdate(sql, id);
   const rate = rateAfterTopUp(before.pricePerPartGrosze, grosze);
   if (rate === null) {
     throw new StaffRefused({ reason: 'top_up_too_small', minGrosze: MIN_TOP_UP_GROSZE });
@@ -65,7 +65,7 @@ interface Adjustment {
 
 /** Adjusts a balance with a ledger entry. @returns the new balance @throws StaffRefused */
 export const adjustBalance = recorded('adjust', async (sql, { account, grosze, note }: Adjustment) => {
-  await holdAccount(sql, account);
+  await findAccountForUpdate(sql, account);
   await book(sql, { account, kind: 'adjustment', grosze, note });
   const { balanceGrosze } = await findAccount(sql, account);
   return { data: { balanceGrosze }, account, details: { amount_grosze: grosze, note } };

@@ -1,6 +1,6 @@
 import type { AccountDetails } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
-import { addStatementEmail, hurryStatementEmail } from '../../db/emails/ownEmails.ts';
+import { addStatementEmail, expediteStatementEmail } from '../../db/emails/ownEmails.ts';
 import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type StatementRow,
 } from '../../db/money/statements.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import { findAccount, holdAccount } from '../accounts/accounts.ts';
+import { findAccount, findAccountForUpdate } from '../accounts/accounts.ts';
 import { recorded } from '../staff.ts';
 
 interface IssueInput {
@@ -59,7 +59,7 @@ async function sumAndHold(
   month: string,
 ): Promise<{ contactEmail: string | null; amountGrosze: number }> {
   const sum = await monthlySum(sql, account, month);
-  const held = await holdAccount(sql, account);
+  const held = await findAccountForUpdate(sql, account);
   requirePostpaid(held);
   const { amount } = (await isCurrent(sql, account, sum)) ? sum : await monthlySum(sql, account, month);
   return { contactEmail: held.contactEmail, amountGrosze: amount };
@@ -78,7 +78,7 @@ export const sendStatement = recorded(
     const { accountId: account } = statement;
     const { contactEmail } = await findAccount(sql, account);
     if (contactEmail === null) throw new StaffRefused({ reason: 'contact_email_missing', account });
-    if (!(await hurryStatementEmail(sql, id))) await addStatementEmail(sql, id);
+    if (!(await expediteStatementEmail(sql, id))) await addStatementEmail(sql, id);
     const data: IssuedStatement = { ...statement, emailStatus: 'waiting' };
     return { data, account, subject: id };
   },

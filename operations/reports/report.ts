@@ -28,11 +28,11 @@ import { DeadlineError } from '../outages.ts';
 
 /** Validates a period of Polish calendar days; by default the last `REPORT_DAYS_STANDARD` up to today. @param now epoch milliseconds */
 function reportPeriod(
-  asked: { from?: string | undefined; to?: string | undefined },
+  requested: { from?: string | undefined; to?: string | undefined },
   now: number,
 ): ReportPeriod {
-  const to = asked.to ?? polishDay(now);
-  const from = asked.from ?? addDays(to, 1 - REPORT_DAYS_STANDARD);
+  const to = requested.to ?? polishDay(now);
+  const from = requested.from ?? addDays(to, 1 - REPORT_DAYS_STANDARD);
   const days = daysInside(from, to);
   if (days < 1) throw new Refused({ reason: 'period_reversed' }, 'from');
   if (days > REPORT_DAYS_MAX)
@@ -84,11 +84,11 @@ function calendarRows(spans: CalendarSpan[], groups: ReportGroup[]): Report['dat
 }
 
 // One second below the response deadline, so that the database gives up before the caller's request times out.
-const PATIENCE_MS = 9000;
+const DEADLINE_MS = 9000;
 // Leaves eight of the process's ten connections to sends.
 const AT_ONCE = 2;
 
-const turns = createFairSemaphore(AT_ONCE, 1);
+const reportSlots = createFairSemaphore(AT_ONCE, 1);
 
 type ReportInput = {
   /** Polish calendar days, `YYYY-MM-DD`, inclusive; the last 30 days by default. */
@@ -114,7 +114,7 @@ export async function report({
   const spans = spansOf(period, by);
   const testMode = accountMode === 'test';
   const filter = filterOf(input);
-  const deadline = receivedAt + PATIENCE_MS;
+  const deadline = receivedAt + DEADLINE_MS;
   const read = async () => {
     const left = deadline - Date.now();
     const grouping =
@@ -125,7 +125,7 @@ export async function report({
     const until = startOfDay(addDays(period.to, 1));
     return await readReport(sql, { accountId, from, until, grouping, filter, testMode }, left);
   };
-  const sums = await turns.run(accountId, read, {
+  const sums = await reportSlots.run(accountId, read, {
     until: deadline,
     error: () => new DeadlineError('waited too long for other reports'),
   });

@@ -4,7 +4,7 @@ import { callbackAddress } from '../../providers/callbacks.ts';
 import type { ProviderKind } from '../../providers/kind.ts';
 import { recorded } from '../staff.ts';
 import { type Credentials, openCredentials, sealed, withNewSecret } from './credentials.ts';
-import { checkedSettings, holdRoute, kindOf, type Settings, storedSettings } from './routes.ts';
+import { checkedSettings, findRouteForUpdate, kindOf, type Settings, storedSettings } from './routes.ts';
 
 /** URLs for the provider's callbacks. They contain a secret. */
 export interface CallbackAddresses {
@@ -24,7 +24,7 @@ interface Input {
 export const handOutCallbacks = recorded(
   'routes callbacks',
   async (sql, { route: name, secret }: Input, services) => {
-    const route = await holdRoute(sql, name);
+    const route = await findRouteForUpdate(sql, name);
     const kind = kindOf(route);
     const { callbacks } = kind;
     if (callbacks === null) throw new StaffRefused({ reason: 'route_not_called', kind: kind.name });

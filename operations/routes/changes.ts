@@ -17,7 +17,7 @@ import { type CallbackAddresses, callbackAddresses } from './callbacks.ts';
 import { type GivenCredentials, newCredentials, sealed } from './credentials.ts';
 import {
   findRoute,
-  holdRoute,
+  findRouteForUpdate,
   kindOf,
   mergedSettings,
   onlyUsesNow,
@@ -88,7 +88,7 @@ interface RouteChanges {
 
 /** Changes a route's settings; running workers reopen it. @returns the updated route @throws StaffRefused */
 export const changeRoute = recorded('routes change', async (sql, { route: name, changes }: RouteChanges) => {
-  const before = await holdRoute(sql, name);
+  const before = await findRouteForUpdate(sql, name);
   const { settings: given = {}, ...rates } = changes;
   const old = storedSettings(before);
   const settings = mergedSettings(kindOf(before), old, given);
@@ -123,7 +123,7 @@ function difference(old: Settings, settings: Settings): Record<string, { from: u
 
 /** Removes a disabled route that was never used. @throws StaffRefused */
 export const removeRoute = recorded('routes remove', async (sql, { route: name }: { route: string }) => {
-  const route = await holdRoute(sql, name);
+  const route = await findRouteForUpdate(sql, name);
   // A disabled route cannot get messages meanwhile.
   if (route.state !== 'disabled') throw new StaffRefused({ reason: 'route_not_disabled', route: name });
   if (await wasUsed(sql, name)) throw new StaffRefused({ reason: 'route_used', route: name });
@@ -162,7 +162,7 @@ export const disableRoute = switching('routes disable', 'disabled');
 
 function switching(action: string, state: RouteState) {
   return recorded(action, async (sql, { route: name }: RouteNamed) => {
-    const before = await holdRoute(sql, name);
+    const before = await findRouteForUpdate(sql, name);
     if (before.state !== state) await setRouteState(sql, name, state);
     const [seen] = await readOverview(sql, name);
     const isActive = state === 'active';

@@ -4,7 +4,7 @@ import { changeRoute, type Route, routeCredentials, sealCredentials } from '../.
 import { StaffRefused } from '../../domain/refusals.ts';
 import type { ProviderKind } from '../../providers/kind.ts';
 import { recorded, type StaffServices } from '../staff.ts';
-import { holdRoute, kindOf } from './routes.ts';
+import { findRouteForUpdate, kindOf } from './routes.ts';
 
 const SECRET_BYTES = 32;
 /** The field with the former secret of our own. */
@@ -35,7 +35,7 @@ interface Input {
 export const replaceCredentials = recorded(
   'routes credentials',
   async (sql, { route: name, credentials: given }: Input, services) => {
-    const route = await holdRoute(sql, name);
+    const route = await findRouteForUpdate(sql, name);
     const kind = kindOf(route);
     const credentials = await newCredentials(kind, given, () => readable(services, kind, route));
     await changeRoute(sql, name, { credentials: await sealed(services, name, credentials) });

@@ -24,7 +24,7 @@ export async function findRoute(sql: Sql, name: string): Promise<Route> {
 }
 
 /** Reads and locks a route until the transaction ends. @throws StaffRefused route_missing */
-export async function holdRoute(sql: Sql, name: string): Promise<Route> {
+export async function findRouteForUpdate(sql: Sql, name: string): Promise<Route> {
   return (await lockRoute(sql, name)) ?? missing(name);
 }
 

@@ -13,7 +13,7 @@ import { type ActRecord, recorded, recordedAfter } from '../staff.ts';
 import {
   checkedSettings,
   findRoute,
-  holdRoute,
+  findRouteForUpdate,
   kindOf,
   routingNow,
   simulatedUseNow,
@@ -47,7 +47,7 @@ interface ChangedRule {
  */
 export const addRule = recorded('routes rules add', async (sql, input: AddInput) => {
   const { route, prefix = '', account = null, type = null, priority = null, weight = DEFAULT_WEIGHT } = input;
-  const { name: kind, traits } = kindOf(await holdRoute(sql, route));
+  const { name: kind, traits } = kindOf(await findRouteForUpdate(sql, route));
   if (type !== null && !traits.carries.includes(type)) {
     throw new StaffRefused({ reason: 'type_not_carried', kind, type });
   }

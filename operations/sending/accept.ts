@@ -163,7 +163,7 @@ export async function sendOnce<Body>(
   try {
     return { body: await send(), replayed: false };
   } catch (error) {
-    const first = isOfAnother(error) ? await findReplay<Body>(context, keyed) : null;
+    const first = isConcurrentConflict(error) ? await findReplay<Body>(context, keyed) : null;
     if (first !== null) return first;
     if (!(error instanceof KeyTakenError)) throw error;
     throw new Refused({ reason: 'idempotency_in_progress' }, keyed?.field ?? undefined);
@@ -171,7 +171,7 @@ export async function sendOnce<Body>(
 }
 
 /** Whether a request may have failed because a concurrent one with its key took the key, the money or the last of a quota. */
-export function isOfAnother(error: unknown): boolean {
+export function isConcurrentConflict(error: unknown): boolean {
   return error instanceof KeyTakenError || (error instanceof Refused && !('outage' in error.refusal));
 }
 

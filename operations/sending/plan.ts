@@ -81,7 +81,7 @@ export function findTiming(asked: TimesAsked, now: number): Timing {
 }
 
 // The route of messages that are never sent.
-const NOBODY = 'none';
+const NO_ROUTE = 'none';
 const ANY_TIME = '00:00-24:00';
 
 /** What a request would send, to whom, when and at what cost. Nothing is written, charged or sent. */
@@ -160,7 +160,7 @@ export async function planMessages(context: OperationContext<SendInput>): Promis
       perPartGrosze,
       costGrosze,
       id,
-      route: route ?? NOBODY,
+      route: route ?? NO_ROUTE,
       timing: timingBy(channel === 'vms' && !rejected ? callingHoursOf(routing, route) : null),
     };
   });

@@ -10,7 +10,14 @@ import { countRequested } from '../../telemetry/messageMetrics.ts';
 import { currentTraceparent } from '../../telemetry/tracing.ts';
 import type { OperationContext } from '../context.ts';
 import { spendingOf } from '../quotas.ts';
-import { accept, findReplay, isOfAnother, type IdempotencyClaim, sendOnce, type Sent } from './accept.ts';
+import {
+  accept,
+  findReplay,
+  isConcurrentConflict,
+  type IdempotencyClaim,
+  sendOnce,
+  type Sent,
+} from './accept.ts';
 import { messageQuotaRefusal, newMessages, refuseLinksBeyond } from './newMessages.ts';
 import { isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
 import { type KeyClaim, KeyTakenError } from '../../db/messages/idempotency.ts';
@@ -208,7 +215,7 @@ async function sendOpen<Shown>(
     await accept(context, acceptingOf(context, whole, messages, claimsOf(context, shown, answers)));
     return shown;
   } catch (error) {
-    if (!isOfAnother(error)) throw error;
+    if (!isConcurrentConflict(error)) throw error;
     if (!(error instanceof KeyTakenError)) return error as Refused;
     const taken = open.find((index) => context.input[index]!.keyed?.key === error.key)!;
     return answers.blamed(new Refused({ reason: 'idempotency_in_progress' }, 'idx'), taken);

@@ -147,7 +147,7 @@ async function writtenOrTemplate(
     const text = request[field];
     if (text === undefined) throw new Refused({ reason: 'field_missing', field }, field);
     const literal = request.literal === true;
-    refuseFaulty(channel, text, literal, field);
+    refuseUnsendable(channel, text, literal, field);
     const pieces: Piece[] = literal ? [{ kind: 'text', text }] : parsePlaceholders(text, meant);
     return { pieces, field, template: null };
   }
@@ -155,12 +155,12 @@ async function writtenOrTemplate(
   const template = await readTemplate(sql, accountId, templateId);
   if (template === null) throw new Refused({ reason: 'template_unknown' }, 'template_id');
   if (template.type !== channel) throw new Refused({ reason: 'template_type', channel }, 'template_id');
-  refuseFaulty(channel, template.body, false, 'template_id');
+  refuseUnsendable(channel, template.body, false, 'template_id');
   const filled = new Map([...values].map(([key, value]) => [key, written(value)]));
   return { pieces: fillIn(parsePlaceholders(template.body, meant), filled), field: 'template_id', template };
 }
 
-function refuseFaulty(channel: Channel, text: string, literal: boolean, field: string): void {
+function refuseUnsendable(channel: Channel, text: string, literal: boolean, field: string): void {
   const { longest, faultOf } = rulesOf(channel);
   refuseLonger(text, longest, field);
   const fault = faultOf(text, literal);

@@ -13,8 +13,8 @@ import { readSubmission } from '../../db/messages/unanswered.ts';
 import { type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
 import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
 import {
-  type Act,
-  type ActedOn,
+  type ActOutcome,
+  type ItemOutcome,
   actOnEach,
   type ActRecord,
   recordedAfter,
@@ -47,7 +47,7 @@ function decision(action: string, what: Decision) {
 }
 
 /** Outcome for one of several messages; in a dry run `carriedOut` is false and `why` null if it could be done. */
-export type DecidedOne = ActedOn<StaffRefusal>;
+export type DecidedOne = ItemOutcome<StaffRefusal>;
 
 /**
  * Submits several unanswered messages again, in order, with an audit record each. Refused ones are reported and the rest go on.
@@ -58,7 +58,7 @@ export const resubmitAll = recordedAfter(
   'messages resubmit',
   async (services, { ids, agreed }: { ids: readonly string[]; agreed: boolean }, record) => {
     const data = agreed
-      ? await actOnEach(ids, record, (id) => unlessRefused(id, () => decide(services, id, 'resubmit')))
+      ? await actOnEach(ids, record, (id) => actOrRefusal(id, () => decide(services, id, 'resubmit')))
       : await decidable(services.sql, ids);
     return { data, records: [] };
   },
@@ -71,7 +71,7 @@ async function decidable(sql: Database, ids: readonly string[]): Promise<Decided
       await accountOfUnanswered(sql, id);
       all.push({ id, carriedOut: false, why: null });
     } catch (error) {
-      if (!isOfThisOne(error)) throw error;
+      if (!concernsOneMessage(error)) throw error;
       all.push({ id, carriedOut: false, why: error.refusal });
     }
   }
@@ -79,18 +79,21 @@ async function decidable(sql: Database, ids: readonly string[]): Promise<Decided
 }
 
 /** Acts on one of several messages: returns a refusal that concerns only this message, throws any other error. */
-export async function unlessRefused(id: string, act: () => Promise<Decided>): Promise<Act<StaffRefusal>> {
+export async function actOrRefusal(
+  id: string,
+  act: () => Promise<Decided>,
+): Promise<ActOutcome<StaffRefusal>> {
   try {
     const decided = await act();
     return { carriedOut: decided.carriedOut, record: recordOf(id, decided) };
   } catch (error) {
-    if (!isOfThisOne(error)) throw error;
+    if (!concernsOneMessage(error)) throw error;
     return { carriedOut: false, why: error.refusal };
   }
 }
 
 /** False for refusals that would meet the other messages too: Temporal does not answer. */
-function isOfThisOne(error: unknown): error is StaffRefused {
+function concernsOneMessage(error: unknown): error is StaffRefused {
   return (
     error instanceof StaffRefused &&
     error.refusal.reason !== 'decision_not_carried_out' &&
@@ -141,13 +144,13 @@ async function updateAgain(client: Client, id: string, what: Decision, deadline:
       );
       return;
     } catch (error) {
-      if (!wasThrownAway(error) || Date.now() > deadline) throw error;
+      if (!isTaskDropped(error) || Date.now() > deadline) throw error;
       await delay(AGAIN_MS);
     }
   }
 }
 
-function wasThrownAway(error: unknown): boolean {
+function isTaskDropped(error: unknown): boolean {
   return (
     error instanceof ServiceError && isGrpcServiceError(error.cause) && TASK_FAILED.includes(error.cause.code)
   );

@@ -4,13 +4,13 @@ import {
   type Addressee,
   countAddressTraces,
   eraseAddressee,
-  forgetEmailStatistics,
+  refreshEmailStatistics,
 } from '../../db/emails/retention.ts';
 import { withdrawEmails } from '../../db/emails/withdrawals.ts';
 import {
   countTraces,
   erasePerson,
-  forgetStatistics,
+  refreshStatistics,
   type Person,
   scheduledTo,
   type Traces,
@@ -19,7 +19,7 @@ import {
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import { findAccount } from '../accounts/accounts.ts';
-import { startCancelled } from '../cancel.ts';
+import { signalCancelWithStart } from '../cancel.ts';
 import { recordedAfter, type StaffServices } from '../staff.ts';
 
 const SIGNAL_MS = 5_000;
@@ -61,7 +61,7 @@ async function eraseNow(services: StaffServices, person: Person): Promise<Done> 
   const cancelled = await cancelScheduled(services, person);
   await untilDecided(sql, person);
   const { messages, replies, lookups } = await erasePerson(sql, person, maskMsisdn);
-  await forgetStatistics(sql);
+  await refreshStatistics(sql);
   return { cancelled, open_messages: messages, open_replies: replies, open_lookups: lookups };
 }
 
@@ -82,7 +82,7 @@ export const eraseAddress = recordedAfter(
 async function eraseAddressNow(sql: Database, addressee: Addressee): Promise<Done> {
   const givenUp = await withdrawEmails(sql, addressee);
   const left = await eraseAddressee(sql, addressee);
-  await forgetEmailStatistics(sql);
+  await refreshEmailStatistics(sql);
   return { given_up: givenUp, open_emails: left };
 }
 
@@ -96,7 +96,7 @@ async function cancelScheduled(services: StaffServices, person: Person): Promise
   const { sql } = services;
   const scheduled = await scheduledTo(sql, person);
   for (const { id, accountId } of scheduled)
-    await startCancelled(services, accountId, id, Date.now() + SIGNAL_MS);
+    await signalCancelWithStart(services, accountId, id, Date.now() + SIGNAL_MS);
   if (scheduled.length === 0) return 0;
   const left = await settled(
     () => scheduledTo(sql, person),

@@ -39,11 +39,11 @@ export interface StuckWorkflow {
   accountId: string | null;
   route: string | null;
   since: Date;
-  how: Standstill;
+  how: StuckReason;
 }
 
 /** Its task fails, no worker picks it up, or it waits for the send time of a message that has another status. */
-export type Standstill =
+export type StuckReason =
   { is: 'failing'; attempt: number } | { is: 'untaken' } | { is: 'waiting'; status: string | null };
 
 export interface StuckWorkflows {
@@ -130,7 +130,7 @@ function taskOf(workflow: WorkflowExecutionDescription, minutes: number): StuckW
   const at = task.originalScheduledTime ?? task.scheduledTime;
   const since = at ? new Date(Number(at.seconds ?? 0) * 1000 + (at.nanos ?? 0) / 1e6) : workflow.startTime;
   if (Date.now() - since.getTime() < minutes * 60_000) return null;
-  const how: Standstill = attempt > 1 ? { is: 'failing', attempt } : { is: 'untaken' };
+  const how: StuckReason = attempt > 1 ? { is: 'failing', attempt } : { is: 'untaken' };
   return { ...about(workflow), since, how };
 }
 

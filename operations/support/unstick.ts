@@ -2,18 +2,18 @@ import { readScheduled } from '../../db/messages/pauses.ts';
 import { readStuck, type StuckFilter, type StuckKind, type StuckThing } from '../../db/messages/stuck.ts';
 import { type ResendRefusal, type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
 import { findAccount } from '../accounts/accounts.ts';
-import { cancelToTheLast } from '../cancel.ts';
+import { cancelBySignal } from '../cancel.ts';
 import { findRoute } from '../routes/routes.ts';
 import {
-  type ActedOn,
+  type ItemOutcome,
   actOnEach,
-  leftOf,
+  notCarriedOut,
   recordedAfter,
   type Recorder,
   type StaffServices,
 } from '../staff.ts';
 import { resendAll } from '../webhooks/resend.ts';
-import { decide, unlessRefused } from './decisions.ts';
+import { decide, actOrRefusal } from './decisions.ts';
 import { MINUTES, STUCK_ACTIONS, type StuckAction } from './stuck.ts';
 
 const CANCELS_AT_ONCE = 10;
@@ -33,7 +33,7 @@ export interface Unstuck {
   /** The total, without the limit. */
   of: number;
   /** One per thing, in that order; null in a dry run. */
-  outcome: ActedOn<StaffRefusal | ResendRefusal>[] | null;
+  outcome: ItemOutcome<StaffRefusal | ResendRefusal>[] | null;
 }
 
 /**
@@ -59,7 +59,7 @@ export const unstick = recordedAfter('unstick', async (services, input: Input, r
   );
   const data: Unstuck = { kind, things, of: count, outcome };
   const done = outcome.filter(({ carriedOut }) => carriedOut === true).length;
-  return { data, account, details: { action, ...filter, done, left: leftOf(outcome) } };
+  return { data, account, details: { action, ...filter, done, left: notCarriedOut(outcome) } };
 });
 
 async function carryOut(
@@ -67,10 +67,10 @@ async function carryOut(
   action: StuckAction,
   ids: readonly string[],
   record: Recorder,
-): Promise<ActedOn<StaffRefusal | ResendRefusal>[]> {
+): Promise<ItemOutcome<StaffRefusal | ResendRefusal>[]> {
   if (action === 'resend') return await resendAll(services, ids, record);
   const outcome = await actOnEach(ids, record, async (id) => {
-    const one = await unlessRefused(id, () => carryOutOne(services, action, id));
+    const one = await actOrRefusal(id, () => carryOutOne(services, action, id));
     if (one.carriedOut === false && ids.length === 1) throw nothingUnstuck(one.why);
     return one;
   });
@@ -83,7 +83,7 @@ function nothingUnstuck(why: StaffRefusal | null): StaffRefused {
 }
 
 function carryOutOne(services: StaffServices, action: Exclude<StuckAction, 'resend'>, id: string) {
-  if (action === 'cancel') return cancelToTheLast(services, id);
+  if (action === 'cancel') return cancelBySignal(services, id);
   return decide(services, id, action === 'resubmit' ? 'resubmit' : 'giveUp');
 }
 
@@ -100,7 +100,7 @@ export interface CancelledMany {
   /** The total, without the limit. */
   of: number;
   /** One per message, in order of `ids`; null in a dry run. */
-  outcome: ActedOn<StaffRefusal>[] | null;
+  outcome: ItemOutcome<StaffRefusal>[] | null;
 }
 
 /**
@@ -122,10 +122,10 @@ export const cancelMany = recordedAfter(
       const data: CancelledMany = { ids, of: count, outcome: null };
       return { data, account, details: { ...of, carried_out: false } };
     }
-    const cancelOne = (id: string) => unlessRefused(id, () => cancelToTheLast(services, id));
+    const cancelOne = (id: string) => actOrRefusal(id, () => cancelBySignal(services, id));
     const outcome = await actOnEach(ids, record, cancelOne, CANCELS_AT_ONCE);
     const data: CancelledMany = { ids, of: count, outcome };
     const done = outcome.filter(({ carriedOut }) => carriedOut === true).length;
-    return { data, account, details: { ...of, done, left: leftOf(outcome) } };
+    return { data, account, details: { ...of, done, left: notCarriedOut(outcome) } };
   },
 );

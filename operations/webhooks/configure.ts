@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { endSecretBefore, setLegacyWebhook, setWebhook } from '../../db/webhooks/webhooks.ts';
+import { revokeFormerSecret, setLegacyWebhook, setWebhook } from '../../db/webhooks/webhooks.ts';
 import { Refused, StaffRefused } from '../../domain/refusals.ts';
-import { findAccount, holdOpenAccount } from '../accounts/accounts.ts';
+import { findAccount, findOpenAccountForUpdate } from '../accounts/accounts.ts';
 import { recorded } from '../staff.ts';
 import { decrypt, encrypt } from '../../db/installation.ts';
 import { faultOfAddress } from '../../domain/addresses.ts';
@@ -19,7 +19,7 @@ export const endPreviousSecret = recorded(
   'webhooks end-previous-secret',
   async (sql, { account }: { account: string }) => {
     await findAccount(sql, account);
-    if (!(await endSecretBefore(sql, account))) {
+    if (!(await revokeFormerSecret(sql, account))) {
       throw new StaffRefused({ reason: 'previous_secret_missing', account });
     }
     return { data: undefined, account };
@@ -72,7 +72,7 @@ export const configureLegacyWebhook = recorded(
   async (sql, { account, url, rotateSecret, allowPrivate }: LegacyInput, services) => {
     const fault = url === null ? null : faultOfAddress(url, allowPrivate);
     if (fault !== null) throw new Refused({ reason: fault }, 'url');
-    await holdOpenAccount(sql, account);
+    await findOpenAccountForUpdate(sql, account);
     const key = await services.secretsKey();
     const { secret, changes } = await setLegacyWebhook(sql, account, url, (stored) =>
       stored === null || rotateSecret ? encrypt(key, account, newWebhookSecret()) : stored,

@@ -13,10 +13,10 @@ import { Refused, type ResendRefusal, StaffRefused } from '../../domain/refusals
 import { findAccount } from '../accounts/accounts.ts';
 import type { OperationContext } from '../context.ts';
 import {
-  type Act,
-  type ActedOn,
+  type ActOutcome,
+  type ItemOutcome,
   actOnEach,
-  leftOf,
+  notCarriedOut,
   recordedAfter,
   type Recorder,
   type StaffServices,
@@ -61,7 +61,7 @@ export interface ExhaustedFilter {
 export interface ResentMany {
   events: DeliveryRow[];
   /** One per event, in order; null in a dry run. */
-  outcome: ActedOn<ResendRefusal>[] | null;
+  outcome: ItemOutcome<ResendRefusal>[] | null;
 }
 
 /**
@@ -84,7 +84,7 @@ export const resendExhausted = recordedAfter(
     const filters = { ...filter, ...(filter.since === undefined ? {} : { since: new Date(filter.since) }) };
     const resent = outcome.filter(({ carriedOut }) => carriedOut === true).length;
     const data: ResentMany = { events, outcome };
-    return { data, account, details: { resent, left: leftOf(outcome), filters } };
+    return { data, account, details: { resent, left: notCarriedOut(outcome), filters } };
   },
 );
 
@@ -100,11 +100,11 @@ export async function resendAll(
   services: StaffServices,
   ids: readonly string[],
   record: Recorder,
-): Promise<ActedOn<ResendRefusal>[]> {
+): Promise<ItemOutcome<ResendRefusal>[]> {
   return await actOnEach(ids, record, (id) => resendOne(services.sql, id));
 }
 
-async function resendOne(sql: Database, id: string): Promise<Act<ResendRefusal>> {
+async function resendOne(sql: Database, id: string): Promise<ActOutcome<ResendRefusal>> {
   const round = await requestWithin(sql, id, Date.now() + PLACE_WITHIN_MS);
   if ('reason' in round) return { carriedOut: false, why: round };
   const record = { account: round.accountId, subject: id, details: { round: round.round } };

@@ -79,7 +79,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** A code for staff, explained when the account is at fault. */
-export function inWords(code: string): string {
+export function describeCode(code: string): string {
   const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
   return words === undefined ? code : `${words} (${code})`;
 }
@@ -92,7 +92,7 @@ const CONCURRENT_MS = 1_500;
 const UNREADABLE_MS = 10_000;
 
 /** The provider accepted another body under this idempotency key; what became of that e-mail stays unknown. */
-export const OTHER_BODY = 'invalid_idempotent_request';
+export const KEY_REUSED = 'invalid_idempotent_request';
 export const UNREADABLE = 'content_unreadable';
 
 /** Reads the answer to `POST /emails`: `{ id }` or an error. Never throws; an answer that makes no sense is `unanswered`. */
@@ -124,7 +124,7 @@ function failureOf(exchange: Exchange & { kind: 'answered' }): EmailAnswer {
   const error = errorOf(json);
   if (status === 429) {
     if (error !== null && isQuota(error.name)) return { kind: 'broken', code };
-    return { kind: 'throttled', retryAfterMs: waitOf(headers) ?? THROTTLED_MS, code };
+    return { kind: 'throttled', retryAfterMs: parseRetryAfterMs(headers) ?? THROTTLED_MS, code };
   }
   if (status === 409) return conflictOf(code);
   if (status >= 500 || status === 408) return { kind: 'unanswered', code };
@@ -134,7 +134,7 @@ function failureOf(exchange: Exchange & { kind: 'answered' }): EmailAnswer {
 
 function conflictOf(code: string): EmailAnswer {
   if (code === 'concurrent_idempotent_requests') return { kind: 'later', retryAfterMs: CONCURRENT_MS, code };
-  return { kind: 'unanswered', code, ...(code === OTHER_BODY ? { final: true } : {}) };
+  return { kind: 'unanswered', code, ...(code === KEY_REUSED ? { final: true } : {}) };
 }
 
 /** Whether the e-mail may be the cause: a firewall before the provider filters by content, and answers without a provider error. */
@@ -158,7 +158,7 @@ function judged(status: number, error: ProviderError): EmailAnswer {
 }
 
 /** Milliseconds to wait, 1 s to 5 min, by `retry-after` (RFC 9110, 10.2.3) or `ratelimit-reset` (seconds). Null when neither is set. */
-export function waitOf(headers: Readonly<Record<string, string>>): number | null {
+export function parseRetryAfterMs(headers: Readonly<Record<string, string>>): number | null {
   const seconds = secondsOf(headers['retry-after']) ?? secondsOf(headers['ratelimit-reset']);
   return seconds === null ? null : Math.min(Math.max(seconds, 1), LONGEST_WAIT_S) * 1000;
 }

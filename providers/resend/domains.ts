@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DomainProblem, type ProviderDomain, type Turn } from '../email.ts';
-import { codeOf, errorOf, inWords, waitOf } from './answers.ts';
+import { DomainProblem, type ProviderDomain, type AwaitRateLimit } from '../email.ts';
+import { codeOf, errorOf, describeCode, parseRetryAfterMs } from './answers.ts';
 import { resendHttp } from './http.ts';
 import { type ResendCredentials, type ResendSettings } from './settings.ts';
 import type { SeenRecord } from '../../domain/email/dns.ts';
@@ -8,34 +8,34 @@ import { isRecord, type ProviderRequest, wholeBody } from '../http.ts';
 
 const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
 // E-mails share the account's rate limit, so a throttled request is retried.
-const ASKED_AT_MOST = 4;
+const MAX_ATTEMPTS = 4;
 const LONGEST_WAIT_MS = 3_000;
 const WORDS_MAX = 150;
 
-export interface Answered {
+export interface ProviderResponse {
   status: number;
   json: unknown;
 }
 
 /** Sends a request. @throws DomainProblem when there is no answer */
-export type Ask = (request: ProviderRequest) => Promise<Answered>;
+export type SendRequest = (request: ProviderRequest) => Promise<ProviderResponse>;
 
-/** Runs `work` with a client whose connections are closed afterwards; `turn` is awaited before each request. @throws DomainProblem */
-export async function asking<T>(
+/** Runs `work` with a client whose connections are closed afterwards; `awaitRateLimit` is awaited before each request. @throws DomainProblem */
+export async function withClient<T>(
   settings: ResendSettings,
   credentials: ResendCredentials,
-  work: (ask: Ask) => Promise<T>,
-  turn: Turn = () => Promise.resolve(),
+  work: (ask: SendRequest) => Promise<T>,
+  awaitRateLimit: AwaitRateLimit = () => Promise.resolve(),
 ): Promise<T> {
   const http = resendHttp(settings, credentials);
   try {
     return await work(async (request) => {
-      for (let asked = 1; ; asked += 1) {
-        await turn();
+      for (let attempt = 1; ; attempt += 1) {
+        await awaitRateLimit();
         const exchange = await http.send(request, LIMITS);
         if (exchange.kind !== 'answered') throw new DomainProblem(`no answer: ${exchange.code}`);
-        if (exchange.status !== 429 || asked === ASKED_AT_MOST) return exchange;
-        await delay(Math.min(waitOf(exchange.headers) ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS));
+        if (exchange.status !== 429 || attempt === MAX_ATTEMPTS) return exchange;
+        await delay(Math.min(parseRetryAfterMs(exchange.headers) ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS));
       }
     });
   } finally {
@@ -43,12 +43,12 @@ export async function asking<T>(
   }
 }
 
-export const isDone = ({ status }: Answered): boolean => status >= 200 && status <= 299;
+export const isDone = ({ status }: ProviderResponse): boolean => status >= 200 && status <= 299;
 
 /** A failed answer as an error, with the provider's message. */
-export function problemOf({ status, json }: Answered): DomainProblem {
+export function problemOf({ status, json }: ProviderResponse): DomainProblem {
   const said = errorOf(json)?.message.replace(/\p{C}/gu, ' ').slice(0, WORDS_MAX) ?? '';
-  const code = inWords(codeOf(status, json));
+  const code = describeCode(codeOf(status, json));
   return new DomainProblem(said === '' ? code : `${code}: ${said}`);
 }
 
@@ -68,7 +68,7 @@ export async function addDomain(
   credentials: ResendCredentials,
   name: string,
 ): Promise<ProviderDomain> {
-  return asking(settings, credentials, async (ask) => {
+  return withClient(settings, credentials, async (ask) => {
     const body = wholeBody('application/json', JSON.stringify({ name, region: settings.region }));
     const created = await ask({ method: 'POST', path: '/domains', body });
     if (isDone(created)) return readDomain(created.json);
@@ -90,7 +90,7 @@ export async function checkDomain(
   credentials: ResendCredentials,
   id: string,
 ): Promise<ProviderDomain | null> {
-  return asking(settings, credentials, async (ask) => {
+  return withClient(settings, credentials, async (ask) => {
     const known = await getDomain(ask, id);
     // The provider rechecks verified domains itself, and would accept no e-mails from one while a new check runs.
     if (known === null || known.verified) return known;
@@ -107,20 +107,20 @@ export async function removeDomain(
   credentials: ResendCredentials,
   id: string,
 ): Promise<void> {
-  await asking(settings, credentials, async (ask) => {
+  await withClient(settings, credentials, async (ask) => {
     const removed = await ask({ method: 'DELETE', path: pathOf(id) });
     if (!isDone(removed) && removed.status !== 404) throw problemOf(removed);
   });
 }
 
-async function getDomain(ask: Ask, id: string): Promise<ProviderDomain | null> {
+async function getDomain(ask: SendRequest, id: string): Promise<ProviderDomain | null> {
   const answer = await ask({ method: 'GET', path: pathOf(id) });
   if (answer.status === 404) return null;
   if (!isDone(answer)) throw problemOf(answer);
   return readDomain(answer.json);
 }
 
-async function findDomain(ask: Ask, name: string): Promise<string | null> {
+async function findDomain(ask: SendRequest, name: string): Promise<string | null> {
   let after = '';
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const answer = await ask({ method: 'GET', path: `/domains?limit=${PAGE}${after}` });
@@ -196,20 +196,25 @@ function priorityOf(priority: unknown): number {
 }
 
 /**
- * Removes an address from the suppression list (https://resend.com/docs/api-reference/suppressions/remove-suppression), if listed; `turn`
+ * Removes an address from the suppression list (https://resend.com/docs/api-reference/suppressions/remove-suppression), if listed; `awaitRateLimit`
  * is awaited before each request. Resolves to a problem, for staff and without the address, or null.
  */
 export async function removeSuppression(
   settings: ResendSettings,
   credentials: ResendCredentials,
   address: string,
-  turn: Turn,
+  awaitRateLimit: AwaitRateLimit,
 ): Promise<string | null> {
   const path = `/suppressions/${encodeURIComponent(address)}`;
   try {
-    const removed = await asking(settings, credentials, (ask) => ask({ method: 'DELETE', path }), turn);
+    const removed = await withClient(
+      settings,
+      credentials,
+      (ask) => ask({ method: 'DELETE', path }),
+      awaitRateLimit,
+    );
     if (isDone(removed) || removed.status === 404) return null;
-    return inWords(codeOf(removed.status, removed.json));
+    return describeCode(codeOf(removed.status, removed.json));
   } catch (error) {
     if (error instanceof DomainProblem) return error.message;
     throw error;

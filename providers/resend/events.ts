@@ -43,12 +43,16 @@ export async function isSigned({ webhookSecret }: ResendCredentials, call: Callb
   if (webhookSecret === undefined || signed === null) return false;
   if (Math.abs(Date.now() - Number(signed.timestamp) * 1000) > TOLERANCE_MS) return false;
   const body = await call.body();
-  return body.length <= BODY_MAX && isHashedRight(webhookSecret, signed, body);
+  return body.length <= BODY_MAX && hasValidSignature(webhookSecret, signed, body);
 }
 
 type SignedHeaders = Record<'id' | 'timestamp' | 'signature', string>;
 
-function isHashedRight(secret: string, { id, timestamp, signature }: SignedHeaders, body: Buffer): boolean {
+function hasValidSignature(
+  secret: string,
+  { id, timestamp, signature }: SignedHeaders,
+  body: Buffer,
+): boolean {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const right = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
   return signaturesIn(signature).some((given) => timingSafeEqual(given, right));
@@ -131,18 +135,18 @@ function timeOf(value: unknown): Date | null {
 }
 
 function payloadOf(body: Record<string, unknown>): Record<string, unknown> {
-  const whole = kept(body, 1) as Record<string, unknown>;
+  const whole = sanitized(body, 1) as Record<string, unknown>;
   const fits = Buffer.byteLength(JSON.stringify(whole)) <= PAYLOAD_MAX;
   return fits ? whole : { type: whole['type'], shortened: true };
 }
 
 // Limits the depth, and replaces characters that PostgreSQL cannot store.
-function kept(value: unknown, depth: number): unknown {
+function sanitized(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return storable(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > DEPTH_MAX) return null;
-  if (Array.isArray(value)) return value.map((one) => kept(one, depth + 1));
+  if (Array.isArray(value)) return value.map((one) => sanitized(one, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [storable(key).slice(0, KEY_MAX), kept(one, depth + 1)]),
+    Object.entries(value).map(([key, one]) => [storable(key).slice(0, KEY_MAX), sanitized(one, depth + 1)]),
   );
 }

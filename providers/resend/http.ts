@@ -1,7 +1,7 @@
 import { createProviderHttp, type Exchange, isRecord, type ProviderHttp } from '../http.ts';
 import type { ResendCredentials, ResendSettings } from './settings.ts';
 import type { RouteTest } from '../kind.ts';
-import { codeOf, errorOf, inWords } from './answers.ts';
+import { codeOf, errorOf, describeCode } from './answers.ts';
 
 /** HTTP client of Resend (https://resend.com/docs/api-reference/introduction). */
 export function resendHttp(
@@ -29,7 +29,7 @@ export async function testResendRoute(
   try {
     const exchange = await http.send(ONE_DOMAIN, LIMITS);
     const problem = probeProblem(exchange);
-    if (problem !== null) return { ok: false, problem: inWords(problem) };
+    if (problem !== null) return { ok: false, problem: describeCode(problem) };
     const remarks = ['the API key is known'];
     if (isSendingOnly(exchange))
       remarks.push('it may only send: sender domains cannot be added or checked with it');

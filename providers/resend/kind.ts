@@ -39,9 +39,9 @@ export const resend = providerKind({
       },
     },
     suppressions: {
-      async remove(settings, credentials, address, turn) {
+      async remove(settings, credentials, address, awaitRateLimit) {
         const { removeSuppression } = await import('./domains.ts');
-        return removeSuppression(settings, credentials, address, turn);
+        return removeSuppression(settings, credentials, address, awaitRateLimit);
       },
     },
     callback: {

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import {
   type EmailAnswer,
-  type EmailGate,
+  type EmailProvider,
   type SubmitAttachment,
   type SubmitEmail,
   unsubscribeHeaders,
 } from '../email.ts';
-import { createRunning, waitFor } from '../../concurrency/tasks.ts';
+import { createTaskTracker, withTimeout } from '../../concurrency/tasks.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
 import { emailOnly, type ProviderOptions } from '../kind.ts';
 import { createHealth, stateBy } from '../health.ts';
 import type { Provider } from '../provider.ts';
-import { inWords, isQuota, mayBeTheEmail, OTHER_BODY, readAnswer, UNREADABLE } from './answers.ts';
+import { describeCode, isQuota, mayBeTheEmail, KEY_REUSED, readAnswer, UNREADABLE } from './answers.ts';
 import type { Body } from '../http.ts';
 import { probe, resendHttp } from './http.ts';
 import { type ResendSettings, type ResendCredentials } from './settings.ts';
@@ -134,7 +134,7 @@ export function createResendProvider({
   const http = resendHttp(settings, credentials);
   const limits = { writtenWithinMs: WRITTEN_WITHIN_MS, answeredWithinMs: settings.responseSeconds * 1000 };
   const places = createSemaphore({ places: settings.window });
-  const open = createRunning();
+  const open = createTaskTracker();
   let quota: { name: string; until: number } | null = null;
   // A probe cannot tell whether the quota is renewed; only an e-mail can.
   const health = createHealth((signal) =>
@@ -148,39 +148,39 @@ export function createResendProvider({
     );
     const answer = readAnswer(exchange);
     if (exchange.kind === 'unreadable') onError(exchange.error);
-    if (codeIn(answer) === OTHER_BODY)
+    if (codeIn(answer) === KEY_REUSED)
       onError(new Error(`${email.id}: taken by the provider with another body`));
-    judge(answer, mayBeTheEmail(exchange, answer) ? email.id : null);
+    recordHealth(answer, mayBeTheEmail(exchange, answer) ? email.id : null);
     return answer;
   };
 
-  const judge = (answer: EmailAnswer, about: string | null): void => {
+  const recordHealth = (answer: EmailAnswer, about: string | null): void => {
     const code = codeIn(answer);
     if (answer.kind === 'broken' && isQuota(answer.code)) {
       quota = { name: answer.code, until: Date.now() + QUOTA_MS };
       health.failed(answer.code, true);
-    } else if (answer.kind === 'broken' || (answer.kind === 'unanswered' && code !== OTHER_BODY)) {
+    } else if (answer.kind === 'broken' || (answer.kind === 'unanswered' && code !== KEY_REUSED)) {
       health.failed(code ?? 'unknown', false, about);
     } else if (code !== UNREADABLE) {
       health.succeeded();
     }
   };
 
-  const email: EmailGate = {
-    settlesForMs: SETTLES_FOR_MS,
+  const email: EmailProvider = {
+    idempotencyWindowMs: SETTLES_FOR_MS,
     keyScope: keyScopeOf(settings.url, credentials.apiKey),
-    answersWithinMs: limits.writtenWithinMs + limits.answeredWithinMs,
+    answerTimeoutMs: limits.writtenWithinMs + limits.answeredWithinMs,
     reportsSent: true,
-    async submit(given, leave) {
-      const leavePlace = await places.enter();
+    async submit(given, beforeSubmit) {
+      const releaseSlot = await places.enter();
       try {
         if (!health.works()) return { kind: 'broken', code: NO_SESSION };
-        if (!(await leave())) return { kind: 'withheld' };
+        if (!(await beforeSubmit())) return { kind: 'withheld' };
         const sent = send(given);
         open.add(sent);
         return await sent;
       } finally {
-        leavePlace();
+        releaseSlot();
       }
     },
   };
@@ -190,10 +190,10 @@ export function createResendProvider({
       health.start();
       return Promise.resolve();
     },
-    state: () => stateBy(health, { window: settings.window, inFlight: places.inside() }, inWords),
+    state: () => stateBy(health, { window: settings.window, inFlight: places.inside() }, describeCode),
     async stop() {
       await health.stop();
-      await waitFor(open.settled(), limits.answeredWithinMs, () => undefined);
+      await withTimeout(open.settled(), limits.answeredWithinMs, () => undefined);
       await http.close();
     },
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
-import type { EmailAnswer, EmailGate, SubmitEmail } from '../email.ts';
+import type { EmailAnswer, EmailProvider, SubmitEmail } from '../email.ts';
 
 interface PlannedEmailEvent {
   kind: ProviderEmailEvent['kind'];
@@ -30,7 +30,7 @@ const THROTTLED_TRIES = 3;
 const THROTTLE_DELAY_MS = 1_000;
 const SETTLES_FOR_MS = 24 * 3_600_000;
 
-type Ending = (address: string) => PlannedEmailEvent[];
+type Scenario = (address: string) => PlannedEmailEvent[];
 const planned =
   (
     kind: ProviderEmailEvent['kind'],
@@ -39,11 +39,11 @@ const planned =
   ): ((address: string) => PlannedEmailEvent) =>
   (address) => ({ kind, permanent, address, afterMs });
 const all =
-  (...events: ((address: string) => PlannedEmailEvent)[]): Ending =>
+  (...events: ((address: string) => PlannedEmailEvent)[]): Scenario =>
   (address) =>
     events.map((event) => event(address));
 
-const ENDINGS: Readonly<Record<string, Ending>> = {
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
   bounced: all(planned('bounced', DELIVERY_MS, true)),
   'soft-bounced': all(planned('bounced', DELIVERY_MS, false)),
   complained: all(planned('delivered'), planned('complained', DELIVERY_MS + 500)),
@@ -57,7 +57,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   slow: all(planned('delivered', SLOW_DELIVERY_MS)),
   silent: all(),
 };
-const DELIVERED: Ending = all(planned('delivered'));
+const DELIVERED: Scenario = all(planned('delivered'));
 
 /**
  * The simulated e-mail provider: deduplicates by idempotency key, stores e-mails without file contents, and delivers after a second. The
@@ -66,25 +66,25 @@ const DELIVERED: Ending = all(planned('delivered'));
  * - `slow`: delivered after 30 s; `silent`: nothing is ever reported
  * - first recipient only: `refused`; `throttled` on three attempts; `unanswered` at the first attempt, reported only after another one
  */
-export function simulatedEmail(store: SimulatorMail): EmailGate {
+export function simulatedEmail(store: SimulatorMail): EmailProvider {
   return {
-    settlesForMs: SETTLES_FOR_MS,
-    answersWithinMs: 2 * ANSWER_TIMEOUT_MS,
+    idempotencyWindowMs: SETTLES_FOR_MS,
+    answerTimeoutMs: 2 * ANSWER_TIMEOUT_MS,
     reportsSent: true,
-    async submit(email, leave) {
-      return (await leave()) ? await take(store, email) : { kind: 'withheld' };
+    async submit(email, beforeSubmit) {
+      return (await beforeSubmit()) ? await take(store, email) : { kind: 'withheld' };
     },
   };
 }
 
 async function take(store: SimulatorMail, email: SubmitEmail): Promise<EmailAnswer> {
-  const ending = endingOf(email.to[0] ?? email.cc[0] ?? email.bcc[0] ?? '');
+  const ending = scenarioOf(email.to[0] ?? email.cc[0] ?? email.bcc[0] ?? '');
   if (ending === 'refused') return { kind: 'refused', reason: 'provider_refused', always: true };
   if (ending === 'throttled' && (await store.countThrottle(email.id, THROTTLED_TRIES)))
     return { kind: 'throttled', retryAfterMs: THROTTLE_DELAY_MS };
   const events = [...email.to, ...email.cc, ...email.bcc].flatMap((address) => [
     planned('sent', 0)(address),
-    ...(ENDINGS[endingOf(address)] ?? DELIVERED)(address),
+    ...(SCENARIOS[scenarioOf(address)] ?? DELIVERED)(address),
   ]);
   const wished = createHash('sha256').update(email.id).digest('hex').slice(0, 32);
   const { providerEmailId, tries } = await store.takeEmail(
@@ -100,7 +100,7 @@ async function take(store: SimulatorMail, email: SubmitEmail): Promise<EmailAnsw
   return { kind: 'accepted', providerEmailId };
 }
 
-function endingOf(address: string): string {
+function scenarioOf(address: string): string {
   return address.slice(0, address.lastIndexOf('@')).split('+', 1)[0]!.toLowerCase();
 }
 

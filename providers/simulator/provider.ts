@@ -97,7 +97,7 @@ const ANSWER_TIMEOUT_MS = 3_000;
 const THROTTLED_TRIES = 3;
 const THROTTLE_DELAY_MS = 1_000;
 const WINDOW = 100;
-const HANDED_A_TURN = 200;
+const BATCH_SIZE = 200;
 const POLL_MS = 100;
 
 const ON_TIME: PlannedReport[] = [{ state: 'delivered', afterMs: DELIVERY_MS }];
@@ -135,10 +135,10 @@ export function createSimulator(
   return {
     name,
     takesWhole: false,
-    async submit(part, leave) {
+    async submit(part, beforeSubmit) {
       inFlight += 1;
       try {
-        return (await leave()) ? await submitTo(store, part) : { kind: 'withheld' };
+        return (await beforeSubmit()) ? await submitTo(store, part) : { kind: 'withheld' };
       } finally {
         inFlight -= 1;
       }
@@ -153,17 +153,17 @@ export function createSimulator(
       loops = Promise.all([
         repeatUntil(
           stopping.signal,
-          () => store.handOverDue(HANDED_A_TURN, (reports) => handlers.onReports(reports)),
+          () => store.handOverDue(BATCH_SIZE, (reports) => handlers.onReports(reports)),
           onError,
         ),
         repeatUntil(
           stopping.signal,
-          () => store.handOverReplies(HANDED_A_TURN, (replies) => handlers.onReplies(replies)),
+          () => store.handOverReplies(BATCH_SIZE, (replies) => handlers.onReplies(replies)),
           onError,
         ),
         repeatUntil(
           stopping.signal,
-          () => store.handOverEvents(HANDED_A_TURN, (events) => handlers.onEmailEvents(events)),
+          () => store.handOverEvents(BATCH_SIZE, (events) => handlers.onEmailEvents(events)),
           onError,
         ),
       ]);
@@ -228,6 +228,6 @@ async function repeatUntil(
       onError(error);
       return 0;
     });
-    if (handed < HANDED_A_TURN) await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+    if (handed < BATCH_SIZE) await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

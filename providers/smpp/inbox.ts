@@ -6,7 +6,7 @@ import type { DeliverPdu } from './wire.ts';
 import { isReceipt, readReceipt } from './receipts.ts';
 import type { SmppSettings } from './settings.ts';
 import { type Concatenation, concatenation, readUserData, STATUS, type UserData } from './codec.ts';
-import { gather } from '../../concurrency/gather.ts';
+import { createBatcher } from '../../concurrency/gather.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import type { ProviderHandlers } from '../provider.ts';
 import { decodeText } from '../../domain/sms.ts';
@@ -83,12 +83,12 @@ function addressOf(ton: number, address: string): string {
 }
 
 // An acknowledgement up to this old may not have reached the SMSC when the connection breaks.
-const DOUBTFUL_MS = 30_000;
+const UNCERTAIN_ACK_MS = 30_000;
 // For so long after a lost connection the SMSC may redeliver what was not acknowledged.
-const REMEMBERED_MS = 600_000;
+const REDELIVERY_WINDOW_MS = 600_000;
 const MOST_REMEMBERED = 10_000;
 
-export interface HandedOver {
+export interface TrackedReply {
   /** The same for a redelivery; another one when a person sends the same text again. */
   readonly providerReference: string;
   acknowledged(): void;
@@ -112,7 +112,7 @@ export function createRedeliveries<S extends object>(now: () => number = Date.no
   const expected = createExpected();
 
   return {
-    handedOver(session: S, reply: IncomingReply): HandedOver {
+    handedOver(session: S, reply: IncomingReply): TrackedReply {
       const digest = digestOf(reply);
       const entry: Entry = {
         digest,
@@ -121,12 +121,12 @@ export function createRedeliveries<S extends object>(now: () => number = Date.no
       };
       const entries = recent.get(session) ?? new Set();
       recent.set(session, entries);
-      forgetCertain(entries, now());
+      pruneAcknowledged(entries, now());
       entries.add(entry);
       return {
         providerReference: entry.reference,
         acknowledged() {
-          entry.doubtfulUntil = now() + DOUBTFUL_MS;
+          entry.doubtfulUntil = now() + UNCERTAIN_ACK_MS;
         },
         unacknowledged() {
           if (entries.delete(entry)) expected.add(entry, now());
@@ -148,7 +148,7 @@ export function createRedeliveries<S extends object>(now: () => number = Date.no
 
 // Entries are nearly in the order of their acknowledgements, so stopping at the first doubtful one keeps the cost per reply constant. Those
 // behind it are judged by their own time until they are removed.
-function forgetCertain(entries: Set<Entry>, now: number): void {
+function pruneAcknowledged(entries: Set<Entry>, now: number): void {
   for (const entry of entries) {
     if (entry.doubtfulUntil === null || entry.doubtfulUntil >= now) return;
     entries.delete(entry);
@@ -160,7 +160,7 @@ function createExpected() {
   return {
     add({ digest, reference }: Entry, now: number): void {
       const same = byDigest.get(digest) ?? [];
-      same.push({ reference, until: now + REMEMBERED_MS });
+      same.push({ reference, until: now + REDELIVERY_WINDOW_MS });
       byDigest.set(digest, same);
       const [oldest] = byDigest.keys();
       if (byDigest.size > MOST_REMEMBERED && oldest !== undefined) byDigest.delete(oldest);
@@ -198,10 +198,10 @@ export function createInbox(
 ): Inbox {
   // Messages of one socket read are stored together; one that fails must not fail the others.
   const gathering = { begin: setImmediate, splitAfterFailure: true };
-  const storeReport = gather((reports: DeliveryReport[]) => handlers.onReports(reports), {
+  const storeReport = createBatcher((reports: DeliveryReport[]) => handlers.onReports(reports), {
     ...{ ...gathering, most: REPORTS_A_BATCH },
   });
-  const storeReply = gather((replies: NetworkReply[]) => handlers.onReplies(replies), {
+  const storeReply = createBatcher((replies: NetworkReply[]) => handlers.onReplies(replies), {
     ...{ ...gathering, most: REPLIES_A_BATCH },
   });
   // Parts are stored one by one: one that fails must not keep the others from being acknowledged.

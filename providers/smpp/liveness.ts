@@ -7,9 +7,9 @@ export interface Liveness {
   start(): void;
   stop(): void;
   /** Any PDU proves that the SMSC is alive: it may answer slowly, and in order. */
-  heard(): void;
+  pduReceived(): void;
   submitAnswered(): void;
-  submitLate(): void;
+  submitTimedOut(): void;
 }
 
 /** `enquire` sends enquire_link (SMPP 3.4, 4.11). `onDead`: half-open connection; `onStuck`: the SMSC is alive but answers no submits. */
@@ -47,13 +47,13 @@ export function createLiveness(options: {
       stopped = true;
       clearTimeout(timer);
     },
-    heard() {
+    pduReceived() {
       heard++;
     },
     submitAnswered() {
       lateSince = undefined;
     },
-    submitLate() {
+    submitTimedOut() {
       if (stopped) return;
       if (timer !== undefined) void ask();
       lateSince ??= Date.now();

@@ -38,9 +38,13 @@ export function createSmppProvider({
   return {
     name,
     takesWhole: settings.longMessages === 'payload',
-    async submit(part, leave) {
+    async submit(part, beforeSubmit) {
       const { reference } = part;
-      const outcome = await sessions.submit({ reference, leave, fields: () => submitFields(part, settings) });
+      const outcome = await sessions.submit({
+        reference,
+        beforeSubmit,
+        fields: () => submitFields(part, settings),
+      });
       switch (outcome.kind) {
         case 'answered': {
           const answer = answerOf(outcome.answer, reference, settings, sessions);

@@ -6,7 +6,7 @@ const WITHOUT_SESSION_MS = 2_000;
 
 interface WindowPool {
   /** Reserves a slot in the emptiest window, waiting if need be; null after two seconds without a session, or once closed. */
-  hold(): Promise<Session | null>;
+  acquire(): Promise<Session | null>;
   /** To be called once the session itself counts the submit. */
   release(session: Session): void;
   /** Reserves nothing. */
@@ -17,13 +17,13 @@ interface WindowPool {
 
 /** Slots of the `accepting` sessions, those that take submits, in FIFO order. */
 export function createWindowPool(accepting: () => Session[]): WindowPool {
-  const held = new WeakMap<Session, number>();
+  const reserved = new WeakMap<Session, number>();
   const waiting: ((session: Session | null) => void)[] = [];
   let withoutSince = Date.now();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const heldOf = (session: Session) => held.get(session) ?? 0;
+  const heldOf = (session: Session) => reserved.get(session) ?? 0;
   const free = (): Session | null => {
     let best: Session | null = null;
     let most = 0;
@@ -60,7 +60,7 @@ export function createWindowPool(accepting: () => Session[]): WindowPool {
     while (waiting.length > 0) {
       const session = free();
       if (session === null) return;
-      held.set(session, heldOf(session) + 1);
+      reserved.set(session, heldOf(session) + 1);
       waiting.shift()?.(session);
     }
   };
@@ -68,14 +68,14 @@ export function createWindowPool(accepting: () => Session[]): WindowPool {
   return {
     free,
     changed,
-    hold: () =>
+    acquire: () =>
       new Promise((resolve) => {
         if (closed || Date.now() - withoutSince >= WITHOUT_SESSION_MS) return resolve(null);
         waiting.push(resolve);
         changed();
       }),
     release(session) {
-      held.set(session, heldOf(session) - 1);
+      reserved.set(session, heldOf(session) - 1);
       changed();
     },
     close() {
@@ -100,7 +100,7 @@ export interface Requests {
   send: (command: string, fields: Fields, timeoutMs: number, reference?: string) => Promise<Outcome>;
   /** False when it belongs to no request. */
   answer(pdu: Pdu): boolean;
-  loseAll(): void;
+  failAll(): void;
 }
 
 interface Open {
@@ -173,7 +173,7 @@ export function createRequests(options: {
       options.onLate(missed.reference, pdu);
       return true;
     },
-    loseAll() {
+    failAll() {
       late.clear();
       for (const request of [...open.values()]) request.settle({ kind: 'lost' });
     },

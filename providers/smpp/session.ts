@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { waitFor } from '../../concurrency/tasks.ts';
+import { withTimeout } from '../../concurrency/tasks.ts';
 import { encodePdu, type Pdu, STATUS, statusName } from './codec.ts';
 import { createLiveness, type Liveness } from './liveness.ts';
 import { createRequests, type Outcome, type Requests } from './requests.ts';
@@ -122,7 +122,7 @@ export class Session {
     readPdus(
       socket,
       (pdu) => {
-        this.#liveness.heard();
+        this.#liveness.pduReceived();
         if (pdu.isResponse) this.#requests.answer(pdu);
         else this.#serve(pdu);
       },
@@ -168,7 +168,7 @@ export class Session {
   }
 
   /** Whether the session was useful: an SMSC that drops every session right away is reconnected to with back-off. */
-  worked(): boolean {
+  wasUseful(): boolean {
     return this.#answered > 0 || Date.now() - this.#since >= PROVEN_MS;
   }
 
@@ -177,7 +177,7 @@ export class Session {
     this.#submits++;
     try {
       const outcome = await this.#requests.send('submit_sm', { ...fields }, this.#responseMs, reference);
-      if (outcome.kind === 'late') this.#liveness.submitLate();
+      if (outcome.kind === 'late') this.#liveness.submitTimedOut();
       if (outcome.kind === 'answered') {
         this.#liveness.submitAnswered();
         if (outcome.answer.status !== STATUS.notBound) this.#answered++;
@@ -213,7 +213,7 @@ export class Session {
         this.#why ??= `the SMSC closed the connection${instead}`;
         this.#state = 'over';
         this.#liveness.stop();
-        this.#requests.loseAll();
+        this.#requests.failAll();
         this.#checkIdle();
         resolve({ why: this.#why, orderly: this.#orderly });
         this.#events.onWindowChange();
@@ -250,7 +250,7 @@ export class Session {
     this.#events.onWindowChange();
     const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
     this.#checkIdle();
-    await waitFor(idle, waitMs, () => undefined);
+    await withTimeout(idle, waitMs, () => undefined);
     this.#liveness.stop();
     // Even if messages are still not stored: the SMSC's response to the unbind has to be read.
     this.#intake.readAll();

@@ -16,7 +16,7 @@ interface Unwritable {
 
 interface Submission {
   reference: string;
-  leave: () => Promise<boolean>;
+  beforeSubmit: () => Promise<boolean>;
   /** Called right before writing, as the validity period depends on the time. */
   fields: () => SubmitFields;
 }
@@ -24,9 +24,9 @@ interface Submission {
 export interface Sessions {
   start(): void;
   /**
-   * Waits for a slot, calls `leave`, and writes immediately; in the order of the calls. Without a session for two seconds, or when the last
-   * one broke during `leave`, the outcome is `unwritten`.
-   * @throws what `leave` rejects with
+   * Waits for a slot, calls `beforeSubmit`, and writes immediately; in the order of the calls. Without a session for two seconds, or when the last
+   * one broke during `beforeSubmit`, the outcome is `unwritten`.
+   * @throws what `beforeSubmit` rejects with
    */
   submit(submission: Submission): Promise<Outcome | NotSubmitted | Unwritable>;
   note(problem: string): void;
@@ -65,15 +65,15 @@ export function createSessions(
   };
 
   // Keeps one session open until the process stops.
-  const keep = async (role: Role): Promise<void> => {
+  const keepSessionOpen = async (role: Role): Promise<void> => {
     const { signal } = stopping;
     for (let failures = 0; !signal.aborted;) {
-      failures = (await keepOne(role)) ? 0 : failures + 1;
+      failures = (await runSession(role)) ? 0 : failures + 1;
       await delay(backoff(failures, settings), undefined, { signal }).catch(() => undefined);
     }
   };
 
-  const keepOne = async (role: Role): Promise<boolean> => {
+  const runSession = async (role: Role): Promise<boolean> => {
     try {
       const all = { ...events, onWindowChange: () => windows.changed() };
       const session = await openSession(role, settings, credentials, all, stopping.signal);
@@ -87,7 +87,7 @@ export function createSessions(
       open.delete(session);
       noteFailure(role, why);
       if (!orderly) events.onLost(session);
-      return session.worked();
+      return session.wasUseful();
     } catch (error) {
       noteFailure(role, error instanceof Error ? error.message : String(error));
       return false;
@@ -97,14 +97,14 @@ export function createSessions(
   return {
     start() {
       const each = roles.flatMap((role) => Array.from({ length: settings.sessions }, () => role));
-      keepers = Promise.all(each.map(keep));
+      keepers = Promise.all(each.map(keepSessionOpen));
     },
     async submit(submission) {
-      const session = await windows.hold();
+      const session = await windows.acquire();
       if (session === null) return { kind: 'unwritten' };
       let written: ReturnType<typeof write> | undefined;
       try {
-        if (!(await submission.leave())) return { kind: 'withheld' };
+        if (!(await submission.beforeSubmit())) return { kind: 'withheld' };
         written = write(session.accepts() ? session : windows.free(), submission);
       } finally {
         windows.release(session);

@@ -53,7 +53,7 @@ export interface SubmitFields extends MessageHead {
 }
 
 // Pending deliver_sm per session; at this limit reading pauses until half of them are answered.
-const MOST = 200;
+const MAX_PENDING = 200;
 
 export interface Intake {
   take(pdu: Pdu, answer: 'deliver_sm_resp' | 'data_sm_resp'): void;
@@ -72,10 +72,10 @@ export function createIntake(
   return {
     take(pdu, answer) {
       open++;
-      if (open >= MOST && !readsAll) socket.pause();
+      if (open >= MAX_PENDING && !readsAll) socket.pause();
       onDeliver(deliverPdu(pdu), (status) => {
         open--;
-        if (open <= MOST / 2 && socket.isPaused()) socket.resume();
+        if (open <= MAX_PENDING / 2 && socket.isPaused()) socket.resume();
         const written = writePdu(socket, encodePdu(answer, pdu.sequence, { message_id: '' }, status));
         onAnswered();
         return written;

@@ -144,7 +144,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** A code for staff, explained when the account is at fault. */
-export function inWords(code: string): string {
+export function describeCode(code: string): string {
   const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
   if (words !== undefined) return `${words} (${code})`;
   return /^[0-9]+$/.test(code) ? `error ${code} of the provider` : code;

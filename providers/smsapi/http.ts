@@ -8,7 +8,7 @@ import {
 } from '../http.ts';
 import type { Form } from './request.ts';
 import type { LookupFinding, LookupStatus } from '../../domain/submission.ts';
-import { errorCodeOf, inWords } from './answers.ts';
+import { errorCodeOf, describeCode } from './answers.ts';
 import type { ProviderBalance, RouteTest } from '../kind.ts';
 import type { SmsapiCredentials, SmsapiSettings } from './settings.ts';
 
@@ -113,7 +113,7 @@ export async function testSmsapiRoute(
   try {
     const exchange = await http.send(PROFILE, LIMITS);
     const problem = problemOf(exchange);
-    if (problem !== null) return { ok: false, problem: inWords(problem) };
+    if (problem !== null) return { ok: false, problem: describeCode(problem) };
     return { ok: true, answer: `account ${accountOf(exchange)}` };
   } finally {
     await http.close();

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { waitFor } from '../../concurrency/tasks.ts';
+import { withTimeout } from '../../concurrency/tasks.ts';
 import type { LookupAnswer } from '../../domain/submission.ts';
 import { LOOKUP_TIMEOUT_MS } from '../provider.ts';
 import type { LookupAnswers } from '../kind.ts';
@@ -34,11 +34,11 @@ export async function lookUp(options: LookUpOptions, msisdn: string): Promise<Lo
   const left = deadline - Date.now();
   const limits = { writtenWithinMs: left, answeredWithinMs: left };
   const asking = options.http.send(formRequest(path, lookupForm(msisdn)), limits);
-  const exchange = await waitFor(asking, left, (): Exchange => ({ kind: 'lost', code: 'timed_out' }));
+  const exchange = await withTimeout(asking, left, (): Exchange => ({ kind: 'lost', code: 'timed_out' }));
   const asked = readLookupAnswer(exchange);
   if (asked.kind !== 'waiting') return asked;
   try {
-    return await untilCalledBack(options, asked.id, deadline);
+    return await awaitCallback(options, asked.id, deadline);
   } catch (error) {
     options.onError(error);
     return { kind: 'failed' };
@@ -60,7 +60,7 @@ export function readLookupAnswer(exchange: Exchange): LookupAnswer | { kind: 'wa
   return id !== undefined && LOOKUP_ID.test(id) ? { kind: 'waiting', id } : { kind: 'failed' };
 }
 
-async function untilCalledBack(
+async function awaitCallback(
   { answers, route }: LookUpOptions,
   id: string,
   deadline: number,

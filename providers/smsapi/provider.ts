@@ -1,15 +1,15 @@
 import type { LookupAnswers, ProviderOptions } from '../kind.ts';
-import { createRunning, waitFor } from '../../concurrency/tasks.ts';
+import { createTaskTracker, withTimeout } from '../../concurrency/tasks.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { optionsOf } from '../../domain/sms.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
 import type { Provider, ProviderHandlers } from '../provider.ts';
 import { callbackAddress } from '../callbacks.ts';
 import { createHealth, createLateAnswers, type Health, stateBy } from '../health.ts';
-import { ALREADY_TAKEN, inWords, type ReadAnswer, readAnswer } from './answers.ts';
+import { ALREADY_TAKEN, describeCode, type ReadAnswer, readAnswer } from './answers.ts';
 import { formRequest, probe, smsapiHttp } from './http.ts';
 import { lookUp } from './lookup.ts';
-import { SUBMIT_PATHS, submitForm, wouldBeReplaced } from './request.ts';
+import { SUBMIT_PATHS, submitForm, hasPlaceholder } from './request.ts';
 import { type SmsapiSettings, type SmsapiCredentials, CALLBACK_PATHS } from './settings.ts';
 
 const LATEST_ANSWER_MS = 60_000;
@@ -31,7 +31,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
   const health = createHealth((signal, lastError) => probe(http, signal, lastError));
   const places = createSemaphore({ places: settings.window });
   // Submits that wait for an answer, even a late one.
-  const open = createRunning();
+  const open = createTaskTracker();
   const lateAnswers = createLateAnswers(onError);
   const notifyUrl = notifyUrlOf(options);
   const answerMs = settings.responseSeconds * 1000;
@@ -52,11 +52,11 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
   };
 
   // The answer, if it comes in time; a late one is stored.
-  const inTime = async (reference: string, sent: Promise<SubmitAnswer>): Promise<SubmitAnswer> => {
+  const awaitAnswer = async (reference: string, sent: Promise<SubmitAnswer>): Promise<SubmitAnswer> => {
     open.add(sent.catch(onError));
-    const answer = await waitFor(sent, answerMs, () => null);
+    const answer = await withTimeout(sent, answerMs, () => null);
     if (answer !== null) {
-      judge(health, answer);
+      recordHealth(health, answer);
       return answer;
     }
     health.failed(TIMED_OUT);
@@ -72,20 +72,20 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
   return {
     name,
     takesWhole: true,
-    async submit(part, leave) {
-      const leavePlace = await places.enter();
+    async submit(part, beforeSubmit) {
+      const releaseSlot = await places.enter();
       let sent: Promise<SubmitAnswer> | null = null;
       try {
         if (!health.works()) return { kind: 'broken', code: NO_SESSION };
-        if (!(await leave())) return { kind: 'withheld' };
-        if (wouldBeReplaced(part.text))
+        if (!(await beforeSubmit())) return { kind: 'withheld' };
+        if (hasPlaceholder(part.text))
           return { kind: 'refused', reason: 'invalid_content', code: 'placeholder' };
         sent = send(part);
-        return await inTime(part.reference, sent);
+        return await awaitAnswer(part.reference, sent);
       } finally {
         // A submit keeps its slot until its answer comes: a provider that stopped answering must not get ever more requests.
-        if (sent === null) leavePlace();
-        else void sent.then(leavePlace, leavePlace);
+        if (sent === null) releaseSlot();
+        else void sent.then(releaseSlot, releaseSlot);
       }
     },
     lookup: (msisdn) => lookUp({ http, route: name, answers, settings, onError }, msisdn),
@@ -95,10 +95,10 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
       health.start();
       return Promise.resolve();
     },
-    state: () => stateBy(health, { window: settings.window, inFlight: places.inside() }, inWords),
+    state: () => stateBy(health, { window: settings.window, inFlight: places.inside() }, describeCode),
     async stop() {
       await health.stop();
-      await waitFor(open.settled(), answerMs, () => undefined);
+      await withTimeout(open.settled(), answerMs, () => undefined);
       await http.close();
       await lateAnswers.stop();
     },
@@ -111,7 +111,7 @@ function notifyUrlOf({ name, settings: { callbackUrl }, credentials }: SmsapiOpt
 }
 
 // A provider that reports a message as already accepted understood the request, so it works.
-function judge(health: Health, answer: SubmitAnswer): void {
+function recordHealth(health: Health, answer: SubmitAnswer): void {
   const failed =
     answer.kind === 'broken' || (answer.kind === 'unanswered' && answer.code !== String(ALREADY_TAKEN));
   if (failed) health.failed(answer.code ?? 'unknown');

@@ -31,7 +31,7 @@ export type Form = Record<string, string>;
  * Whether a text contains placeholders of the provider, which cannot be escaped: `[%imie%]`, `[%1%]`, `[%idzdo:…%]`
  * (https://www.smsapi.pl/docs/#3-masowe-wysylanie-smsow).
  */
-export function wouldBeReplaced(text: string): boolean {
+export function hasPlaceholder(text: string): boolean {
   // The same as /\[%[^\]]*%\]/, which takes quadratic time for unclosed brackets.
   return text.split(']').slice(0, -1).some(isReplaced);
 }

@@ -21,13 +21,14 @@ const SYNTAX = 500;
 type Answered = Extract<HandOver, { kind: 'answered' }>;
 
 /** Whether the e-mail still waits for all recipients. A reply that makes no sense may mean acceptance; in the end it counts as refusal. */
-export function waitsForAll(refused: readonly RefusedRecipient[], ageMs: number): boolean {
+export function shouldWaitForAll(refused: readonly RefusedRecipient[], ageMs: number): boolean {
   if (ageMs >= TOGETHER_MS) return false;
-  return refused.some((one) => one.reply === null || (isPutOff(one.reply) && !hadNoRoom(one)));
+  return refused.some((one) => one.reply === null || (isDeferred(one.reply) && !exceededRecipientLimit(one)));
 }
 
 /** Whether a recipient was only one too many in its transaction (RFC 3463: X.5.3); another one may accept it immediately. */
-export const hadNoRoom = ({ reply }: RefusedRecipient): boolean => /^[45]\.5\.3$/.test(reply?.enhanced ?? '');
+export const exceededRecipientLimit = ({ reply }: RefusedRecipient): boolean =>
+  /^[45]\.5\.3$/.test(reply?.enhanced ?? '');
 
 /**
  * Turns a hand-over into an answer.
@@ -68,13 +69,13 @@ export function answerOf(
         : answer;
     }
     case 'broken_off':
-      return putOff(result.refused, ageMs);
+      return deferredAnswer(result.refused, ageMs);
     case 'too_large':
       return { kind: 'refused', reason: 'content_refused', code: 'too_large' };
     case 'unreadable':
       return { kind: 'later', retryAfterMs: UNREADABLE_MS, code: 'unreadable' };
     case 'lost':
-      return isPace(result.problem.reply ?? null)
+      return isThrottling(result.problem.reply ?? null)
         ? { kind: 'throttled', retryAfterMs: THROTTLED_MS, code: result.problem.code }
         : { kind: 'broken', code: result.problem.code };
     case 'unknown':
@@ -88,52 +89,53 @@ function refusedAddress(address: string, reply: Reply | null): RefusedAddress {
 
 function answerOfReply({ to, reply }: Answered, ageMs: number): EmailAnswer {
   const code = replyCode(reply);
-  if (relaysNot(reply)) return notRelayed(reply, ageMs);
+  if (isRelayingDenied(reply)) return notRelayed(reply, ageMs);
   const reason: EmailRefusal = to === 'sender' ? 'sender_refused' : 'content_refused';
   // Only for the sender: a filter's deferral of one e-mail is often passed on with the same code (Sendmail: 451 4.3.2).
-  if (to === 'sender' && isPace(reply)) return { kind: 'throttled', retryAfterMs: THROTTLED_MS, code };
-  if (reply.code < 500) return { kind: 'later', retryAfterMs: pause(ageMs), code };
+  if (to === 'sender' && isThrottling(reply)) return { kind: 'throttled', retryAfterMs: THROTTLED_MS, code };
+  if (reply.code < 500) return { kind: 'later', retryAfterMs: retryDelayMs(ageMs), code };
   if (ROUTE_AT_FAULT.has(reply.code) || SYSTEM_AT_FAULT.has(reply.enhanced ?? ''))
     return { kind: 'broken', code };
   return { kind: 'refused', reason: reply.code === TOO_LARGE ? 'content_refused' : reason, code };
 }
 
 function ofRecipients(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswer {
-  if (refused.some(({ reply }) => isPutOff(reply) && !relaysNot(reply))) return putOff(refused, ageMs);
-  const denial = refused.map(({ reply }) => reply).find(relaysNot);
+  if (refused.some(({ reply }) => isDeferred(reply) && !isRelayingDenied(reply)))
+    return deferredAnswer(refused, ageMs);
+  const denial = refused.map(({ reply }) => reply).find(isRelayingDenied);
   if (denial !== undefined) return notRelayed(denial, ageMs);
   const fault = refused.find(({ reply }) => reply === null || ROUTE_AT_FAULT.has(reply.code));
   if (fault !== undefined) return { kind: 'broken', code: codeOf(fault.reply) };
   return { kind: 'refused', reason: 'recipients_refused', code: codeOf(refused[0]?.reply ?? null) };
 }
 
-function putOff(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswer {
+function deferredAnswer(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswer {
   const reply = refused.some((one) => one.reply === null)
     ? null
-    : refused.find((one) => isPutOff(one.reply))?.reply;
+    : refused.find((one) => isDeferred(one.reply))?.reply;
   if (reply === undefined || reply === null) return { kind: 'broken', code: 'not_understood' };
   // Even if the relay says it is busy: that may be another server's word about this one address, and other e-mails need not wait.
-  return { kind: 'later', retryAfterMs: pause(ageMs), code: replyCode(reply) };
+  return { kind: 'later', retryAfterMs: retryDelayMs(ageMs), code: replyCode(reply) };
 }
 
 // The relay is not set up for us, or not for this sender: its reply does not tell which. Another route may be.
 function notRelayed(reply: Reply, ageMs: number): EmailAnswer {
-  return { kind: 'broken', code: replyCode(reply), ofSender: { retryAfterMs: pause(ageMs) } };
+  return { kind: 'broken', code: replyCode(reply), ofSender: { retryAfterMs: retryDelayMs(ageMs) } };
 }
 
-const relaysNot = (reply: Reply | null): reply is Reply & { subject: 'relaying' } =>
+const isRelayingDenied = (reply: Reply | null): reply is Reply & { subject: 'relaying' } =>
   reply?.subject === 'relaying';
 
-const isPutOff = (reply: Reply | null): boolean => reply !== null && reply.code < 500;
+const isDeferred = (reply: Reply | null): boolean => reply !== null && reply.code < 500;
 
 // The relay is overloaded, whatever the e-mail: 421 (it ends the connection), or 4.3.2 (RFC 3463).
-const isPace = (reply: Reply | null): boolean =>
+const isThrottling = (reply: Reply | null): boolean =>
   reply !== null && (reply.code === 421 || reply.enhanced === '4.3.2');
 
 const codeOf = (reply: Reply | null): string => (reply === null ? 'not_understood' : replyCode(reply));
 
 // Grows with the age. Jitter keeps e-mails that were deferred together from coming back together.
-function pause(ageMs: number): number {
+function retryDelayMs(ageMs: number): number {
   const whole = Math.min(Math.max(ageMs, LATER_LEAST_MS), LATER_MOST_MS);
   return Math.round(whole * (0.75 + Math.random() / 2));
 }

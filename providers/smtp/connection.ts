@@ -9,7 +9,7 @@ const WHOLE_TIMES = 4;
 export const wholeHandOverMs = ({ responseSeconds }: Pick<SmtpSettings, 'responseSeconds'>): number =>
   WHOLE_TIMES * responseSeconds * 1000;
 
-export interface Outgoing {
+export interface OutgoingMessage {
   from: string;
   to: readonly string[];
   bytes: number;
@@ -39,7 +39,7 @@ export type HandOver =
 
 export interface Connection {
   /** Sends one message in one transaction; one at a time, and never throws. @param ms timeout in milliseconds */
-  handOver(outgoing: Outgoing, ms: number): Promise<HandOver>;
+  handOver(outgoing: OutgoingMessage, ms: number): Promise<HandOver>;
   usable(): boolean;
   end(): void;
 }
@@ -143,7 +143,11 @@ function connectionOn(wire: Wire): Connection {
   };
 }
 
-function handOver(wire: Wire, { from, to, bytes, content, goOn }: Outgoing, ms: number): Promise<HandOver> {
+function handOver(
+  wire: Wire,
+  { from, to, bytes, content, goOn }: OutgoingMessage,
+  ms: number,
+): Promise<HandOver> {
   return new Promise((resolve) => {
     const envelope: Envelope = { from, to: [...to], size: bytes, dsn: { ret: 'HDRS' } };
     let written = false;

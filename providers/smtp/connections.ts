@@ -3,24 +3,24 @@ import {
   type Connection,
   type HandOver,
   openConnection,
-  type Outgoing,
+  type OutgoingMessage,
   type RefusedRecipient,
 } from './connection.ts';
 import type { Problem } from './replies.ts';
 import type { SmtpCredentials, SmtpSettings } from './settings.ts';
-import { hadNoRoom } from './answers.ts';
+import { exceededRecipientLimit } from './answers.ts';
 
 // Relays close connections that are idle for a few minutes.
 const IDLE_MS = 30_000;
 
-interface Held {
+interface PooledConnection {
   connection: Connection;
   release(): void;
 }
 
 export interface Connections {
   // A relay that verifies a recipient with its server may block a connection for minutes, so one account always leaves one to the others.
-  hold(accountId: string): Promise<Held | Problem>;
+  acquire(accountId: string): Promise<PooledConnection | Problem>;
   inside(): number;
   /** Idle connections are closed now, the others when they are released. */
   stop(): void;
@@ -58,23 +58,23 @@ export function createConnections(settings: SmtpSettings, credentials: SmtpCrede
   };
 
   return {
-    async hold(accountId) {
-      const leave = await places.enter(accountId);
+    async acquire(accountId) {
+      const releaseSlot = await places.enter(accountId);
       try {
         const known = takeIdle();
         const connection =
           known?.connection ?? (await openConnection(settings, credentials, stopping.signal));
         if ('code' in connection) {
-          leave();
+          releaseSlot();
           return connection;
         }
         const release = () => {
           put(connection, (known?.uses ?? 0) + 1);
-          leave();
+          releaseSlot();
         };
         return { connection, release };
       } catch (error) {
-        leave();
+        releaseSlot();
         throw error;
       }
     },
@@ -96,22 +96,22 @@ export function createConnections(settings: SmtpSettings, credentials: SmtpCrede
  */
 export async function inTransactions(
   connection: Connection,
-  outgoing: Outgoing,
+  outgoing: OutgoingMessage,
   limits: { wholeMs: number; leastMs: number },
 ): Promise<HandOver> {
   const until = performance.now() + limits.wholeMs;
   const first = await connection.handOver(outgoing, limits.wholeMs);
   if (first.kind !== 'taken') return first;
-  const refused = first.refused.filter((one) => !hadNoRoom(one));
-  let rest = first.refused.filter(hadNoRoom);
+  const refused = first.refused.filter((one) => !exceededRecipientLimit(one));
+  let rest = first.refused.filter(exceededRecipientLimit);
   while (rest.length > 0 && connection.usable()) {
     const leftMs = until - performance.now();
     if (leftMs < limits.leastMs) break;
     const to = rest.map(({ address }) => address);
     const answered = answeredNext(await connection.handOver({ ...outgoing, to, goOn: () => true }, leftMs));
     if (answered === null) break;
-    refused.push(...answered.refused.filter((one) => !answered.goesOn || !hadNoRoom(one)));
-    rest = answered.goesOn ? answered.refused.filter(hadNoRoom) : [];
+    refused.push(...answered.refused.filter((one) => !answered.goesOn || !exceededRecipientLimit(one)));
+    rest = answered.goesOn ? answered.refused.filter(exceededRecipientLimit) : [];
   }
   return { ...first, refused: [...refused, ...rest] };
 }

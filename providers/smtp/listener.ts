@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { SMTPServer } from 'smtp-server';
 import { type Counts, createCounts } from '../../concurrency/semaphore.ts';
-import { createRunning, repeat, waitFor } from '../../concurrency/tasks.ts';
+import { createTaskTracker, repeat, withTimeout } from '../../concurrency/tasks.ts';
 import { shortenedAddress } from '../../domain/addresses.ts';
 import type { ProviderHandlers } from '../provider.ts';
 import { createBeginning } from './replies.ts';
@@ -56,7 +56,7 @@ export function createBounceListener(
   limits = LIMITS,
 ): BounceListener {
   const where = bounces === undefined ? null : listenAddress(bounces);
-  const storing = createRunning();
+  const storing = createTaskTracker();
   let trying: ReturnType<typeof repeat> | null = null;
   let server: SMTPServer | null = null;
 
@@ -92,7 +92,7 @@ export function createBounceListener(
       await trying?.stop();
       const closing = server;
       if (closing !== null) {
-        await waitFor(storing.settled(), STORED_WITHIN_MS, () => undefined);
+        await withTimeout(storing.settled(), STORED_WITHIN_MS, () => undefined);
         await new Promise<void>((resolve) => closing.close(() => resolve()));
       }
     },
@@ -105,7 +105,7 @@ export function createBounceListener(
     const events = readReturned(returned);
     if (events.length === 0) return;
     try {
-      await waitFor(onEmailEvents(events), STORED_WITHIN_MS, () => {
+      await withTimeout(onEmailEvents(events), STORED_WITHIN_MS, () => {
         throw new Error('a bounce was not stored in time');
       });
     } catch (error) {

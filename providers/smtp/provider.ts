@@ -1,11 +1,11 @@
-import { createRunning, waitFor } from '../../concurrency/tasks.ts';
+import { createTaskTracker, withTimeout } from '../../concurrency/tasks.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
 import { type EmailAnswer, type RefusedAddress, type SubmitEmail, suspectOf } from '../email.ts';
 import { emailOnly, type ProviderOptions, type RouteTest } from '../kind.ts';
 import type { Provider, NotSubmitted } from '../provider.ts';
 import { createHealth, type Health, stateBy } from '../health.ts';
 import { returnPath, type SmtpCredentials, type SmtpSettings, wireAddress, wireDomain } from './settings.ts';
-import { answerOf, waitsForAll } from './answers.ts';
+import { answerOf, shouldWaitForAll } from './answers.ts';
 import { openConnection, wholeHandOverMs } from './connection.ts';
 import { type Connections, createConnections, inTransactions } from './connections.ts';
 import { createBounceListener } from './listener.ts';
@@ -46,15 +46,15 @@ export function createSmtpProvider(options: SmtpOptions): Provider {
   const connections = createConnections(settings, credentials);
   const health = createHealth((signal) => probe(settings, credentials, signal));
   const bounces = createBounceListener(settings, credentials, onError);
-  const underWay = createRunning();
+  const underWay = createTaskTracker();
   const relay: Relay = { ...options, connections, health };
   return emailOnly(
     name,
     {
-      settlesForMs: 0,
-      answersWithinMs: wholeHandOverMs(settings),
-      submit(email, leave) {
-        const submitted = submit(relay, email, leave);
+      idempotencyWindowMs: 0,
+      answerTimeoutMs: wholeHandOverMs(settings),
+      submit(email, beforeSubmit) {
+        const submitted = submit(relay, email, beforeSubmit);
         underWay.add(submitted);
         return submitted;
       },
@@ -65,10 +65,11 @@ export function createSmtpProvider(options: SmtpOptions): Provider {
         bounces.start(handlers);
         return Promise.resolve();
       },
-      state: () => stateBy(health, { window: settings.connections, inFlight: connections.inside() }, inWords),
+      state: () =>
+        stateBy(health, { window: settings.connections, inFlight: connections.inside() }, describeCode),
       async stop() {
         await Promise.all([health.stop(), bounces.stop()]);
-        await waitFor(underWay.settled(), settings.responseSeconds * 1000, () => undefined);
+        await withTimeout(underWay.settled(), settings.responseSeconds * 1000, () => undefined);
         connections.stop();
       },
     },
@@ -78,11 +79,11 @@ export function createSmtpProvider(options: SmtpOptions): Provider {
 async function submit(
   relay: Relay,
   email: SubmitEmail,
-  leave: () => Promise<boolean>,
+  beforeSubmit: () => Promise<boolean>,
 ): Promise<EmailAnswer | NotSubmitted> {
   if (!relay.health.works()) return { kind: 'broken', code: NO_SESSION };
   const written = await write(relay, email);
-  return 'kind' in written ? written : await handOver(relay, email, written, leave);
+  return 'kind' in written ? written : await handOver(relay, email, written, beforeSubmit);
 }
 
 async function write(
@@ -111,19 +112,19 @@ async function handOver(
   { connections, health, settings, onError }: Relay,
   email: SubmitEmail,
   { sender, recipients: { all, leftOut, asGiven }, message: { bytes, content } }: Written,
-  leave: () => Promise<boolean>,
+  beforeSubmit: () => Promise<boolean>,
 ): Promise<EmailAnswer | NotSubmitted> {
-  const held = await connections.hold(email.accountId);
-  if ('code' in held) {
-    health.failed(held.code);
-    return { kind: 'broken', code: held.code };
+  const pooled = await connections.acquire(email.accountId);
+  if ('code' in pooled) {
+    health.failed(pooled.code);
+    return { kind: 'broken', code: pooled.code };
   }
   try {
-    if (!(await leave())) return { kind: 'withheld' };
+    if (!(await beforeSubmit())) return { kind: 'withheld' };
     const ageMs = Date.now() - email.createdAt.getTime();
-    const goOn = (refused: Parameters<typeof waitsForAll>[0]) => !waitsForAll(refused, ageMs);
+    const goOn = (refused: Parameters<typeof shouldWaitForAll>[0]) => !shouldWaitForAll(refused, ageMs);
     const outgoing = { from: sender.returnPath, to: all, bytes, content, goOn };
-    const result = await inTransactions(held.connection, outgoing, {
+    const result = await inTransactions(pooled.connection, outgoing, {
       wholeMs: wholeHandOverMs(settings),
       leastMs: settings.responseSeconds * 1000,
     });
@@ -134,15 +135,15 @@ async function handOver(
       known: leftOut,
       asGiven: (address) => asGiven.get(address) ?? address,
     });
-    judge(health, answer, email);
+    recordHealth(health, answer, email);
     return answer;
   } finally {
-    held.release();
+    pooled.release();
   }
 }
 
 // A relay that judged an e-mail works. After connection and login, a filter may break off because of this one e-mail.
-function judge(health: Health, answer: EmailAnswer, email: SubmitEmail): void {
+function recordHealth(health: Health, answer: EmailAnswer, email: SubmitEmail): void {
   if (answer.kind === 'broken' || answer.kind === 'unanswered')
     health.failed(answer.code ?? 'unknown', false, suspectOf(answer, email).id);
   else health.succeeded();
@@ -194,7 +195,7 @@ export async function testSmtpRoute(
   credentials: SmtpCredentials,
 ): Promise<RouteTest> {
   const problem = await probe(settings, credentials, new AbortController().signal);
-  if (problem !== null) return { ok: false, problem: inWords(problem) };
+  if (problem !== null) return { ok: false, problem: describeCode(problem) };
   const how = settings.security === 'none' ? 'without TLS' : 'with TLS';
   const who = credentials.user === undefined ? 'without a login' : 'and the login';
   return { ok: true, answer: `${settings.host}:${settings.port} ${how} ${who}` };
@@ -211,7 +212,7 @@ const WORDS: Record<string, string> = {
   EAUTH: 'the login did not come about',
 };
 
-function inWords(code: string): string {
+function describeCode(code: string): string {
   if (/^(530|534|535|538)\b/.test(code)) return `the relay refused the login: ${code}`;
   return WORDS[code] ?? (/^[45]/.test(code) ? `the relay answered ${code}` : code);
 }

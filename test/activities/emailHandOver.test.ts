@@ -8,17 +8,17 @@ import {
   endEmail,
   failEmail,
   giveUpEmail,
-  putEmailBack,
-  readOpenEmail,
+  releaseEmailClaim,
+  readSubmittableEmail,
 } from '../../db/emails/handOver.ts';
 import { storeEmailEvents } from '../../db/emails/events.ts';
 import { addSuppressions } from '../../db/emails/suppressions.ts';
 import { newId } from '../../db/ids.ts';
 import { createEmailEvents } from '../../pipeline/emailEvents.ts';
-import { createRetryPace } from '../../concurrency/retryPace.ts';
+import { createRetryThrottle } from '../../concurrency/retryPace.ts';
 import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import { createPacer } from '../../db/routes/pacing.ts';
-import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.ts';
+import type { EmailAnswer, EmailProvider, SubmitEmail } from '../../providers/email.ts';
 import { emailOnly } from '../../providers/kind.ts';
 import type { Suspect } from '../../domain/submission.ts';
 import { FAILURE, type HandedOver } from '../../workflows/contracts.ts';
@@ -51,7 +51,7 @@ let beforeLeaving: () => Promise<unknown>;
 let settlesForMs: number;
 let keyScope: string | undefined;
 /** Instead of the one that answers so. */
-let usedGate: EmailGate | undefined;
+let usedGate: EmailProvider | undefined;
 /** Webhook events that a workflow was given. */
 let signalled: string[];
 let applied: number;
@@ -72,8 +72,12 @@ beforeEach(async () => {
 });
 afterEach(() => sql()`delete from sender_domains`);
 
-const gate = (): EmailGate => ({
-  ...{ settlesForMs, answersWithinMs: MINUTE, ...(keyScope === undefined ? {} : { keyScope }) },
+const gate = (): EmailProvider => ({
+  ...{
+    idempotencyWindowMs: settlesForMs,
+    answerTimeoutMs: MINUTE,
+    ...(keyScope === undefined ? {} : { keyScope }),
+  },
   async submit(email, leave) {
     await beforeLeaving();
     if (!(await leave())) return { kind: 'withheld' };
@@ -94,8 +98,8 @@ const client = {
 } as unknown as Client;
 const events = () => createEmailEvents(sql(), client, () => undefined);
 
-let retries = createRetryPace();
-beforeEach(() => void (retries = createRetryPace()));
+let retries = createRetryThrottle();
+beforeEach(() => void (retries = createRetryThrottle()));
 
 /** One attempt. @returns what it came to, or what it threw and when it is tried again */
 async function attempt(id: string, number = 1): Promise<HandedOver | { again: number }> {
@@ -372,7 +376,7 @@ describe('a try whose heartbeat was lost, at a provider without a key', () => {
     const claim = await claimEmail(sql(), id, { route: 'simulator', again: false, keyScope: null });
     let ended: Promise<unknown> | undefined;
     await sql().begin(async (tx) => {
-      await putEmailBack(tx, id, { claim: claim!, first: true, code: null });
+      await releaseEmailClaim(tx, id, { claim: claim!, first: true, code: null });
       const [{ pid } = { pid: 0 }] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
       ended = endEmail(sql(), id);
       await eventually(
@@ -687,9 +691,9 @@ describe('what happened to its account or domain since it was accepted', () => {
   async function asked(id: string, many: number): Promise<void> {
     const pace = retries;
     let last = '';
-    retries = { ...pace, beyond: (what, usualMs) => pace.beyond((last = what), usualMs) };
+    retries = { ...pace, delayFor: (what, usualMs) => pace.delayFor((last = what), usualMs) };
     await attempt(id, 20).catch(() => undefined);
-    for (let i = 1; i < many; i += 1) pace.beyond(last, MINUTE);
+    for (let i = 1; i < many; i += 1) pace.delayFor(last, MINUTE);
   }
 
   it('suspended, with very many e-mails: twenty look in a second, until it is active again', async () => {
@@ -714,7 +718,7 @@ describe('what happened to its account or domain since it was accepted', () => {
     await asked(id, 10_000);
     const { again } = (await attempt(id, 20)) as { again: number };
     expect(again).toBeGreaterThan(8 * MINUTE);
-    expect(await readOpenEmail(sql(), id)).toMatchObject({ status: 'queued', html: null, text: null });
+    expect(await readSubmittableEmail(sql(), id)).toMatchObject({ status: 'queued', html: null, text: null });
   });
 
   it('closed: it has failed and is refunded, and nothing leaves', async () => {

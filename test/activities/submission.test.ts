@@ -1,7 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRetryPace, type RetryPace } from '../../concurrency/retryPace.ts';
+import { createRetryThrottle, type RetryThrottle } from '../../concurrency/retryPace.ts';
 import { createPacer, type Pacer } from '../../db/routes/pacing.ts';
 import { submissionActivities } from '../../activities/submission.ts';
 import type { Provider } from '../../providers/provider.ts';
@@ -49,7 +49,7 @@ async function stateOf(id: string) {
 function attempt(
   id: string,
   answers: SubmitAnswer[],
-  { before, pacer, retries }: { before?: () => Promise<void>; pacer?: Pacer; retries?: RetryPace } = {},
+  { before, pacer, retries }: { before?: () => Promise<void>; pacer?: Pacer; retries?: RetryThrottle } = {},
 ): Promise<SubmissionOutcome | MovedOn | PausedSubmission> {
   const provider = {
     name: ROUTE,
@@ -66,7 +66,7 @@ function attempt(
       retries === undefined
         ? Promise.reject(new Error('nobody asks for another route'))
         : Promise.resolve({ routes: [], rules: [] }),
-    retries: retries ?? createRetryPace(),
+    retries: retries ?? createRetryThrottle(),
     applyReports: () => Promise.resolve(),
     onAnswer: () => undefined,
   });
@@ -94,13 +94,13 @@ describe('messages whose route does not work, where no other takes them', () => 
   const broken: SubmitAnswer = { kind: 'broken', code: '15' };
 
   test('are tried twenty a second, however many of an account they are, until it takes one', async () => {
-    const retries = createRetryPace();
+    const retries = createRetryThrottle();
     const asked: string[] = [];
-    const seen: RetryPace = {
+    const seen: RetryThrottle = {
       ...retries,
-      beyond(what, usualMs) {
+      delayFor(what, usualMs) {
         asked.push(what);
-        return retries.beyond(what, usualMs);
+        return retries.delayFor(what, usualMs);
       },
     };
     const id = await queued();
@@ -108,7 +108,7 @@ describe('messages whose route does not work, where no other takes them', () => 
     await expect(attempt(id, [broken], { retries: seen })).rejects.toMatchObject({
       ...{ type: FAILURE.routeUnavailable, nextRetryDelay: undefined },
     });
-    for (let i = 0; i < 10_000; i += 1) retries.beyond(asked[0]!, 60_000);
+    for (let i = 0; i < 10_000; i += 1) retries.delayFor(asked[0]!, 60_000);
     const late = await attempt(id, [broken], { retries: seen }).catch((error: unknown) => error);
     expect(late).toMatchObject({ type: FAILURE.routeUnavailable });
     expect(Number((late as ApplicationFailure).nextRetryDelay)).toBeGreaterThan(8 * 60_000);

@@ -211,7 +211,7 @@ describe('the line of the log of a request', () => {
 
   const changesOf = (some: readonly Endpoint[]): string[] =>
     some
-      .filter(({ method, changes: changing }) => method !== 'GET' || changing === true)
+      .filter(({ method, sideEffects: changing }) => method !== 'GET' || changing === true)
       .map(({ method, path }) => `${method} ${path}`);
   const changes = changesOf(endpoints);
 

@@ -3,7 +3,7 @@ import { readUsage } from '../../db/accounts/quotas.ts';
 import { newId } from '../../db/ids.ts';
 import { QUOTA_NAMES, type Quotas } from '../../domain/money.ts';
 import { problemText } from '../../api/http/texts.ts';
-import { keptOf } from '../../operations/accounts/quotas.ts';
+import { quotaUsage } from '../../operations/accounts/quotas.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { newEarlierAccount } from '../support/earlierClient.ts';
 import { LEAST, newMailAccount, refusedTo, rowsOf, takenFrom } from '../support/email.ts';
@@ -187,7 +187,7 @@ describe('what an account keeps has bounds', () => {
     expect(await takenFrom(account, { ...withFiles(50), to: 'nikt@klient.example' })).toMatchObject({
       status: 'suppressed',
     });
-    const shown = await keptOf(database(), account.id);
+    const shown = await quotaUsage(database(), account.id);
     expect(shown).toMatchObject({ email_file_bytes: { limit: 10, used: 6 } });
     await takenFrom(account, withFiles(2, 2));
     await database()`update emails set status = 'sent' where id = ${waiting}`;
@@ -236,13 +236,15 @@ describe('what an account keeps has bounds', () => {
     expectRefused(await api.send({ to: number(1), text: 'ą'.repeat(30) }), 'to', '0,0001');
     expect((await api.send({ to: number(5), text: 'ą'.repeat(30) })).status).toBe(201);
     const body = await api.accepted({ to: number(5), text: 'ą'.repeat(28), send_at: later });
-    expect(await keptOf(database(), account.id)).toMatchObject({ unpaid_bytes: { limit: 100, used: 42 } });
+    expect(await quotaUsage(database(), account.id)).toMatchObject({
+      unpaid_bytes: { limit: 100, used: 42 },
+    });
     await api.delete(`/v1/messages/${body.id}`);
     expect((await api.send({ to: number(1), text: 'ą' })).status).toBe(201);
     // What is scheduled can be cancelled for nothing.
     expectRefused(await api.send({ to: number(5), text: 'x', send_at: later }), 'to', '0,0001');
     expectRefused(await api.send({ to: [number(1), number(5)], text: 'x' }), 'to', '0,0001');
-    expect(await keptOf(database(), account.id)).toMatchObject({
+    expect(await quotaUsage(database(), account.id)).toMatchObject({
       unpaid_bytes: { used: 100 },
       unpaid_messages: { used: 4 },
     });

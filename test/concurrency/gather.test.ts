@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { gather, gatherAnswers, gatherByKey } from '../../concurrency/gather.ts';
+import { createBatcher, createResultBatcher, createKeyedBatcher } from '../../concurrency/gather.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -16,7 +16,7 @@ const itemsOf = (batches: { items: number[] }[]) => batches.map(({ items }) => i
 describe('what is gathered', () => {
   test('begins at once; what comes meanwhile goes together, after that', async () => {
     const { work, batches } = heldWork();
-    const add = gather(work);
+    const add = createBatcher(work);
     const added = [add(1), add(2), add(3)];
     expect(itemsOf(batches)).toEqual([[1]]);
     batches[0]!.end();
@@ -34,14 +34,14 @@ describe('what is gathered', () => {
   test('goes in batches of so many at most', async () => {
     const sizes: number[] = [];
     const work = (items: number[]) => Promise.resolve(void sizes.push(items.length));
-    const add = gather(work, { most: 3, begin: setImmediate });
+    const add = createBatcher(work, { most: 3, begin: setImmediate });
     await Promise.all([1, 2, 3, 4, 5, 6, 7].map(add));
     expect(sizes).toEqual([3, 3, 1]);
   });
 
   test('waits for the end of its turn where it is to begin then', async () => {
     const { work, batches } = heldWork();
-    const add = gather(work, { begin: setImmediate });
+    const add = createBatcher(work, { begin: setImmediate });
     for (const item of [1, 2]) void add(item);
     expect(batches).toEqual([]);
     await settle();
@@ -50,7 +50,7 @@ describe('what is gathered', () => {
 
   test('fails with its batch, and all that came meanwhile go together all the same', async () => {
     const { work, batches } = heldWork();
-    const add = gather(work);
+    const add = createBatcher(work);
     const outcomes = Promise.allSettled([1, 2, 3].map(add));
     batches[0]!.fail(new Error('away'));
     await settle();
@@ -61,7 +61,7 @@ describe('what is gathered', () => {
 
   test('where it is to be split, after a failure the next one has one item, and each success doubles that', async () => {
     const { work, batches } = heldWork();
-    const add = gather(work, { most: 3, begin: setImmediate, splitAfterFailure: true });
+    const add = createBatcher(work, { most: 3, begin: setImmediate, splitAfterFailure: true });
     const outcomes = Promise.allSettled([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(add));
     await settle();
     batches[0]!.fail(new Error('away'));
@@ -84,7 +84,7 @@ describe('what is gathered', () => {
       stored.push(...items);
       return Promise.resolve();
     };
-    const add = gather(store, { most: 100, begin: setImmediate, splitAfterFailure: true });
+    const add = createBatcher(store, { most: 100, begin: setImmediate, splitAfterFailure: true });
     let waiting = Array.from({ length: 50 }, (_, index) => index);
     for (let round = 0; round < 20 && waiting.length > 1; round++) {
       const results = await Promise.allSettled(waiting.map((item) => add(item)));
@@ -102,7 +102,7 @@ test('each item gets its own answer, is done once and in its order, however many
       fc.integer({ min: 1, max: 5 }),
       async (asked, most) => {
         const done: number[] = [];
-        const add = gatherAnswers(
+        const add = createResultBatcher(
           async (items: number[]) => {
             await settle();
             done.push(...items);
@@ -126,7 +126,7 @@ test('each item gets its own answer, is done once and in its order, however many
 describe('what is gathered by key', () => {
   test('waits for its own key alone, and each asker has an answer of its own', async () => {
     const works: { key: string; askers: number; end: () => void }[] = [];
-    const ask = gatherByKey<string>(
+    const ask = createKeyedBatcher<string>(
       (key, askers) =>
         new Promise((resolve) => {
           const answers = Array.from({ length: askers }, (_, place) => `${key}${place}`);
@@ -148,7 +148,7 @@ describe('what is gathered by key', () => {
 
   test('fails for those that were worked on together', async () => {
     let time = 0;
-    const ask = gatherByKey<number>((_key, askers) => {
+    const ask = createKeyedBatcher<number>((_key, askers) => {
       time += 1;
       return time === 1 ? Promise.reject(new Error('first')) : Promise.resolve(Array(askers).fill(time));
     });

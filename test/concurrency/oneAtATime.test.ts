@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { oneAtATime } from '../../concurrency/gather.ts';
+import { coalesceRuns } from '../../concurrency/gather.ts';
 
 /** A task whose runs end when told to. */
 function heldTask() {
   const runs: { end: () => void; fail: (error: Error) => void }[] = [];
-  const call = oneAtATime(
+  const call = coalesceRuns(
     () => new Promise<void>((resolve, reject) => runs.push({ end: resolve, fail: reject })),
   );
   return { call, runs };

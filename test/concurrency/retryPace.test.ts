@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRetryPace } from '../../concurrency/retryPace.ts';
+import { createRetryThrottle } from '../../concurrency/retryPace.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -10,7 +10,7 @@ const usualPause = (attempt: number) => Math.min(SECOND * 2 ** (attempt - 1), MI
 /** As many as are said wait for one thing, for an hour. @returns their tries in each of its minutes, and the longest pause */
 function anHour(waiting: number, usual = usualPause) {
   let now = 0;
-  const pace = createRetryPace(() => now);
+  const pace = createRetryThrottle(() => now);
   const agenda = new Map<number, number[]>();
   const at = (ms: number, attempt: number) => {
     const step = Math.ceil((now + ms) / STEP_MS);
@@ -25,7 +25,7 @@ function anHour(waiting: number, usual = usualPause) {
     now = step * STEP_MS;
     for (const attempt of agenda.get(step) ?? []) {
       tries[Math.floor(now / MINUTE)]! += 1;
-      const pauseMs = pace.beyond('it', usual(attempt)) ?? usual(attempt);
+      const pauseMs = pace.delayFor('it', usual(attempt)) ?? usual(attempt);
       longestMs = Math.max(longestMs, pauseMs);
       at(pauseMs, attempt + 1);
     }
@@ -54,20 +54,20 @@ test('pauses that are longer by themselves are not prolonged', () => {
 });
 
 test('what waits for one thing does not wait for what others wait for, nor behind those of before once it was there', () => {
-  const pace = createRetryPace(() => 0);
-  for (let i = 0; i < 10_000; i += 1) pace.beyond('it', MINUTE);
-  expect(pace.beyond('it', SECOND)).toBeGreaterThan(8 * MINUTE);
-  expect(pace.beyond('another', SECOND)).toBeUndefined();
+  const pace = createRetryThrottle(() => 0);
+  for (let i = 0; i < 10_000; i += 1) pace.delayFor('it', MINUTE);
+  expect(pace.delayFor('it', SECOND)).toBeGreaterThan(8 * MINUTE);
+  expect(pace.delayFor('another', SECOND)).toBeUndefined();
   pace.reset('it');
-  expect(pace.beyond('it', SECOND)).toBeUndefined();
+  expect(pace.delayFor('it', SECOND)).toBeUndefined();
 });
 
 test('what nobody waits for any more is forgotten', () => {
   let now = 0;
-  const pace = createRetryPace(() => now);
-  for (let i = 0; i < 5_000; i += 1) pace.beyond(`it ${i}`, MINUTE);
-  for (let i = 0; i < 3_000; i += 1) pace.beyond('it', MINUTE);
+  const pace = createRetryThrottle(() => now);
+  for (let i = 0; i < 5_000; i += 1) pace.delayFor(`it ${i}`, MINUTE);
+  for (let i = 0; i < 3_000; i += 1) pace.delayFor('it', MINUTE);
   now = MINUTE;
-  pace.beyond('something new', MINUTE);
-  expect(pace.beyond('it', SECOND)).toBeGreaterThan(MINUTE);
+  pace.delayFor('something new', MINUTE);
+  expect(pace.delayFor('it', SECOND)).toBeGreaterThan(MINUTE);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createRunning } from '../../concurrency/tasks.ts';
+import { createTaskTracker } from '../../concurrency/tasks.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('waits for what was begun, and only for that', async () => {
-  const running = createRunning();
+  const running = createTaskTracker();
   await running.settled();
   let end: () => void = () => undefined;
   running.add(new Promise<void>((resolve) => (end = resolve)));
@@ -19,7 +19,7 @@ test('waits for what was begun, and only for that', async () => {
 });
 
 test('what has ended is not waited for, however it ended', async () => {
-  const running = createRunning();
+  const running = createTaskTracker();
   const failing = Promise.reject(new Error('failed'));
   running.add(failing);
   await expect(failing).rejects.toThrow('failed');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createFairSemaphore, createSemaphore, type Limit } from '../../concurrency/semaphore.ts';
+import { createFairSemaphore, createSemaphore, type AcquireDeadline } from '../../concurrency/semaphore.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const error = (): Error => new Error('over');
@@ -49,7 +49,7 @@ describe('whoever waits for a limited time', () => {
   afterEach(() => void vi.useRealTimers());
 
   /** Waits behind somebody else. */
-  async function behind(limit: Limit) {
+  async function behind(limit: AcquireDeadline) {
     const places = createSemaphore({ places: 1 });
     const leave = await places.enter();
     const waiting = places.enter(undefined, limit);

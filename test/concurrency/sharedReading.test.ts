@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { sharedReading } from '../../concurrency/gather.ts';
+import { cachedRead } from '../../concurrency/gather.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -10,7 +10,7 @@ afterEach(() => {
 
 test('whoever asks within the time shares one reading, and it is read anew after it', async () => {
   let readings = 0;
-  const read = sharedReading(1_000, () => Promise.resolve((readings += 1)));
+  const read = cachedRead(1_000, () => Promise.resolve((readings += 1)));
   expect(await Promise.all([read(), read()])).toEqual([1, 1]);
   vi.advanceTimersByTime(1_000);
   expect(await read()).toBe(1);
@@ -20,7 +20,7 @@ test('whoever asks within the time shares one reading, and it is read anew after
 
 test('what failed is read anew by the next one', async () => {
   const answers = [Promise.reject(new Error('away')), Promise.resolve('there')];
-  const read = sharedReading(1_000, () => answers.shift()!);
+  const read = cachedRead(1_000, () => answers.shift()!);
   await expect(Promise.all([read(), read()])).rejects.toThrow('away');
   expect(await read()).toBe('there');
 });

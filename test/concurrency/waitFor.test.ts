@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { waitFor } from '../../concurrency/tasks.ts';
+import { withTimeout } from '../../concurrency/tasks.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -8,22 +8,22 @@ const after = <T>(ms: number, what: T): Promise<T> =>
   new Promise((resolve) => setTimeout(() => resolve(what), ms));
 
 test('comes to what the work comes to, and keeps no timer', async () => {
-  expect(await waitFor(Promise.resolve('done'), 1_000, () => 'late')).toBe('done');
-  const failing = waitFor(Promise.reject(new Error('failed')), 1_000, () => 'late');
+  expect(await withTimeout(Promise.resolve('done'), 1_000, () => 'late')).toBe('done');
+  const failing = withTimeout(Promise.reject(new Error('failed')), 1_000, () => 'late');
   await expect(failing).rejects.toThrow('failed');
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test('waits until the time is up, and no longer', async () => {
-  const inTime = waitFor(after(999, 'done'), 1_000, () => 'late');
-  const tooLate = waitFor(after(1_001, 'done'), 1_000, () => 'late');
+  const inTime = withTimeout(after(999, 'done'), 1_000, () => 'late');
+  const tooLate = withTimeout(after(1_001, 'done'), 1_000, () => 'late');
   await vi.advanceTimersByTimeAsync(1_000);
   expect([await inTime, await tooLate]).toEqual(['done', 'late']);
 });
 
 test('throws where being late is an error; that the work fails after that concerns nobody', async () => {
   const failing = after(2_000, null).then(() => Promise.reject(new Error('failed')));
-  const waiting = waitFor(failing, 1_000, () => {
+  const waiting = withTimeout(failing, 1_000, () => {
     throw new Error('late');
   });
   const late = expect(waiting).rejects.toThrow('late');
@@ -32,5 +32,5 @@ test('throws where being late is an error; that the work fails after that concer
 });
 
 test('what is done already is in time, also when no time is left', async () => {
-  expect(await waitFor(Promise.resolve('done'), -1, () => 'late')).toBe('done');
+  expect(await withTimeout(Promise.resolve('done'), -1, () => 'late')).toBe('done');
 });

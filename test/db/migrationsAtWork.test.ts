@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
-import { BY_ITSELF, type LockTimeouts, migrate, statementsOf } from '../../db/migrate.ts';
+import { NON_TRANSACTIONAL, type LockTimeouts, migrate, statementsOf } from '../../db/migrate.ts';
 import { startDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { MIGRATIONS, withMigrations } from '../support/ownMigrations.ts';
 
 const INDEX = 'messages_noted';
-const BUILDING = `${BY_ITSELF}create index concurrently if not exists ${INDEX} on messages (created_at) where text = 'x';\n`;
+const BUILDING = `${NON_TRANSACTIONAL}create index concurrently if not exists ${INDEX} on messages (created_at) where text = 'x';\n`;
 
 // Longer than any of these tests: a write that waits for what its test holds is seen by that, not by the clock.
 const STUCK_MS = 100_000;
@@ -118,7 +118,7 @@ describe('while the service is at work', () => {
 
   test('messages are written while others are put right', async () => {
     const { sql, names, run } = await scene({
-      corrected: `${BY_ITSELF}update messages set text = 'y' where text = 'x';\n`,
+      corrected: `${NON_TRANSACTIONAL}update messages set text = 'y' where text = 'x';\n`,
     });
     const release = await held(sql, (tx) => tx`select from messages where id = 'msg_1' for update`);
     const migrating = run({ ...PATIENT, lockMs: STUCK_MS });
@@ -174,7 +174,7 @@ describe('migrations after the first let the service write, however much there i
 
   /** An index of a large table is built concurrently, which no transaction may do; what is in none may run again. */
   const lets = (script: string): boolean =>
-    script.startsWith(BY_ITSELF)
+    script.startsWith(NON_TRANSACTIONAL)
       ? statementsOf(script).every((statement) => AGAIN.test(statement))
       : !LARGE_INDEX.test(script) && !/\bconcurrently\b/i.test(script);
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cancelOfClosed, cancelOneOfClosed } from '../../db/accounts/accounts.ts';
+import { cancelMessagesOfClosedAccount, cancelMessageOfClosedAccount } from '../../db/accounts/accounts.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import {
@@ -69,15 +69,15 @@ const ENDINGS: Record<string, [Paid, Ending]> = {
   ],
   'of a closed account, scheduled': [
     { status: 'scheduled', account: 'closed' },
-    (_, owner) => cancelOfClosed(sql, owner, 'scheduled', '', 10),
+    (_, owner) => cancelMessagesOfClosedAccount(sql, owner, 'scheduled', '', 10),
   ],
   'of a closed account, queued': [
     { status: 'queued', account: 'closed' },
-    (_, owner) => cancelOfClosed(sql, owner, 'queued', '', 10),
+    (_, owner) => cancelMessagesOfClosedAccount(sql, owner, 'queued', '', 10),
   ],
   'of a closed account, by its own workflow': [
     { status: 'queued', account: 'closed' },
-    (id) => cancelOneOfClosed(sql, id),
+    (id) => cancelMessageOfClosedAccount(sql, id),
   ],
 };
 
@@ -138,15 +138,15 @@ const KEPT: Record<string, [Paid, Ending]> = {
   'a network may have, of a closed account': [
     { status: 'queued', submission: 'unanswered', account: 'closed' },
     async (id, owner) => {
-      await cancelOfClosed(sql, owner, 'queued', '', 10);
-      await cancelOneOfClosed(sql, id);
+      await cancelMessagesOfClosedAccount(sql, owner, 'queued', '', 10);
+      await cancelMessageOfClosedAccount(sql, id);
     },
   ],
   'is of an account that is active': [
     { status: 'queued' },
     async (id, owner) => {
-      await cancelOfClosed(sql, owner, 'queued', '', 10);
-      await cancelOneOfClosed(sql, id);
+      await cancelMessagesOfClosedAccount(sql, owner, 'queued', '', 10);
+      await cancelMessageOfClosedAccount(sql, id);
     },
   ],
 };

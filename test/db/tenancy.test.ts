@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countFurther, insertToken, listTokens } from '../../db/accounts/keys.ts';
+import { countExtraRequests, insertToken, listTokens } from '../../db/accounts/keys.ts';
 import { ChangesTooManyError, listAudit, writeApiChange } from '../../db/accounts/audit.ts';
 import { allowKeyword, isAllowed, listKeywords, revokeKeyword } from '../../db/accounts/keywords.ts';
 import { readMessageUsage } from '../../db/accounts/quotas.ts';
@@ -17,7 +17,7 @@ import {
 import type { Database, Sql } from '../../db/connection.ts';
 import {
   findDomain,
-  giveDefault,
+  ensureDefaultDomain,
   listDomains,
   readDomain,
   setDefaultDomain,
@@ -301,13 +301,13 @@ const CHANGES: Record<string, OwnChange> = {
       const { id } = await domainOf(account);
       await sql`update sender_domains set is_default = false where id = ${id}`;
       await sql`insert into sender_domains ${sql(domainRow({ ...account, domain: `x-${account.domain}` }, newId('dom')))}`;
-      return (await giveDefault(sql, account.id)) === id;
+      return (await ensureDefaultDomain(sql, account.id)) === id;
     },
     gives: true,
   },
   'the oldest domain becomes the default where neither has one': {
     prepare: ({ id }) => sql`update sender_domains set is_default = false where account_id = ${id}`,
-    act: async (account) => (await giveDefault(sql, account.id)) === (await domainOf(account)).id,
+    act: async (account) => (await ensureDefaultDomain(sql, account.id)) === (await domainOf(account)).id,
     gives: true,
   },
   'a look-up that was lost is ended and refunded': {
@@ -346,7 +346,9 @@ const CHANGES: Record<string, OwnChange> = {
   },
   'requests are counted': {
     async act({ id }) {
-      const counts = [9, 1].map((more) => async () => await countFurther(sql, { of: id, limit: 10 }, more));
+      const counts = [9, 1].map(
+        (more) => async () => await countExtraRequests(sql, { of: id, limit: 10 }, more),
+      );
       const [{ taken, left }, beyond] = [await counts[0]!(), await counts[1]!()];
       return [taken, left, beyond.taken, beyond.left];
     },

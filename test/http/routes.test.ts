@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
-import { changesSomething, endpoint, ownerOf, publicOwner, routesOf } from '../../api/http/endpoint.ts';
+import { hasSideEffects, endpoint, ownerOf, publicOwner, routesOf } from '../../api/http/endpoint.ts';
 import type { Interface } from '../../domain/ids.ts';
 import { HttpRefused } from '../../api/http/refusals.ts';
 
@@ -16,7 +16,7 @@ interface Traits {
 const declared = ({ of, method = 'GET', path = '/v1/messages', scope = 'read', changes = false }: Traits) =>
   endpoint({
     ...(of === undefined ? {} : { interface: of }),
-    ...{ method, path, scope, changes },
+    ...{ method, path, scope, sideEffects: changes },
     id: 'answer',
     summary: 'Answers.',
     description: 'An answer.',
@@ -31,7 +31,7 @@ test('two interfaces own the same method and path, and each has its own endpoint
   expect(ownerOf(routes[0]!, 'v1')).toBe(earlier);
   expect(ownerOf(routes[0]!, 'v2')).toBe(current);
   expect(publicOwner(routes[0]!)).toBeNull();
-  expect(changesSomething(routes[0]!)).toBe(true);
+  expect(hasSideEffects(routes[0]!)).toBe(true);
 });
 
 test('what an interface does not declare does not exist for its keys', () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { readAnswer, waitOf } from '../../providers/resend/answers.ts';
+import { readAnswer, parseRetryAfterMs } from '../../providers/resend/answers.ts';
 import { resend as kind } from '../../providers/resend/kind.ts';
 import { eventually } from '../support/eventually.ts';
 import { stopClock } from '../support/stopClock.ts';
@@ -185,11 +185,11 @@ describe('an answer of Resend’s', () => {
   it('has a wait that may be a date', () => {
     stopClock();
     const inHalfAMinute = new Date(Date.now() + 30_000).toUTCString();
-    expect(waitOf({ 'retry-after': inHalfAMinute })).toBeGreaterThan(28_000);
-    expect(waitOf({ 'retry-after': inHalfAMinute })).toBeLessThanOrEqual(30_000);
-    expect(waitOf({ 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' })).toBe(1_000);
-    expect(waitOf({ 'retry-after': '-5' })).toBeNull();
-    expect(waitOf({})).toBeNull();
+    expect(parseRetryAfterMs({ 'retry-after': inHalfAMinute })).toBeGreaterThan(28_000);
+    expect(parseRetryAfterMs({ 'retry-after': inHalfAMinute })).toBeLessThanOrEqual(30_000);
+    expect(parseRetryAfterMs({ 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' })).toBe(1_000);
+    expect(parseRetryAfterMs({ 'retry-after': '-5' })).toBeNull();
+    expect(parseRetryAfterMs({})).toBeNull();
   });
 
   it('is read whatever it is', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedeliveries, type HandedOver } from '../../providers/smpp/inbox.ts';
+import { createRedeliveries, type TrackedReply } from '../../providers/smpp/inbox.ts';
 import { incoming } from '../smsc/incoming.ts';
 import type { Smsc } from '../smsc/smsc.ts';
 import { COMMAND, encodePdu, encodeShortMessage } from '../smsc/wire.ts';
@@ -280,7 +280,7 @@ describe('redeliveries', () => {
           const sessions = [{}, {}, {}];
           const of = create<object>(clock);
           const references: string[] = [];
-          const open: HandedOver[] = [];
+          const open: TrackedReply[] = [];
           return { sessions, of, references, open };
         });
         for (const { session, words, afterMs, what } of steps) {

@@ -26,7 +26,7 @@ describe('an SMSC', () => {
   test('that does not answer enquire_link is dead, unless it says anything else', async () => {
     const { alive, calls } = liveness({ kind: 'late' });
     await vi.advanceTimersByTimeAsync(10_500);
-    alive.heard();
+    alive.pduReceived();
     await vi.advanceTimersByTimeAsync(9_500);
     expect(calls).toEqual({ enquire: 1, dead: 0, stuck: 0 });
     await vi.advanceTimersByTimeAsync(3_000);
@@ -35,8 +35,8 @@ describe('an SMSC', () => {
 
   test('is asked at once when a submit is late, and once at a time', async () => {
     const { alive, calls } = liveness({ kind: 'late' });
-    alive.submitLate();
-    alive.submitLate();
+    alive.submitTimedOut();
+    alive.submitTimedOut();
     expect(calls.enquire).toBe(1);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(calls.dead).toBe(1);
@@ -44,22 +44,22 @@ describe('an SMSC', () => {
 
   test('that lives and answers no submit for half a minute is stuck', async () => {
     const { alive, calls } = liveness({ kind: 'lost' });
-    alive.submitLate();
+    alive.submitTimedOut();
     await vi.advanceTimersByTimeAsync(29_000);
-    alive.submitLate();
+    alive.submitTimedOut();
     alive.submitAnswered();
     await vi.advanceTimersByTimeAsync(2_000);
-    alive.submitLate();
+    alive.submitTimedOut();
     expect(calls.stuck).toBe(0);
     await vi.advanceTimersByTimeAsync(30_000);
-    alive.submitLate();
+    alive.submitTimedOut();
     expect(calls).toMatchObject({ dead: 0, stuck: 1 });
   });
 
   test('is asked no more after the end', async () => {
     const { alive, calls } = liveness({ kind: 'late' });
     alive.stop();
-    alive.submitLate();
+    alive.submitTimedOut();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(calls).toEqual({ enquire: 0, dead: 0, stuck: 0 });
     expect(vi.getTimerCount()).toBe(0);

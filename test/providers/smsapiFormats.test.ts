@@ -6,7 +6,7 @@ import { callbackAddress } from '../../providers/callbacks.ts';
 import { readLookup, readReply, readReports } from '../../providers/smsapi/callbacks.ts';
 import { findingOf } from '../../providers/smsapi/http.ts';
 import { readLookupAnswer } from '../../providers/smsapi/lookup.ts';
-import { idxOf, referenceOf, wouldBeReplaced } from '../../providers/smsapi/request.ts';
+import { idxOf, referenceOf, hasPlaceholder } from '../../providers/smsapi/request.ts';
 import { CALLBACK_PATHS, smsapiCredentials, smsapiSettings } from '../../providers/smsapi/settings.ts';
 
 const fieldNames = [
@@ -83,10 +83,10 @@ describe('idx', () => {
 
 describe('a text that the provider would change', () => {
   it.each(['[%imie%]', 'a [%1%] b', '[%idzdo:https://a.pl%]', '[%%]'])('%s is', (text) => {
-    expect(wouldBeReplaced(text)).toBe(true);
+    expect(hasPlaceholder(text)).toBe(true);
   });
   it.each(['50%', '[50%]', '[% a', '%]', '[a]%', '[%a]%]'])('%s is not', (text) => {
-    expect(wouldBeReplaced(text)).toBe(false);
+    expect(hasPlaceholder(text)).toBe(false);
   });
 
   it('is found as by the pattern that stood here before', () => {
@@ -94,7 +94,7 @@ describe('a text that the provider would change', () => {
     fc.assert(
       fc.property(pieces, (given) => {
         const text = given.join('');
-        expect(wouldBeReplaced(text)).toBe(/\[%[^\]]*%\]/.test(text));
+        expect(hasPlaceholder(text)).toBe(/\[%[^\]]*%\]/.test(text));
       }),
       { numRuns: 5_000 },
     );

@@ -6,7 +6,7 @@ import type { Routing } from '../../domain/routing.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
 import type { OperationContext } from '../../operations/context.ts';
 import type { SendInput } from '../../operations/sending/send.ts';
-import { createRetryPace } from '../../concurrency/retryPace.ts';
+import { createRetryThrottle } from '../../concurrency/retryPace.ts';
 import { createPacer } from '../../db/routes/pacing.ts';
 import type { Provider } from '../../providers/provider.ts';
 
@@ -48,7 +48,7 @@ export async function submitBy(sql: Database, route: string, id: string) {
   const steps = submissionActivities({
     ...{ sql, provider, pacer: createPacer(sql, route, null) },
     routing: () => Promise.reject(new Error('nobody asks for another route')),
-    retries: createRetryPace(),
+    retries: createRetryThrottle(),
     applyReports: () => Promise.resolve(),
     onAnswer: () => undefined,
   });

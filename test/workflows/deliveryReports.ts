@@ -1,4 +1,4 @@
-import { createOutcomes } from '../../pipeline/outcomes.ts';
+import { createOutcomeDispatcher } from '../../pipeline/outcomes.ts';
 import { createDeliveryReports, type DeliveryReports } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
@@ -24,7 +24,7 @@ export function deliveryReportsOf({ sql, client }: Pick<Pipeline, 'sql' | 'clien
   const onError = console.error;
   return createDeliveryReports(
     sql,
-    createOutcomes(sql, client, (events) => Promise.resolve([...events]), onError),
+    createOutcomeDispatcher(sql, client, (events) => Promise.resolve([...events]), onError),
     onError,
   );
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { putBack } from '../../activities/submission/storing.ts';
-import { createOutcomes } from '../../pipeline/outcomes.ts';
+import { releaseClaim } from '../../activities/submission/storing.ts';
+import { createOutcomeDispatcher } from '../../pipeline/outcomes.ts';
 import { createDeliveryReports, type DeliveryReports } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   } as unknown as Client;
   deliveryReports = createDeliveryReports(
     sql,
-    createOutcomes(sql, client, (events) => Promise.resolve([...events]), console.error),
+    createOutcomeDispatcher(sql, client, (events) => Promise.resolve([...events]), console.error),
     console.error,
   );
 });
@@ -148,7 +148,7 @@ describe('late answers', () => {
     await sql.begin(async (tx) => {
       await claimParts(tx, { messageId: id, parts: [2], route: ROUTE });
       const [{ pid } = { pid: 0 }] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
-      back = putBack(sql, first, { state: 'claimed', at }, 'busy');
+      back = releaseClaim(sql, first, { state: 'claimed', at }, 'busy');
       await somebodyWaitsFor(pid);
     });
     expect(await back).toBe(true);
@@ -242,12 +242,12 @@ describe('a message whose time is over while it is submitted', () => {
   }
 
   const noes: Record<string, (late: Awaited<ReturnType<typeof expired>>) => Promise<unknown>> = {
-    'that the SMSC puts off': ({ of, at }) => putBack(sql, of, { state: 'claimed', at }, 'busy'),
+    'that the SMSC puts off': ({ of, at }) => releaseClaim(sql, of, { state: 'claimed', at }, 'busy'),
     'that the SMSC refuses': ({ of }) => failSubmission(sql, of, 'network_refused', 'no'),
     'of which the SMSC says later that it has not taken it': ({ id }) => late(id, 1, throttled),
     'that counts as unanswered by then': async ({ of, at }) => {
       await leavePartsUnanswered(sql, of, null);
-      await putBack(sql, of, { state: 'claimed', at }, 'busy');
+      await releaseClaim(sql, of, { state: 'claimed', at }, 'busy');
     },
   };
 
@@ -281,7 +281,7 @@ describe('a message whose time is over while it is submitted', () => {
 
   test('is refunded once the last of its parts was not taken', async () => {
     const { id, of, at } = await expired(['unanswered']);
-    await putBack(sql, of, { state: 'claimed', at }, 'busy');
+    await releaseClaim(sql, of, { state: 'claimed', at }, 'busy');
     expect(await refunds(id)).toBe(0);
     await late(id, 2, throttled);
     expect(await now(id)).toEqual({ ...over, states: 'held, held' });

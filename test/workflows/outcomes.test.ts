@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createOutcomes, type Outcomes } from '../../pipeline/outcomes.ts';
+import { createOutcomeDispatcher, type OutcomeDispatcher } from '../../pipeline/outcomes.ts';
 import { createDeliveryReports } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
@@ -17,13 +17,13 @@ afterAll(() => pipeline?.close());
 describe('outcomes of another database, whose workflows nobody takes up', () => {
   let sql: Database;
   let stop: () => Promise<void>;
-  let outcomes: Outcomes;
+  let outcomes: OutcomeDispatcher;
   const errors: unknown[] = [];
   beforeEach(async () => {
     ({ sql, stop } = await startDatabase());
     await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
     errors.length = 0;
-    outcomes = createOutcomes(
+    outcomes = createOutcomeDispatcher(
       sql,
       pipeline.client,
       (events) => Promise.resolve([...events]),

@@ -3,9 +3,9 @@ import {
   confirmDomain,
   type DomainRoute,
   domainsLock,
-  giveDefault,
+  ensureDefaultDomain,
   lockDomain,
-  noteLook,
+  recordDomainCheck,
   noteLost,
   readAllDomainRoutes,
   readDomainRoutes,
@@ -50,7 +50,7 @@ export async function applyLook(
   const now = new Date(await databaseNow(tx));
   const after = looks.map((look) => afterwards(domain, look, before, { now, asked }));
   const names = looks.map(({ route }) => route);
-  if (asked) await noteLook(tx, id);
+  if (asked) await recordDomainCheck(tx, id);
   // Disabled routes are not checked and keep their state until they are enabled again.
   const looked = before.filter(({ route }) => names.includes(route));
   return await store(tx, domain, { before: standingOf(domain, looked), after });
@@ -91,7 +91,7 @@ async function store(
   const lost = after.filter(({ lostAt }) => lostAt !== null);
   const since = lost.map(({ lostAt }) => lostAt!.getTime());
   await noteLost(tx, domain.id, since.length === 0 ? null : new Date(Math.min(...since)));
-  const madeDefault = (await giveDefault(tx, domain.accountId)) === domain.id;
+  const madeDefault = (await ensureDefaultDomain(tx, domain.accountId)) === domain.id;
   await find(tx, domain, lost);
   const standing = standingOf(domain, after);
   const event = eventBetween(before, standing);

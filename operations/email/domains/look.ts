@@ -22,14 +22,14 @@ export type DnsServers = readonly string[] | null;
 /** The result of a DNS query for a record; `problem`: no answer, so nothing is concluded. */
 type Sight = { seen: boolean } | { problem: string };
 
-interface DnsEyes {
+interface DnsChecker {
   lookFor(record: DnsRecord): Promise<Sight>;
 }
 
 type Answered = { answer: DnsAnswer } | { problem: string };
 
 /** Provides `work` with DNS queries, each name queried once, within ten seconds in total. */
-async function withDns<T>(servers: DnsServers, work: (eyes: DnsEyes) => Promise<T>): Promise<T> {
+async function withDns<T>(servers: DnsServers, work: (eyes: DnsChecker) => Promise<T>): Promise<T> {
   // One resolver per check: it caches answers, and cancelling it does not affect other checks.
   const resolver = new dns.Resolver({ timeout: TRY_MS, tries: TRIES });
   if (servers !== null) resolver.setServers(servers);
@@ -112,7 +112,7 @@ export async function lookAt(
 ): Promise<RouteLook[]> {
   const routes = (await readRoutes(services.sql)).filter(({ state }) => state !== 'disabled');
   const known = new Map((await readAllDomainRoutes(services.sql, domain.id)).map((row) => [row.route, row]));
-  const lookAll = (eyes: DnsEyes | null): Promise<RouteLook[]> =>
+  const lookAll = (eyes: DnsChecker | null): Promise<RouteLook[]> =>
     Promise.all(
       routes.flatMap((route) => {
         const rule = ruleOf(route);
@@ -144,16 +144,16 @@ export async function removeAtProviders(
   return left.flat();
 }
 
-interface Looking {
+interface DomainCheck {
   domain: SenderDomain;
   route: Route;
   rule: Rule;
-  eyes: DnsEyes | null;
+  eyes: DnsChecker | null;
 }
 
 async function lookFor(
   services: LookServices,
-  looking: Looking,
+  looking: DomainCheck,
   known: Kept | undefined,
 ): Promise<RouteLook> {
   const kept = { providerDomainId: known?.providerDomainId ?? null, records: known?.records ?? [] };
@@ -168,7 +168,7 @@ async function lookFor(
 }
 
 async function ownLook(
-  { domain, route, eyes }: Looking,
+  { domain, route, eyes }: DomainCheck,
   rule: Extract<Rule, { by: 'us' }>,
   kept: Kept,
 ): Promise<Omit<RouteLook, 'route'>> {
@@ -199,7 +199,7 @@ function wasSeen(before: readonly SeenRecord[], { type, name, value }: DnsRecord
 
 async function providerLook(
   services: LookServices,
-  { domain, route, eyes }: Looking,
+  { domain, route, eyes }: DomainCheck,
   rule: Extract<Rule, { by: 'provider' }>,
   kept: Kept,
 ): Promise<Omit<RouteLook, 'route'>> {

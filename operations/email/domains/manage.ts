@@ -6,7 +6,7 @@ import {
   type DomainRoute,
   domainsLock,
   findHolder,
-  giveDefault,
+  ensureDefaultDomain,
   type Holder,
   insertDomain,
   listDomains,
@@ -24,7 +24,7 @@ import { CLAIM_MS, DOMAINS_MAX, type DomainStatus, statusOf } from '../../../dom
 import { Refused, StaffRefused } from '../../../domain/refusals.ts';
 import { newId } from '../../../db/ids.ts';
 import { closeFindings } from '../../../db/maintenance/findings.ts';
-import { findAccount, holdOpenAccount } from '../../accounts/accounts.ts';
+import { findAccount, findOpenAccountForUpdate } from '../../accounts/accounts.ts';
 import { recorded, type StaffOperation, type StaffServices } from '../../staff.ts';
 import { applyConfirmation, applyLook } from './apply.ts';
 import { type DnsServers, lookAt, removeAtProviders, type RouteLook } from './look.ts';
@@ -68,7 +68,7 @@ export async function findDomain(sql: Sql, { account, name }: NamedDomain): Prom
 }
 
 /** Like `findDomain`, locking the account's domains until the transaction ends. */
-export async function holdDomain(tx: Sql, named: NamedDomain): Promise<SenderDomain> {
+export async function findDomainForUpdate(tx: Sql, named: NamedDomain): Promise<SenderDomain> {
   await lockNames(tx, [domainsLock(named.account)]);
   return await findDomain(tx, named);
 }
@@ -157,14 +157,14 @@ interface Wanted {
 }
 
 const claim = recorded('domains add', async (tx, { account, name, keys, removed }: Wanted, services) => {
-  await holdOpenAccount(tx, account);
+  await findOpenAccountForUpdate(tx, account);
   await lockNames(tx, [domainsLock(account)]);
   const own = await listDomains(tx, account);
   if (own.some((domain) => domain.name === name)) throw new Refused({ reason: 'domain_exists' }, 'name');
   if (own.length >= DOMAINS_MAX) throw new Refused({ reason: 'domains_too_many', limit: DOMAINS_MAX });
   const holder = await lockHolder(tx, name, CLAIM_MS);
   if (holder?.givesWay === false) throw new Refused({ reason: 'domain_taken' }, 'name');
-  if (holder !== undefined) await giveWay(tx, holder, removed);
+  if (holder !== undefined) await deleteFormer(tx, holder, removed);
   const id = newId('dom');
   const domain = {
     id,
@@ -183,7 +183,7 @@ const claim = recorded('domains add', async (tx, { account, name, keys, removed 
   return { data: undefined, records: [added, ...lost] };
 });
 
-async function giveWay(tx: Sql, { id }: Holder, removed: readonly DomainRoute[]): Promise<void> {
+async function deleteFormer(tx: Sql, { id }: Holder, removed: readonly DomainRoute[]): Promise<void> {
   const gone = new Set(removed.map(({ providerDomainId }) => providerDomainId));
   // A concurrent check may have added it to a provider again.
   const left = (await readAllDomainRoutes(tx, id)).filter(
@@ -238,7 +238,7 @@ export const confirmDomain: StaffOperation<NamedDomain, DomainView> = async (con
 };
 
 const confirm = recorded('domains confirm', async (tx, named: NamedDomain) => {
-  const domain = await holdDomain(tx, named);
+  const domain = await findDomainForUpdate(tx, named);
   const applied = await applyConfirmation(tx, domain.id);
   if (applied === null) throw new Refused({ reason: 'domain_unknown' }, 'name');
   return {
@@ -248,7 +248,7 @@ const confirm = recorded('domains confirm', async (tx, named: NamedDomain) => {
 
 /** Makes a verified domain the account's default sender domain. @throws Refused domain_malformed, domain_unknown, domain_not_verified */
 export const setDefaultDomain = recorded('domains default', async (tx, named: NamedDomain) => {
-  const domain = await holdDomain(tx, named);
+  const domain = await findDomainForUpdate(tx, named);
   const { status } = await viewOf(tx, named);
   if (status !== 'verified') throw new Refused({ reason: 'domain_not_verified' }, 'name');
   await storeDefault(tx, domain);
@@ -276,11 +276,11 @@ export const removeDomain: StaffOperation<NamedDomain, RemovedDomain> = async (c
 };
 
 const free = recorded('domains remove', async (tx, named: NamedDomain) => {
-  const { id, name, accountId } = await holdDomain(tx, named);
+  const { id, name, accountId } = await findDomainForUpdate(tx, named);
   const rows: DomainRoute[] = await readAllDomainRoutes(tx, id);
   await deleteDomain(tx, id);
   await closeFindings(tx, ['domain_lost'], [id]);
-  await giveDefault(tx, accountId);
+  await ensureDefaultDomain(tx, accountId);
   const left = await listDomains(tx, accountId);
   const defaultName = left.find(({ isDefault }) => isDefault)?.name ?? null;
   return {
