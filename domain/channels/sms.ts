@@ -1,7 +1,7 @@
 import type { Declaration } from '../channelDeclaration.ts';
 import { cutAsNoted, MAX_PARTS, noteOfCut, optionsOf, type SmsContent, splitIntoParts } from '../sms.ts';
 
-/** An SMS says its text, and costs what it has parts (v2.3.0, Send, rules 1 and 2). */
+/** An SMS is its text, billed per part (v2.3.0, Send, rules 1 and 2). */
 export const sms: Declaration<SmsContent> = {
   channel: 'sms',
   maxParts: MAX_PARTS,
