@@ -9,9 +9,8 @@ import { errorCode, StartProblem } from './problem.ts';
 const KEY_BYTES = 32;
 
 /**
- * The key that encrypts secrets at rest (AES-256, 32 bytes): SECRETS_KEY, else the one kept in DATA_DIR/secrets.key,
- * made at the first call. Of several processes making it at once one wins and all get its key.
- * @throws StartProblem when the file cannot be read, written, or holds no key
+ * The AES-256 key for secrets at rest: SECRETS_KEY, else DATA_DIR/secrets.key, created once even by concurrent processes.
+ * @throws StartProblem when the file cannot be read or written, or holds no key
  */
 export async function loadSecretsKey(config: Pick<Config, 'SECRETS_KEY' | 'DATA_DIR'>): Promise<Buffer> {
   if (config.SECRETS_KEY !== undefined)
@@ -31,8 +30,7 @@ export async function loadSecretsKey(config: Pick<Config, 'SECRETS_KEY' | 'DATA_
 }
 
 /**
- * Makes sure that this key is the one the database's secrets are encrypted with: the first key used with a database is
- * remembered by its fingerprint.
+ * Checks that the database's secrets are encrypted with this key; the first key used with a database is recorded as a fingerprint.
  * @throws StartProblem when it is another one, or the database has no schema yet
  */
 export async function checkSecretsKey(databaseUrl: string, key: Buffer): Promise<void> {
@@ -67,7 +65,7 @@ function decoded(text: string, problem: Error): Buffer {
   return key;
 }
 
-// Linked into place: the file appears complete, and never over one that is already there.
+// Linked into place: the file appears complete, and never replaces one.
 async function makeKey(dataDir: string, path: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
   const draft = `${path}.${randomBytes(6).toString('hex')}`;

@@ -7,7 +7,7 @@ import { runProcess } from './process.ts';
 import { PATIENCE_MS, serviceOptions } from './service.ts';
 import { startConfiguredTracing } from './tracing.ts';
 
-// Work under way gets fifteen seconds, another five once it is asked to end; then sessions and connections are closed.
+// Activities get fifteen seconds, and five more once cancelled; then sessions and connections are closed.
 const GRACE_MS = 30_000;
 
 await runProcess(async () => {

@@ -126,7 +126,7 @@ function masked(address: string): string {
   return address === ERASED_ADDRESS ? address : maskAddress(address);
 }
 
-/** With all records in one table, each once, for people. */
+// All records in one table.
 function domainShown(domain: DomainView): Shown {
   return shown({ ...domain, records: recordsOf(domain.routes) });
 }
