@@ -27,7 +27,6 @@ export function connectTo(config: Config, as: Part | 'owner'): Connections {
   return { databaseUrl: databaseUrlOf(config, as), temporal: temporalOf(config) };
 }
 
-/** The database as in {@link connectTo}. */
 export function databaseUrlOf(config: Config, as: Part | 'owner'): string {
   const url = config.DATABASE_URL ?? urlOf(readRunFile(config.DATA_DIR), as);
   if (url === undefined) throw nothingThere('DATABASE_URL', config);

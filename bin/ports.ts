@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto';
 import { createServer, isIP } from 'node:net';
 import { errorCode, StartProblem } from './problem.ts';
 
-/** Whether a TCP port can be listened on right now. */
 export function isPortFree(port: number, host: string): Promise<boolean> {
   return listenOnce(port, host).then(
     () => true,
@@ -47,7 +46,6 @@ export async function expectListenable(port: number, host: string | undefined): 
   }
 }
 
-/** The sentence for a system error of listening. */
 export function listenProblem(code: string, port: number, host: string | undefined): string {
   switch (code) {
     case 'EADDRINUSE':

@@ -12,7 +12,6 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The last line of a program's output, for the sentence that says why it did not start. */
 export function lastLine(output: string): string {
   return output.trim().split('\n').at(-1) ?? 'no output';
 }

@@ -32,12 +32,10 @@ export function identify(pid: number): ProcessIdentity | null {
   return started === null ? null : { pid, started };
 }
 
-/** Whether exactly this process still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.started === identity.started;
 }
 
-/** The process that a file names, if any. */
 export function readIdentity(path: string): ProcessIdentity | null {
   return identityShape.nullable().catch(null).parse(readJson(path));
 }

@@ -13,7 +13,6 @@ type Child = {
   /** Stops it in order, by SIGKILL after 35 seconds, and waits for its exit. May be called twice. */
   stop(): Promise<void>;
   logFile: string;
-  /** Since this start. */
   output(): string;
 };
 

@@ -14,9 +14,7 @@ type TemporalOptions = {
   dataDir: string;
   /** Created if missing; by default `default`. */
   namespace?: string;
-  /** SQLite pragmas beside the usual ones. */
   pragmas?: string[];
-  /** Variables beside those that it needs. */
   env?: Record<string, string>;
 };
 

@@ -8,7 +8,6 @@ type TemporalSearch = {
   /** TEMPORAL_CLI_PATH; the only candidate when given. */
   cliPath?: string | undefined;
   log: (line: string) => void;
-  /** Aborts a build. */
   signal?: AbortSignal;
 };
 

@@ -13,7 +13,6 @@ interface StoredContent {
   content: object | null;
 }
 
-/** Size of a content, computed when its message is accepted. */
 export interface Measure {
   /** Encoding for the provider; of no meaning except for SMS. */
   encoding: Encoding;
@@ -51,7 +50,6 @@ interface ChannelTraits {
   domesticPrice: (prices: DomesticPrices) => number;
   /** Escapes a placeholder's value for the text. */
   written: (value: string) => string;
-  /** The reverse of `written`. */
   meant: (written: string) => string;
   /** Validates a text before its placeholders are filled. @param literal it has none, and braces are text */
   faultOf: (text: string, literal: boolean) => Refusal | null;

@@ -22,7 +22,6 @@ export interface ContactChange {
   groups?: readonly string[] | undefined;
 }
 
-/** Content of a new contact. */
 export const NAMELESS: ContactContent = { firstName: null, lastName: null, email: null, fields: {} };
 
 /** Characters; v2.3.0 sets no limit. */
@@ -78,13 +77,11 @@ const UNITS_MAX = 2 * COMPOSED_OF * CUSTOM_VALUE_MAX;
 // Assigning to it sets an object's prototype instead of a field.
 const UNUSABLE = '__proto__';
 
-/** Why a key cannot be a custom field's; null when it can. */
 export function customKeyProblem(key: string): 'malformed' | 'reserved' | null {
   if (!CUSTOM_KEY.test(key)) return 'malformed';
   return key === UNUSABLE || RESERVED_KEYS.includes(placeholderKey(key)) ? 'reserved' : null;
 }
 
-/** The first key that repeats an earlier one apart from case and composition. */
 export function repeatedKey(keys: readonly string[]): string | null {
   const seen = new Set<string>();
   for (const key of keys) {
@@ -130,7 +127,7 @@ function readValue(content: unknown): string | null | undefined {
   return hasMoreCharacters(value, CUSTOM_VALUE_MAX) ? undefined : value;
 }
 
-/** A {@link placeholderKey} with a cache: an import has the same keys in each of its rows. */
+/** A {@link placeholderKey} with a cache: a table may repeat a thousand keys in each of its rows. */
 export function rememberedKeys(): (key: string) => string {
   const found = new Map<string, string>();
   return (key) => {

@@ -114,7 +114,6 @@ export function sentAtOf(sentKey: SentKey): string {
   return new Date(secondOf(sentKey) * 1000).toISOString();
 }
 
-/** Positions of a page. */
 export interface PageRange {
   /** Inclusive. */
   from: SentKey;
@@ -131,7 +130,6 @@ interface HistoryQuestion {
   to: number | null;
 }
 
-/** The positions that a request covers. */
 export function pageRangeOf({ cursor, from, to }: HistoryQuestion): PageRange {
   return {
     from: from === null ? 0 : placeOf(Math.ceil(from / 1000)),
@@ -181,7 +179,6 @@ export interface ReportedRow extends Whereabouts {
   updatedAt: Date;
 }
 
-// The body of a `delivery_report` (v1.2.0, Events).
 interface DeliveryReportEvent {
   event: 'delivery_report';
   message_id: string;
@@ -214,7 +211,6 @@ export interface IncomingRow {
   receivedAt: Date;
 }
 
-// The body of an `incoming_sms` (v1.2.0, Events).
 interface IncomingSmsEvent {
   event: 'incoming_sms';
   message_id: string;

@@ -74,7 +74,6 @@ export function storable(text: string): string {
 export type ReportState =
   'enroute' | 'accepted' | 'delivered' | 'undelivered' | 'expired' | 'rejected' | 'deleted' | 'unknown';
 
-/** Final status of a message by its delivery reports. */
 export type Outcome = Extract<MessageStatus, 'delivered' | 'undelivered' | 'expired' | 'failed'>;
 
 // Null for intermediate states.
@@ -91,7 +90,6 @@ const OUTCOME_OF: Readonly<Record<ReportState, Outcome | null>> = {
 
 const WORST_FIRST: readonly Outcome[] = ['failed', 'undelivered', 'expired', 'delivered'];
 
-/** Whether a state is final; enroute, accepted and unknown are not. */
 export function isFinalReport(state: ReportState): boolean {
   return OUTCOME_OF[state] !== null;
 }

@@ -13,7 +13,6 @@ export interface TrackedLinkRow {
   createdAt: Date;
 }
 
-/** A tracked link in API responses and webhooks (v2.3.0, TrackedLink). */
 export interface TrackedLinkRecord {
   token: string;
   short_url: string;
@@ -26,7 +25,7 @@ export interface TrackedLinkRecord {
   created_at: string;
 }
 
-/** Letters and digits (v2.3.0, TrackedLink). */
+/** v2.3.0, TrackedLink. */
 export const LINK_TOKEN_LENGTH = 8;
 
 /** Latest clicks kept and shown per link (v2.3.0, Limits); the schema has the same number. */

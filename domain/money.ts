@@ -96,7 +96,7 @@ export function topUpRate(topUpGrosze: number): number | null {
   return TIERS.find(({ from }) => topUpGrosze >= from)?.rate ?? null;
 }
 
-/** Domestic price per part after a top-up, grosze net; never rises ("the top-up amount fixes the rate for good"). Null below the minimum. */
+/** Domestic price per part after a top-up, grosze net; never rises ("the top-up amount fixes the rate for good"). Null below 50 PLN. */
 export function rateAfterTopUp(currentGrosze: number, topUpGrosze: number): number | null {
   const tier = topUpRate(topUpGrosze);
   return tier === null ? null : Math.min(currentGrosze, tier);
@@ -151,7 +151,6 @@ export interface StatementForCustomer {
 interface Quota {
   /** Default, unless staff set another. */
   usual: number;
-  /** Highest value that staff may set. */
   max: number;
   about: string;
 }
@@ -195,7 +194,6 @@ export type Quotas = Record<QuotaName, number>;
 
 export const QUOTA_NAMES = Object.keys(QUOTAS) as QuotaName[];
 
-/** @param changed what staff set for the account */
 export function quotasOf(changed: Partial<Quotas>): Quotas {
   const usual = QUOTA_NAMES.map((name): [QuotaName, number] => [name, changed[name] ?? QUOTAS[name].usual]);
   return Object.fromEntries(usual) as Quotas;

@@ -58,7 +58,7 @@ interface LookupFigures {
   cost_grosze: number;
 }
 
-/** Figures of a group, the rest or the totals; grosze net. */
+/** Grosze net. */
 export interface ReportFigures extends Record<MessageStatus, number> {
   messages: number;
   accepted: number;

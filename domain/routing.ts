@@ -6,7 +6,6 @@ export type RouteTraffic = Channel | 'email' | 'hlr';
 // Traffic that queues for its route.
 const SENT = [...CHANNELS, 'email'] as const;
 
-/** What routing needs to know of a route's provider kind. */
 export interface RouteTraits {
   carries: readonly RouteTraffic[];
   /** Reaches no phone. */
@@ -27,7 +26,6 @@ export interface RouteRule {
   weight: number;
 }
 
-/** What routing needs of a stored route. */
 export interface StoredRouteOption {
   name: string;
   kind: string;
@@ -179,7 +177,6 @@ function unitHash(text: string): number {
   return ((hash >>> 0) + 1) / 0x1_0000_0000;
 }
 
-/** Simulated routes that still take messages, which reach no phone. */
 export interface SimulatedUse {
   routes: readonly string[];
   beside: boolean;

@@ -20,7 +20,7 @@ const CAPACITY = {
 /**
  * Splits a text into SMS parts: GSM-7 160/153, else UCS-2 70/67 (v2.3.0, Send, rule 2; `alwaysUcs2`: v1.2.0, Limits, SMS part).
  * Extended GSM-7 characters and surrogate pairs stay whole, so a part may be one unit short. An empty text is one empty part.
- * A message is split once, on acceptance: submission repeats the billed split (`cutAsNoted`). Linear in the text's length.
+ * A message is split once, on acceptance: submission repeats the billed split ({@link cutAsNoted}). Linear in the text's length.
  */
 export function splitIntoParts(text: string, alwaysUcs2 = false): SplitText {
   const encoding = !alwaysUcs2 && isGsm7(text) ? 'gsm7' : 'ucs2';
@@ -30,7 +30,6 @@ export function splitIntoParts(text: string, alwaysUcs2 = false): SplitText {
   return { encoding, parts };
 }
 
-/** Number of parts that {@link splitIntoParts} makes; at least 1. */
 export function countParts(text: string): number {
   return splitIntoParts(text).parts.length;
 }

@@ -49,7 +49,7 @@ export interface Move {
   refund: 'always' | 'unsubmitted' | 'never';
 }
 
-/** The state machine: all transitions (v2.3.0, States and transitions), also those that the database allows. */
+/** The whole state machine (v2.3.0, States and transitions); the database allows no other transitions either. */
 export const MOVES = [
   // Send time reached, or cancelled before it.
   { from: 'scheduled', to: 'queued', refund: 'never' },

@@ -59,7 +59,6 @@ export interface DeliveryReport {
   alternativeId?: string | null;
   /** Our reference, where the provider returns it. */
   reference: string | null;
-  /** The recipient, E.164 with plus. */
   phone?: string | null;
   state: ReportState;
   /** The carrier's code. */

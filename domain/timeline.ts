@@ -27,7 +27,6 @@ export interface MessageFacts {
   optedOut: Date[];
 }
 
-/** State of one part after its latest submit. */
 export interface PartFacts {
   part: number;
   state: 'submitting' | 'held' | 'accepted' | 'refused' | 'unanswered';

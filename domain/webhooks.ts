@@ -51,7 +51,6 @@ export const SIGNATURE_HEADER = 'X-Service-Signature' as const;
 /** Signature by the previous secret, for a day after a rotation; ours. */
 export const PREVIOUS_SIGNATURE_HEADER = 'X-Service-Signature-Previous';
 
-/** Source of a pattern. */
 export const SIGNATURE_PATTERN = '^t=[0-9]+,v1=[0-9a-f]{64}$';
 
 /** Input of the signature, an HMAC-SHA256 keyed with the secret. @param t Unix time in seconds */
@@ -69,7 +68,6 @@ export function earlierSignedText(t: number, body: string): string {
   return `v1.${t}.${body}`;
 }
 
-/** Source of a pattern. */
 export const EARLIER_SIGNATURE_PATTERN = '^v1,t=[0-9]+,sig=[0-9a-f]{64}$';
 
 /** A v1 signature as in its header. @param hex hexadecimal HMAC-SHA256 of {@link earlierSignedText} */

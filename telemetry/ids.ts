@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { prefixOf } from '../domain/ids.ts';
 
-/** What a log line is about; identifiers only. */
 export interface Ids {
   requestId?: string;
   accountId?: string;

@@ -115,7 +115,6 @@ export function observeAttempt(statusCode: number | null, durationMs: number): v
   recordEnded('webhook attempt', durationMs / 1000, { 'goniec.outcome': outcome, ...status }, { failure });
 }
 
-/** Counts an event whose delivery has ended. */
 export function countEvent(outcome: (typeof EVENT_OUTCOMES)[number]): void {
   events.inc({ outcome });
 }

@@ -19,7 +19,6 @@ const accountName = line(ACCOUNT_NAME_LENGTH);
 const grosze = wholeNumber(0, MAX_GROSZE, ' of grosze');
 const rateLimit = wholeNumber(1, MAX_RATE_LIMIT);
 
-// Shared by `accounts create` and `accounts set`.
 const terms = {
   mode: choice('--mode', 'test, as a new one is: verified numbers only, 25 test credits', 'test', 'live'),
   billingMode: choice('--billing', 'postpaid: statements, a credit limit', 'prepaid', 'postpaid'),

@@ -103,7 +103,6 @@ export function defaulted<T>(
 /** What commander reads as the value of a flag. */
 export const FLAG_VALUE = 'yes';
 
-/** A flag such as `--yes`. */
 export function flag(flags: string, about: string): Argument<boolean, true> {
   return { flags, about, schema: z.literal(FLAG_VALUE).transform(() => true), always: true, default: false };
 }

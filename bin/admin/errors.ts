@@ -230,7 +230,6 @@ const OF_RESEND: Readonly<Record<ResendRefusal['reason'], string>> = {
 
 type Outcome = ActedOn<StaffRefusal | ResendRefusal>;
 
-/** How many were done, and the others with their reasons. */
 export function summaryOf(all: readonly Outcome[]): { done: number; data: { id: string; reason: string }[] } {
   const left = all.filter(({ carriedOut }) => carriedOut !== true);
   return {

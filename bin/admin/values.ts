@@ -16,7 +16,6 @@ export function wholeNumber(min: number, max: number, unit = '') {
     .pipe(z.number().min(min, rule).max(max, rule));
 }
 
-/** At most `max` characters. */
 export function line(max: number) {
   return z
     .string()
@@ -26,7 +25,6 @@ export function line(max: number) {
     .refine((text) => !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text), 'control characters are not allowed');
 }
 
-/** `id('msg', 'a message')`. */
 export function id(prefix: string, what: string) {
   const rule = `the id of ${what} is needed (${prefix}_…)`;
   return z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{1,60}$`), rule);
@@ -36,7 +34,6 @@ export const accountId = id('cl', 'an account');
 export const messageId = id('msg', 'a message');
 export const emailId = id('em', 'an e-mail');
 
-/** Separated by commas; duplicates are removed. */
 export const messageIds = z
   .string()
   .transform((typed) => [...new Set(typed.split(','))])

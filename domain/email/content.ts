@@ -71,7 +71,6 @@ export function attachmentType(filename: string): string | null {
   return Object.hasOwn(ATTACHMENT_TYPES, lower) ? ATTACHMENT_TYPES[lower]! : null;
 }
 
-/** Whether a text can be a content id, which HTML refers to: `cid:logo`. */
 export function isContentId(text: string): boolean {
   return CONTENT_ID.test(text);
 }

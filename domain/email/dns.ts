@@ -1,6 +1,5 @@
 import { notifiedKind, type ProviderEmailEvent } from './statuses.ts';
 
-/** An event of an e-mail for the account's webhook. */
 export interface NotifiedEmailEvent {
   kind: ProviderEmailEvent['kind'];
   emailId: string;
@@ -37,7 +36,6 @@ export function emailEvent({
   };
 }
 
-/** A DNS record that the owner of a sender domain has to publish. */
 export interface DnsRecord {
   type: 'TXT' | 'MX' | 'CNAME';
   /** Full name without trailing dot: `send.sklep.example`. */
@@ -50,7 +48,6 @@ export interface DnsRecord {
   purpose: 'dkim' | 'spf' | 'return_path';
 }
 
-/** A record, and whether the check found it. */
 export interface SeenRecord extends DnsRecord {
   seen: boolean;
 }
