@@ -108,10 +108,7 @@ const SERVICE_LINK = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP
 const isServiceLink = (name: string, value: string): boolean =>
   SERVICE_LINK.test(name) || (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(value));
 
-/**
- * Reads the settings; empty variables and Kubernetes service links count as absent.
- * @throws ConfigError naming every malformed variable and every unknown one with our prefixes
- */
+/** Empty variables and Kubernetes service links count as absent. @throws ConfigError naming every malformed or unknown setting of ours */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(

@@ -18,11 +18,7 @@ export type TemporalTarget = {
 
 export type Connections = { databaseUrl: string; temporal: TemporalTarget };
 
-/**
- * The servers: DATABASE_URL and TEMPORAL_ADDRESS, else the embedded ones of a running `npm start` with the same DATA_DIR.
- * @param as database role, on an embedded database
- * @throws StartProblem when there is neither
- */
+/** DATABASE_URL and TEMPORAL_ADDRESS, else the servers of an `npm start` with the same DATA_DIR. @throws StartProblem without either */
 export function connectTo(config: Config, as: Part | 'owner'): Connections {
   return { databaseUrl: databaseUrlOf(config, as), temporal: temporalOf(config) };
 }
@@ -141,7 +137,6 @@ export async function awaitTemporal(target: TemporalTarget, timeoutMs: number): 
   });
 }
 
-/** Runs work on its own connection. */
 export async function withTemporal<T>(
   target: TemporalTarget,
   work: (connection: Connection) => Promise<T>,

@@ -16,10 +16,7 @@ const QUICK_MS = 1_000;
 const LONG_MS = 4_000;
 const STATES = ['active', 'draining', 'disabled'] as const;
 
-/**
- * Exports metrics from the database into a fresh registry within five seconds. What cannot be read is left out; the database is up if
- * it answers at all. Labels contain nothing about messages or people.
- */
+/** Exports metrics within five seconds; what cannot be read is left out. Labels contain nothing about messages or people. */
 export async function databaseMetrics(
   sql: Database,
   registry: Registry,

@@ -14,10 +14,7 @@ interface HandedKey {
   word: string;
 }
 
-/**
- * Hands out the demo account's key once. Output other than a terminal may be kept and read by others (logs of a service manager or
- * container): then the key goes into a file that only its owner can read.
- */
+/** Shows the key once, on a terminal. Other output may be logged and read by others: then it goes into a file for its owner only. */
 export function handOverKey(key: string, dataDir: string, terminal: boolean): HandedKey {
   if (terminal) return { remark: `API key of the demo account, shown this once:\n\n    ${key}`, word: key };
   const path = demoKeyFile(dataDir);

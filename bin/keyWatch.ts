@@ -11,10 +11,7 @@ interface KeyWatch {
   stop(): Promise<void>;
 }
 
-/**
- * Detects that staff changed the key (`secrets rotate`) under a running process: it can no longer read secrets, and those that it
- * stores could never be read again.
- */
+/** Detects a key change (`secrets rotate`) under a running process, whose newly stored secrets could never be read again. */
 export function watchSecretsKey(databaseUrl: string, key: Buffer, everyMs = EVERY_MS): KeyWatch {
   const fingerprint = keyFingerprint(key);
   const sql = openDatabase(databaseUrl, 1);

@@ -25,17 +25,13 @@ export interface RunningMetrics {
 interface MetricsOptions {
   databaseUrl: string;
   host: string;
-  /** 0: any free one. */
   port: number;
   /** Where this process's Temporal SDK serves its metrics, host:port. */
   sdkMetrics?: string | undefined;
   onError: (error: unknown) => void;
 }
 
-/**
- * Serves `GET /metrics` in Prometheus' format: this process, its Temporal SDK, and all routes from the database. If the SDK or the
- * database is unreachable, it says so and serves the rest. @throws StartProblem when the port is in use
- */
+/** Serves `GET /metrics` (Prometheus), even without database or Temporal SDK. @throws StartProblem when the port is in use */
 export async function startMetrics(options: MetricsOptions): Promise<RunningMetrics> {
   const sql = openDatabase(options.databaseUrl, 1);
   const own = new Registry();

@@ -34,10 +34,7 @@ export function searchAttributesOf(keys: Record<string, { name: string; type: st
   );
 }
 
-/**
- * Registers missing attributes in the namespace. @returns their names; the server takes a moment before it knows them
- * @throws StartProblem when the server does not allow it, as a hosted one may not
- */
+/** Adds missing attributes and returns their names; the server needs a moment. @throws StartProblem if it refuses, as a hosted one may */
 export async function addSearchAttributes(
   connection: Connection,
   namespace: string,

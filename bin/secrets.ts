@@ -8,10 +8,7 @@ import { errorCode, StartProblem } from './problem.ts';
 
 const KEY_BYTES = 32;
 
-/**
- * The AES-256 key for secrets at rest: SECRETS_KEY, else DATA_DIR/secrets.key, created once even by concurrent processes.
- * @throws StartProblem when the file cannot be read or written, or holds no key
- */
+/** AES-256 key of secrets at rest: SECRETS_KEY, else DATA_DIR/secrets.key, created if missing. @throws StartProblem if it is unusable */
 export async function loadSecretsKey(config: Pick<Config, 'SECRETS_KEY' | 'DATA_DIR'>): Promise<Buffer> {
   if (config.SECRETS_KEY !== undefined)
     return decoded(config.SECRETS_KEY, new ConfigError('SECRETS_KEY: must be 32 bytes'));
@@ -29,10 +26,7 @@ export async function loadSecretsKey(config: Pick<Config, 'SECRETS_KEY' | 'DATA_
   }
 }
 
-/**
- * Checks that the database's secrets are encrypted with this key; the first key used with a database is recorded as a fingerprint.
- * @throws StartProblem when it is another one, or the database has no schema yet
- */
+/** Compares the key with the fingerprint of the first one used with the database. @throws StartProblem if they differ, or no schema */
 export async function checkSecretsKey(databaseUrl: string, key: Buffer): Promise<void> {
   const fingerprint = keyFingerprint(key);
   const sql = openDatabase(databaseUrl, 1);

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode, lastLine, StartProblem } from '../bin/problem.ts';
 import { identify, isRunning, readIdentity } from '../bin/runfile.ts';
 
-// Not necessarily ready yet.
 type Child = {
   pid: number;
   /** Resolves at its exit with the reason: "code 1", "signal SIGKILL". */

@@ -14,10 +14,7 @@ export function prepareDataDir(dataDir: string): void {
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
 }
 
-/**
- * Creates DATA_DIR and locks it for this process; a dead process's lock is ignored. @returns the release
- * @throws StartProblem when it cannot be written or another process uses it
- */
+/** Creates DATA_DIR and locks it against other live processes; returns the release. @throws StartProblem where that fails */
 export function lockDataDir(dataDir: string): () => void {
   const path = join(dataDir, 'lock');
   const release = (): void => rmSync(path, { force: true });

@@ -112,7 +112,6 @@ function findCluster(dataDir: string): string {
   return apart;
 }
 
-// The user must be able to enter every folder on the path.
 function canEnter(folder: string, runAs: RunAs): boolean {
   const args = ['-c', 'cd "$1"', 'sh', fs.realpathSync(folder)];
   return spawnSync('sh', args, { ...runAs, env: ENVIRONMENT, cwd: '/', stdio: 'ignore' }).status === 0;

@@ -8,7 +8,6 @@ import { keptPort, prepareDataDir } from './dataDir.ts';
 import { hiddenPlace, openUiGate } from './uiGate.ts';
 
 type TemporalOptions = {
-  /** A Temporal CLI, from `findTemporal`. */
   binary: string;
   /** Temporal's whole state is in `temporal.db` below it. */
   dataDir: string;
@@ -26,10 +25,7 @@ const NAME = 'temporal';
 const USUAL_UI_PORT = 8233;
 const ATTRIBUTES = searchAttributesOf(SEARCH_ATTRIBUTES);
 
-/**
- * Starts Temporal's development server and Web UI on 127.0.0.1 and waits for the namespace with the search attributes.
- * @throws StartProblem when it does not come up
- */
+/** Starts Temporal and its Web UI; waits for namespace and search attributes. @throws StartProblem when it does not come up */
 export async function startTemporal(options: TemporalOptions): Promise<DevTemporal> {
   const { binary, dataDir, namespace = 'default', pragmas = [], env = {} } = options;
   prepareDataDir(dataDir);

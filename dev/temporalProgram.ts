@@ -16,10 +16,7 @@ const VERSION = '1.5.1';
 const RELEASE = `https://github.com/temporalio/cli/releases/download/v${VERSION}`;
 const DOWNLOAD_MS = 120_000;
 
-/**
- * Finds the Temporal CLI: TEMPORAL_CLI_PATH, `temporal` on PATH, else a release, downloaded or built with Go once per machine.
- * @throws StartProblem that says what to install
- */
+/** The Temporal CLI: TEMPORAL_CLI_PATH, on PATH, or a release downloaded or built with Go. @throws StartProblem saying what to install */
 export async function findTemporal({ cliPath, log, signal }: TemporalSearch): Promise<string> {
   if (cliPath !== undefined) {
     if (isUsable(cliPath)) return cliPath;

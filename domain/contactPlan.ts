@@ -56,10 +56,7 @@ interface NewIds {
   group: () => string;
 }
 
-/**
- * Plans changes in order (v2.3.0, Contacts): a later change of a number updates the contact of an earlier one. A refused change affects no
- * other, creates no group and uses no id.
- */
+/** Plans changes in order (v2.3.0, Contacts). A refused change affects no other, creates no group and uses no id. */
 export function planContacts(
   { contacts: stored, groups, used, limits }: BookExcerpt,
   changes: readonly NumberedChange[],

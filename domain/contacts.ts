@@ -171,10 +171,7 @@ const OF_A_NUMBER = /^[+\d().-]+$/;
 const DIGIT = /\d/;
 const NOT_STORED = /[^+\d]/g;
 
-/**
- * Parses a search (v2.3.0, Contacts, `q`): all words have to match. Adjacent groups of digits (`500 100 200`) are one number, searched
- * without separators, and also as typed, as names may have digits too.
- */
+/** Words that all have to match (v2.3.0, Contacts, `q`). Adjacent digits (`500 100 200`) are one number; names may have digits too. */
 export function searchTerms(q: string): SearchTerm[] {
   const terms: SearchTerm[] = [];
   let number: string[] = [];
@@ -208,10 +205,7 @@ const FORMULA = new RegExp(`^'*(?:${BREAK}|[\\s\\p{C}]*${SIGN})`, 'u');
 const LATER_FORMULA = new RegExp(`^['"]*(?:${BREAK}|[\\s\\p{C}'"]*${SIGN})`, 'u');
 const PLAIN_NUMBER = /^[+-]?[0-9]+(?:[.,][0-9]+)?$/;
 
-/**
- * Puts an apostrophe before a spreadsheet formula (https://owasp.org/www-community/attacks/CSV_Injection), also after a semicolon, where a
- * Polish Excel begins a cell. {@link unprotectedCell} removes it, so that an import reads what was exported.
- */
+/** Escapes formulas (https://owasp.org/www-community/attacks/CSV_Injection), also after a semicolon, where a Polish Excel begins a cell. */
 export function protectedCell(value: string): string {
   return byPieces(value, (piece, formula) =>
     formula.test(piece) && !PLAIN_NUMBER.test(piece) ? `'${piece}` : piece,

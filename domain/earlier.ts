@@ -175,7 +175,6 @@ export interface ReportedRow extends Whereabouts {
   recipient: string;
   idx: string | null;
   sentKey: SentKey | null;
-  /** When the status changed. */
   updatedAt: Date;
 }
 

@@ -86,10 +86,7 @@ const UNSUBSCRIBING: readonly string[] = OPT_OUT_WORDS;
 
 type Guard = 'opt_out' | 'everyday' | null;
 
-/**
- * Why a keyword is restricted. Everyday words would divert replies meant for other accounts: they need staff's consent. Words that opt
- * out are never available, or recipients could not opt out of their owner.
- */
+/** Everyday words would divert other accounts' replies: staff must consent. Opt-out words never: recipients could not leave their owner. */
 export function guardOf(keyword: string): Guard {
   const word = folded(keyword);
   if (UNSUBSCRIBING.includes(word)) return 'opt_out';

@@ -3,7 +3,7 @@ import { isbot } from 'isbot';
 export interface TrackedLinkRow {
   token: string;
   url: string;
-  /** The message asked for, else the last one with the link. */
+  /** The requested message, else the last one with the link. */
   messageId: string | null;
   /** MSISDN in E.164 with plus; null after erasure. */
   recipient: string | null;
@@ -76,10 +76,7 @@ const WINDOWLESS = 'HeadlessChrome';
 const NAMED_ROBOT =
   /^viber\/|^tumblr\/|^google-|\b(?:whatsapp|facebookexternalhit|facebookcatalog|CFNetwork|Dalvik|Slurp|clamav|proofpoint|barracuda|mimecast|ia_archiver|zgrab|nmap|virustotal\w*)\b|\+(?:https?:\/\/|mailto:)/i;
 
-/**
- * Whether a user agent looks like a robot's (link preview, scanner, crawler). A guess, for counting only. Not robots: tools run on purpose
- * (curl, HTTP libraries, headless browsers) and a missing user agent.
- */
+/** Guesses whether a program opened the link by itself, for counting only. Tools run on purpose, such as curl, are not robots. */
 export function isRobot(userAgent: string | undefined): boolean {
   return isOne(userAgent, (agent) => isNamed(agent) || isbot(agent.replace(WINDOWLESS, 'Chrome')));
 }

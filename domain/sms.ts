@@ -108,10 +108,7 @@ export function optionsOf(content: object | null): SmsOptions {
 const BYTE_ORDER_MARK = '\uFEFF';
 const AT_ONCE = 8_192;
 
-/**
- * Decodes the bytes of an SMS; accepts any. Undecodable bytes become U+FFFD; half a character at the end is dropped, and so is a byte
- * order mark, which some gateways send and which would hide a keyword. NUL and lone surrogates stay: `storable` replaces them.
- */
+/** Decodes any bytes; undecodable ones become U+FFFD. Drops a byte order mark, which some gateways send and which would hide a keyword. */
 export function decodeText(encoding: ByteEncoding, bytes: Uint8Array): string {
   switch (encoding) {
     case 'gsm7':

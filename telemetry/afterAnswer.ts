@@ -4,10 +4,7 @@ import type { Socket } from 'node:net';
 // One listener per connection, however many requests are pipelined on it.
 const waiting = new WeakMap<Socket, Set<() => void>>();
 
-/**
- * Runs `work` once when the response is written or its caller has gone. A pipelined response gets no `close` event when its connection
- * closes before its turn, so the connection is watched too.
- */
+/** Runs `work` when the response is written or its caller has gone; a pipelined response may get no `close` event of its own. */
 export function afterAnswer(response: ServerResponse, work: () => void): void {
   const { socket } = response.req;
   // A `close` event in the past is not repeated.

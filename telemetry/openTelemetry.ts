@@ -14,7 +14,6 @@ import { setTracing } from './tracing.ts';
 const STOP_MS = 3_000;
 
 export interface RunningTraces {
-  /** Exports what is left, for a few seconds at most. */
   stop(): Promise<void>;
 }
 

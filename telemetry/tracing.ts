@@ -90,7 +90,6 @@ export function currentTraceparent(): string | null {
   return currentCarrier()['traceparent'] ?? null;
 }
 
-/** The current trace for a log line. */
 export function currentTrace(): { traceId?: string } {
   const traceId = trace.getActiveSpan()?.spanContext().traceId;
   return traceId === undefined ? {} : { traceId };

@@ -24,7 +24,6 @@ export type Values<A extends Arguments> = {
 };
 type ValueOf<A> = A extends Argument<infer T> ? T : never;
 
-/** A command's output. */
 export interface Shown {
   /** Printed by `named` in output.ts. */
   result: object;
@@ -57,10 +56,7 @@ interface ChangingSpec<A extends Arguments> extends Declaration<A> {
   ask(asking: Asking, values: Values<A>, tools: Tools): Promise<Shown>;
 }
 
-/**
- * A read-only command. Its audit record is written in the same transaction, under its name and the account in `--account`, which must
- * exist. Throws AdminError.
- */
+/** A read-only command, audited in the same transaction under its name and the account in `--account`, which must exist. */
 interface ReadingSpec<A extends Arguments> extends Declaration<A> {
   /** Also reads from Temporal: without a transaction, and with the audit record written afterwards. */
   outside?: boolean;

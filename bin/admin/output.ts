@@ -22,7 +22,6 @@ export function printable(text: string): string {
   return text.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, '\uFFFD');
 }
 
-/** One line of JSON; times in ISO 8601. */
 export function asJson(value: Row): string {
   return `${JSON.stringify(value)}\n`;
 }

@@ -18,7 +18,6 @@ import { stuckCommands } from './stuck.ts';
 import type { OpenTools } from './tools.ts';
 import { webhookCommands } from './webhooks.ts';
 
-/** In the order of the help. */
 export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...accountCommands,
   ...keyCommands,

@@ -7,7 +7,6 @@ import { invalidArgument } from './errors.ts';
 import type { Tools } from './tools.ts';
 import { json, oneOf, text, wholeNumber, yesOrNo } from './values.ts';
 
-// By option.
 type Typed = Readonly<Record<string, unknown>>;
 
 const settingsOf = (kind: ProviderKind): KindOptions => kind.options;

@@ -34,7 +34,6 @@ export function actorOf({ ADMIN_ACTOR }: { ADMIN_ACTOR?: string | undefined }): 
   return ADMIN_ACTOR ?? operatingUser();
 }
 
-/** By uid where the user has no name. */
 export function operatingUser(): string {
   try {
     return userInfo().username;
@@ -99,7 +98,6 @@ async function openClient(env: NodeJS.ProcessEnv | undefined): Promise<Client> {
   });
 }
 
-/** Implements {@link Tools.read}. */
 export async function readSource(option: string, source: string): Promise<string> {
   const content = source.startsWith('env:')
     ? fromEnvironment(option, source.slice('env:'.length))

@@ -20,7 +20,6 @@ export const HEADER_VALUE_MAX =
   LINE_MAX - Math.max(...ALLOWED_HEADERS.map(({ length }) => length)) - ': '.length;
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** Canonical spelling of a header a caller may set; null for any other. */
 export function allowedHeader(name: string): string | null {
   return ALLOWED_HEADERS.find((allowed) => allowed.toLowerCase() === name.toLowerCase()) ?? null;
 }
