@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { COMPOSED_OF, EXACT_MAX, idPattern, type IdPrefix, isOneLine, isStorable } from '../domain/ids.ts';
+import { NFC_UNITS_MAX, EXACT_MAX, idPattern, type IdPrefix, isOneLine, isStorable } from '../domain/ids.ts';
 import { parseInstant } from '../domain/calendar.ts';
 import { isSenderName, numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
@@ -75,7 +75,7 @@ export function maxBeforeComposition(
   max: number,
 ): [(value: string) => boolean, { params: { refusal: object } }] {
   const refusal = { reason: 'field_too_long', limit: max, unit: 'characters' } as const;
-  return [(value) => value.length <= COMPOSED_OF * max, { params: { refusal } }];
+  return [(value) => value.length <= NFC_UNITS_MAX * max, { params: { refusal } }];
 }
 
 /** Text that can be stored: no NUL, no lone surrogates. */

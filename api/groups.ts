@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { composed } from '../domain/ids.ts';
+import { toNfc } from '../domain/ids.ts';
 import { GROUP_NAME_MAX, isMeantAsGroupId } from '../domain/contacts.ts';
 import {
   createdAt,
@@ -25,7 +25,7 @@ const SOMETHING_ON_ONE_LINE =
 /** A group's name or id (v2.3.0, Contacts, `groups`). */
 export const groupReference = lineText
   .refine(...maxBeforeComposition(GROUP_NAME_MAX))
-  .transform(composed)
+  .transform(toNfc)
   .pipe(z.string().trim().min(1).max(GROUP_NAME_MAX))
   .meta({ minLength: 1, maxLength: GROUP_NAME_MAX, pattern: SOMETHING_ON_ONE_LINE });
 

@@ -13,7 +13,7 @@ import {
 import { MESSAGE_STATUSES } from '../domain/statuses.ts';
 import { documented, issue, pageLimit, reference, senderName } from './fields.ts';
 import { EMAIL_STATUSES, type EmailStatus } from '../domain/email/statuses.ts';
-import { protectedCell } from '../domain/contacts.ts';
+import { escapeFormula } from '../domain/contacts.ts';
 import { report } from '../operations/reports/report.ts';
 import { endpoint } from './http/endpoint.ts';
 
@@ -185,7 +185,7 @@ function* reportCsv({ data, rest }: Report): Iterable<string> {
   yield write([], true);
   for (const { key, from, to, ...figures } of data) {
     yield write(
-      [{ row: 'group', key: key === null ? null : protectedCell(key), from, to, ...columnsOf(figures) }],
+      [{ row: 'group', key: key === null ? null : escapeFormula(key), from, to, ...columnsOf(figures) }],
       false,
     );
   }

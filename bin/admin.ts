@@ -2,7 +2,7 @@ import { runAdmin } from './admin/program.ts';
 import { actorOf, openServiceDatabase, serviceTools } from './admin/tools.ts';
 import { readConfig } from './config.ts';
 
-// A reader that has seen enough (`… | head -1`) is no failure.
+// A reader that closes the pipe (`… | head -1`) is no failure.
 process.stdout.on('error', () => undefined);
 
 process.exitCode = await runAdmin(process.argv.slice(2), {

@@ -6,7 +6,7 @@ import { runProcess } from './process.ts';
 import { serviceOptions } from './service.ts';
 import { startConfiguredTracing } from './tracing.ts';
 
-// Requests get ten seconds, connections to the servers five.
+// Ten seconds for requests, five for connections to the servers.
 const GRACE_MS = 18_000;
 
 await runProcess(async () => {

@@ -50,7 +50,7 @@ const environment = z.object({
     .string()
     .refine((id) => isId('cl', id), 'must be the id of an account, cl_…')
     .optional(),
-  // Replies are matched to messages of 30 days.
+  // Replies are matched to messages of the last 30 days.
   RETAIN_CONTENT_DAYS: count(31, 36500).optional(),
   RETAIN_LOG_DAYS: count(31, 36500).default(90),
   WORKFLOW_CALL_STACKS: flag.default(true),
@@ -86,32 +86,29 @@ const environment = z.object({
     .default('INFO'),
 });
 
-/** The settings of every process, read from the environment; names as in `.env.example`. */
+/** Settings of every process from the environment; names as in `.env.example`. */
 export type Config = z.infer<typeof environment>;
 
-/** A setting that cannot be used; the message names it. */
+/** The message names the setting. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-// A misspelt setting of these families would silently do nothing; other variables are none of our business.
+// A misspelt setting with one of our prefixes would silently do nothing; other variables are ignored.
 const OWN_FAMILIES =
-  // REQUESTS_CA_BUNDLE is a variable of others that many machines have.
+  // Not all of REQUESTS_: REQUESTS_CA_BUNDLE belongs to other software.
   /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL)_/;
 
-// Of the `temporal` command line, which shares the environment of staff's shells.
+// Of the `temporal` command line, used in staff's shells.
 const OF_TEMPORAL_CLI =
   /^TEMPORAL_(?:PROFILE|CONFIG_FILE|ENV|ENV_FILE|CODEC_ENDPOINT|CODEC_AUTH|GRPC_META_\w+|TLS_DISABLE_HOST_VERIFICATION|TLS_(?:CLIENT_CERT|CLIENT_KEY|SERVER_CA_CERT)_(?:PATH|DATA))$/;
 
-// Kubernetes puts the address of each service of its namespace into every container, and a service may be called as a family of ours.
+// Kubernetes sets the addresses of a namespace's services in every container; a service's name may begin with one of our prefixes.
 const SERVICE_LINK = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
 const isServiceLink = (name: string, value: string): boolean =>
   SERVICE_LINK.test(name) || (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(value));
 
-/**
- * Reads the settings. An empty variable counts as absent, and so does the address of a service of Kubernetes.
- * @throws ConfigError naming every variable that is malformed, and every unknown one of the service's own families.
- */
+/** Empty variables and Kubernetes service links count as absent. @throws ConfigError naming every malformed or unknown setting of ours */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(
@@ -132,9 +129,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return parsed.data;
 }
 
-/**
- * Where short links lead, for a process that runs without the API: `SHORT_URL`, else `PUBLIC_URL`, else this machine.
- */
+/** Base URL of short links for a process without the API. */
 export function shortUrlOf(config: Config): string {
   return config.SHORT_URL ?? config.PUBLIC_URL ?? `http://localhost:${config.PORT}`;
 }

@@ -8,7 +8,7 @@ import { openDatabase } from '../db/connection.ts';
 import type { Part } from '../db/rights.ts';
 import { ping } from '../db/setup.ts';
 
-/** How to reach Temporal; the options of the SDK's `Connection.connect` and `NativeConnection.connect`. */
+/** Options of the SDK's `Connection.connect` and `NativeConnection.connect`. */
 export type TemporalTarget = {
   address: string;
   namespace: string;
@@ -16,27 +16,20 @@ export type TemporalTarget = {
   apiKey?: string;
 };
 
-/** The two servers behind every process of the service. */
 export type Connections = { databaseUrl: string; temporal: TemporalTarget };
 
-/**
- * Where the servers are: DATABASE_URL and TEMPORAL_ADDRESS, else the embedded ones of a running `npm start` with the
- * same DATA_DIR.
- * @param as which part of the service connects; an embedded database has a role for each
- * @throws StartProblem when there is neither
- */
+/** DATABASE_URL and TEMPORAL_ADDRESS, else the servers of an `npm start` with the same DATA_DIR. @throws StartProblem without either */
 export function connectTo(config: Config, as: Part | 'owner'): Connections {
   return { databaseUrl: databaseUrlOf(config, as), temporal: temporalOf(config) };
 }
 
-/** The database alone, as `connectTo` finds it. */
 export function databaseUrlOf(config: Config, as: Part | 'owner'): string {
   const url = config.DATABASE_URL ?? urlOf(readRunFile(config.DATA_DIR), as);
   if (url === undefined) throw nothingThere('DATABASE_URL', config);
   return url;
 }
 
-/** The embedded database's address for a part of the service; undefined where none runs. */
+/** The embedded database's URL for a part of the service, if it runs. */
 export function urlOf(running: RunFile | null, as: Part | 'owner'): string | undefined {
   return (as === 'owner' ? undefined : running?.partUrls?.[as]) ?? running?.databaseUrl;
 }
@@ -56,7 +49,7 @@ function nothingThere(setting: string, config: Config): StartProblem {
   );
 }
 
-/** A Temporal that is not ours, with the settings for a hosted cluster (namespace, TLS, API key). */
+/** A Temporal that is not ours, with the settings of a hosted cluster (namespace, TLS, API key). */
 export function externalTemporal(config: Config, address: string): TemporalTarget {
   const tls = tlsOf(config);
   return {
@@ -86,7 +79,7 @@ function tlsOf(config: Config): TLSConfig | boolean | undefined {
   return details;
 }
 
-/** A certificate or key, given as the path of a file or as its content. */
+// A path, or the PEM itself.
 function pem(name: string, value: string | undefined): Buffer | undefined {
   if (value === undefined) return undefined;
   if (value.startsWith('-----BEGIN')) return Buffer.from(value.replaceAll('\\n', '\n'));
@@ -98,13 +91,10 @@ function pem(name: string, value: string | undefined): Buffer | undefined {
 }
 
 const RETRY_MS = 500;
-// The server is there and says no: waiting does not help (bad password, no such database, no such role).
+// The server refuses us: waiting does not help (bad password, no such database, no such role).
 const FINAL_REFUSAL = /^(28|3D|42501)/;
 
-/**
- * Waits until PostgreSQL answers.
- * @throws StartProblem (never showing the password) after `patienceMs`, or at once when it refuses us for good
- */
+/** Waits for PostgreSQL. @throws StartProblem (without the password) after `timeoutMs`, or immediately when it refuses us for good */
 export async function awaitDatabase(url: string, timeoutMs: number): Promise<void> {
   const sql = openDatabase(url, 1);
   const place = `${new URL(url).host}${new URL(url).pathname}`;
@@ -127,10 +117,7 @@ export async function awaitDatabase(url: string, timeoutMs: number): Promise<voi
   }
 }
 
-/**
- * Waits until Temporal answers for the namespace.
- * @throws StartProblem after `patienceMs`, or at once when it refuses us for good
- */
+/** Waits for Temporal's namespace. @throws StartProblem after `timeoutMs`, or immediately when it refuses us for good */
 export async function awaitTemporal(target: TemporalTarget, timeoutMs: number): Promise<void> {
   await retryUntil(timeoutMs, async () => {
     try {
@@ -150,7 +137,6 @@ export async function awaitTemporal(target: TemporalTarget, timeoutMs: number): 
   });
 }
 
-/** Runs something over a connection of its own. */
 export async function withTemporal<T>(
   target: TemporalTarget,
   work: (connection: Connection) => Promise<T>,

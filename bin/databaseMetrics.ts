@@ -8,24 +8,21 @@ import { readOverview, readWatched, type WatchedRoute } from '../db/routes/route
 import { ping } from '../db/setup.ts';
 import { providerKinds } from '../providers/registry.ts';
 
-// For all of it: who scrapes waits for ten seconds.
+// In total: a scrape times out after ten seconds.
 const TIMEOUT_MS = 5_000;
-// For what is read in no time unless somebody has it locked: that must not keep the rest from being read.
+// For queries that only a lock can delay, which must not keep the rest from being read.
 const QUICK_MS = 1_000;
-// For what takes the longer the more there is.
+// For queries that grow with the data.
 const LONG_MS = 4_000;
 const STATES = ['active', 'draining', 'disabled'] as const;
 
-/**
- * Writes what the database knows into a fresh registry, within five seconds. It is up once it answers at all; what cannot be read
- * then is left out, and the rest is there. Labels tell nothing about messages or people.
- */
+/** Exports metrics within five seconds; what cannot be read is left out. Labels contain nothing about messages or people. */
 export async function databaseMetrics(
   sql: Database,
   registry: Registry,
   onError: (error: unknown) => void,
 ): Promise<void> {
-  // Without labels it is shown as 0 until it is set.
+  // A gauge without labels is 0 until it is set.
   const up = new Gauge({
     name: 'goniec_database_up',
     help: 'Whether the database answered.',
@@ -40,7 +37,7 @@ export async function databaseMetrics(
     for (const read of [routes, findings, regularWork, backlog]) await write(read, QUICK_MS);
     await write(queues, LONG_MS);
   };
-  // A database that is not there at all does not even time a statement out.
+  // An unreachable database does not even time a statement out.
   await withTimeout(writeAll(), TIMEOUT_MS, () => {
     throw new Error('metrics: the database did not answer in time');
   }).catch(onError);
@@ -146,11 +143,7 @@ const queues: Reading = async (tx, registry) =>
     },
   );
 
-/**
- * Shows fields of rows as metrics.
- * @param labels the fields by which the rows differ
- * @param metrics name and help of each field that is shown, a counter where the name says so; null is no value
- */
+// Exports fields of rows: `labels` tell the rows apart, a name in `_total` is a counter, null is no value.
 function show<Row extends object>(
   registry: Registry,
   rows: readonly Row[],
@@ -169,7 +162,7 @@ function show<Row extends object>(
   }
 }
 
-// That nothing is reported by it says nothing. One that this release does not know is taken for one that reports.
+// Its silence means nothing. A kind unknown to this release is taken for one that reports.
 function isSilent({ kind }: WatchedRoute): boolean {
   return providerKinds.named(kind)?.reportsFailuresAlone === true;
 }

@@ -5,22 +5,16 @@ import { readConfig } from './config.ts';
 import { shellWord } from './shell.ts';
 
 const FILE = 'demo.key';
-// Of the simulated provider, delivered after about a second.
+// The simulated provider delivers to it after about a second.
 const RECIPIENT = '+48500100200';
 
-/** How the demo account's key is handed over. */
 interface HandedKey {
-  /** What to read about it, one sentence. */
   remark: string;
-  /** What stands for the key within double quotes of a shell's line: itself, or the reading of its file. */
+  /** The key within double quotes of a shell command: itself, or a command that reads its file. */
   word: string;
 }
 
-/**
- * Hands the key of the demo account over, this once: shown at a terminal. Where the output goes anywhere else it may be kept and read
- * by others (a service manager's log, a container's), so the key goes into a file that its owner alone reads.
- * @param terminal whether somebody sees the output
- */
+/** Shows the key once, on a terminal. Other output may be logged and read by others: then it goes into a file for its owner only. */
 export function handOverKey(key: string, dataDir: string, terminal: boolean): HandedKey {
   if (terminal) return { remark: `API key of the demo account, shown this once:\n\n    ${key}`, word: key };
   const path = demoKeyFile(dataDir);
@@ -32,7 +26,7 @@ export function handOverKey(key: string, dataDir: string, terminal: boolean): Ha
   };
 }
 
-/** Where the key still lies, if it does. */
+/** The key's file, if it still exists. */
 export function keptKey(dataDir: string): string | null {
   const path = demoKeyFile(dataDir);
   return existsSync(path) ? path : null;
@@ -42,7 +36,7 @@ function demoKeyFile(dataDir: string): string {
   return join(dataDir, FILE);
 }
 
-/** What the terminal shows about the demo account: at the first start its key and how to send, later where the key is. */
+/** Terminal text: at the first start the key and how to send, later where the key is. */
 export function welcome({ apiKey, accountId }: DemoAccount, dataDir: string, apiUrl: string): string {
   return apiKey === undefined ? laterStart(accountId, dataDir) : firstStart(apiKey, dataDir, apiUrl);
 }

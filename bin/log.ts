@@ -4,7 +4,7 @@ import { safeError } from '../telemetry/safeError.ts';
 import { currentTrace } from '../telemetry/tracing.ts';
 import type { Config } from './config.ts';
 
-// Nothing of the kind is logged on purpose; this is for the line that somebody will write.
+// None of these is logged on purpose; this is for future log lines.
 const PERSONAL_OR_SECRET = [
   ...[
     'authorization',
@@ -30,16 +30,12 @@ function options(config: Pick<Config, 'LOG_LEVEL'>): LoggerOptions {
   };
 }
 
-/** The log of a process of its own (`npm run api`, `npm run worker`): JSON lines on stdout. */
+/** For a process of its own (`npm run api`, `npm run worker`): JSON lines on stdout. */
 export function serviceLog(config: Pick<Config, 'LOG_LEVEL'>): Logger {
   return pino(options(config));
 }
 
-/**
- * The log of the all-in-one: JSON lines into a file; warnings and worse also on the terminal, as one readable line each.
- * @param path the log file, appended to
- * @param terminal receives the readable lines
- */
+/** For the all-in-one: JSON lines appended to `path`; warnings and worse also to `terminal`, in readable lines. */
 export function startLog(
   config: Pick<Config, 'LOG_LEVEL'>,
   path: string,
@@ -61,14 +57,14 @@ const ERROR = 50;
 
 type Entry = { level: number; time: number; msg?: string; err?: { message?: string }; sdkComponent?: string };
 
-// While a server is away the same sentence comes many times a second; the file has them all.
+// While a server is down the same message comes many times a second; the file has them all.
 const REPEAT_MS = 10_000;
 
 function calmly(terminal: (line: string) => void): (json: string) => void {
   const shown = new Map<string, number>();
   return (json) => {
     const entry = JSON.parse(json) as Entry;
-    // The Temporal SDK warns of what is as it should be here, such as a worker that has no workflows.
+    // The Temporal SDK warns of what is intended here, such as a worker without workflows.
     if (entry.sdkComponent !== undefined && entry.level < ERROR) return;
     const message = entry.msg ?? '';
     if (entry.time - (shown.get(message) ?? 0) < REPEAT_MS) return;
@@ -78,7 +74,7 @@ function calmly(terminal: (line: string) => void): (json: string) => void {
   };
 }
 
-/** One line for people: `10:15:00 warning: message (cause)`. */
+// `10:15:00 warning: message (cause)`.
 function readableLine(entry: Entry): string {
   const time = new Date(entry.time).toTimeString().slice(0, 8);
   const cause = entry.err?.message === undefined ? '' : ` (${entry.err.message.split('\n')[0]})`;

@@ -17,34 +17,28 @@ const CONNECTIONS_MAX = 20;
 
 export interface RunningMetrics {
   port: number;
-  /** Where the Temporal SDK is to serve its metrics, to be handed to the worker; undefined without one. */
+  /** Where the worker has the Temporal SDK serve its metrics; undefined without one. */
   sdkMetrics: string | undefined;
   stop(): Promise<void>;
 }
 
-/** What is needed to be watched. */
 interface MetricsOptions {
   databaseUrl: string;
   host: string;
-  /** 0 takes a free one. */
   port: number;
-  /** Where the Temporal SDK of this process serves its own metrics, host:port. */
+  /** Where this process's Temporal SDK serves its metrics, host:port. */
   sdkMetrics?: string | undefined;
   onError: (error: unknown) => void;
 }
 
-/**
- * Serves `GET /metrics` in Prometheus' text format: this process with its Temporal SDK, and from the database all routes.
- * Without the database, or the SDK, it says so and serves the rest.
- * @throws StartProblem when the port is taken
- */
+/** Serves `GET /metrics` (Prometheus), even without database or Temporal SDK. @throws StartProblem when the port is in use */
 export async function startMetrics(options: MetricsOptions): Promise<RunningMetrics> {
   const sql = openDatabase(options.databaseUrl, 1);
   const own = new Registry();
   collectDefaultMetrics({ register: own });
 
   let scrape: Promise<string> | undefined;
-  // However many ask at once, the database is asked once.
+  // Concurrent scrapes share one read of the database.
   const text = (): Promise<string> => (scrape ??= collect().finally(() => (scrape = undefined)));
   const collect = async (): Promise<string> => {
     const fresh = new Registry();
@@ -116,10 +110,7 @@ async function sdkText({ sdkMetrics, onError }: MetricsOptions, into: Registry):
   }
 }
 
-/**
- * The same as the settings ask for it: nothing without METRICS_PORT.
- * @param withWorker whether a worker runs in this process, whose Temporal SDK has metrics of its own
- */
+/** Null without METRICS_PORT. @param withWorker whether a worker runs in this process, whose Temporal SDK has metrics of its own */
 export async function startConfiguredMetrics(
   config: Pick<Config, 'METRICS_PORT' | 'METRICS_HOST'>,
   databaseUrl: string,

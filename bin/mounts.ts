@@ -1,5 +1,5 @@
 import type { Mount } from '../api/app.ts';
 import { assistantTools } from '../mcp/mount.ts';
 
-/** The doors beside the two interfaces. */
+/** Interfaces besides the two versions of the API. */
 export const mounts: readonly Mount[] = [assistantTools()];

@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto';
 import { createServer, isIP } from 'node:net';
 import { errorCode, StartProblem } from './problem.ts';
 
-/** Whether a TCP port can be listened on at this moment, whatever is in the way. */
 export function isPortFree(port: number, host: string): Promise<boolean> {
   return listenOnce(port, host).then(
     () => true,
@@ -10,31 +9,23 @@ export function isPortFree(port: number, host: string): Promise<boolean> {
   );
 }
 
-// Below the range from which systems take the ports of outgoing connections: a client that reconnects to a server
-// that has fallen could otherwise be given the server's own port, and the server could not come back to it.
+// Below the ephemeral ports: a client that reconnects to a crashed server could be given the server's own port, which would block it.
 const randomPort = (): number => randomInt(20_000, 32_000);
 
-/** A TCP port on 127.0.0.1: the wanted one where it is free, else any. Whoever is faster can still take it. */
+/** A TCP port on 127.0.0.1: the wanted one where it is free, else any. Another process may still take it first. */
 export async function freePort(wanted?: number): Promise<number> {
   let port = wanted ?? randomPort();
   while (!(await isPortFree(port, '127.0.0.1'))) port = randomPort();
   return port;
 }
 
-/**
- * The address of what listens on `host`, as it works on this machine: PUBLIC_URL may lead here only from outside.
- */
+/** The URL of a listener on this machine; PUBLIC_URL may work from outside only. */
 export function localUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-/**
- * Listens on a TCP port for a moment.
- * @param port 0 takes a free one
- * @param host undefined means every interface
- * @returns the port; rejects with the system's error where that cannot be
- */
+// Listens for a moment. `port` 0: any free one; `host` undefined: every interface. Returns the port.
 function listenOnce(port: number, host: string | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -46,11 +37,7 @@ function listenOnce(port: number, host: string | undefined): Promise<number> {
   });
 }
 
-/**
- * Tries whether the service could listen here at this moment, before anything is started for it.
- * @param host undefined means every interface
- * @throws StartProblem that says what is in the way
- */
+/** Checks that the service could listen here, before anything is started for it. @throws StartProblem that says what is in the way */
 export async function expectListenable(port: number, host: string | undefined): Promise<void> {
   try {
     await listenOnce(port, host);
@@ -59,7 +46,6 @@ export async function expectListenable(port: number, host: string | undefined): 
   }
 }
 
-/** The sentence about an address that cannot be listened on, by the code of the system's error. */
 export function listenProblem(code: string, port: number, host: string | undefined): string {
   switch (code) {
     case 'EADDRINUSE':

@@ -3,26 +3,23 @@ import { ConfigError } from './config.ts';
 import { errorCode, errorText, StartProblem } from './problem.ts';
 import { listenProblem } from './ports.ts';
 
-/** Something that was started and can be stopped in order. */
 export type Running = {
-  /** Finishes what runs, takes nothing new, and closes everything. */
+  /** Finishes what runs, accepts nothing new, and closes everything. */
   stop(): Promise<void>;
-  /** Rejects when it breaks by itself. */
+  /** Rejects when it fails. */
   finished?: Promise<unknown>;
 };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-// npm hands a Ctrl-C on to us although the terminal has sent it to both: within this time it is the same one.
+// npm forwards a Ctrl-C that the terminal has sent to both: within this time it is the same one.
 const SAME_SIGNAL_MS = 500;
 const PARENT_CHECK_MS = 250;
 
 /**
- * The life of a process: starts it, waits for a signal, stops it and exits with 0. A second signal exits at once. What
- * cannot start says why in one sentence on stderr and exits with 1.
- * @param start receives what is aborted by a signal that comes during the start; it stops what it has begun by itself
- *   when it throws
- * @param graceMs so long after the signal everything has ended, or is cut off: a server that hangs, or work that does not
- *   end, must not keep us. All that is safe to be cut off, as by a kill.
+ * Runs a process until a signal, then stops it and exits with 0; a second signal exits immediately. A failed start prints one sentence on
+ * stderr and exits with 1.
+ * @param start gets a signal that aborts the start; when it throws, it has cleaned up itself
+ * @param graceMs timeout of the stop, after which the process exits anyway: everything survives that, as it survives a kill
  */
 export async function runProcess(
   start: (stopping: AbortSignal) => Promise<Running>,
@@ -39,7 +36,7 @@ export async function runProcess(
     });
   }
   if (process.env['npm_lifecycle_event'] !== undefined) endWithParent();
-  // A reader that has gone (`npm start | head`) must not bring the service down.
+  // A closed pipe (`npm start | head`) must not stop the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
   let running: Running;
@@ -65,7 +62,7 @@ export async function runProcess(
   process.exit(broken === null ? 0 : 1);
 }
 
-/** The life of a process that does one thing: exits with 0, or says what stopped it as `runProcess` does. */
+/** Runs a single task: exits with 0, or reports the error as {@link runProcess} does. */
 export async function runTask(task: () => Promise<void>): Promise<never> {
   try {
     requireDriver();
@@ -84,10 +81,8 @@ function endAfter(graceMs: number): void {
   }, graceMs).unref();
 }
 
-/**
- * Who kills npm with -9 means what it has started: staying behind, we would hold the port and the data folder against
- * the next start. Ended as abruptly as npm was, which everything here is made to survive.
- */
+// Killing npm with -9 is meant for us too: running on, we would hold the port and the data folder against the next start. Exits as
+// abruptly as npm did, which everything here survives.
 function endWithParent(): void {
   const parent = process.ppid;
   setInterval(() => {
@@ -108,7 +103,7 @@ function brokenBy(running: Running): Promise<unknown> {
   });
 }
 
-/** What the terminal shows: one sentence for a condition the reader can change, a stack for a fault in the program. */
+/** One sentence for a condition the reader can change, a stack for a bug. */
 export function describe(error: unknown): string {
   if (error instanceof ConfigError) return `Bad setting: ${error.message}`;
   if (error instanceof StartProblem || error instanceof DriverProblem) return error.message;

@@ -1,10 +1,9 @@
 import type { Connection } from '@temporalio/client';
 import { errorText, StartProblem } from './problem.ts';
 
-/** The types a search attribute can have, as Temporal's command line names them. */
+/** As named by Temporal's command line. */
 type SearchAttributeKind = 'Keyword' | 'KeywordList' | 'Text' | 'Int' | 'Double' | 'Bool' | 'Datetime';
 
-/** Name to type. */
 type SearchAttributes = Record<string, SearchAttributeKind>;
 
 // temporal.api.enums.v1.IndexedValueType
@@ -28,18 +27,14 @@ const KIND_OF_KEY: Record<string, SearchAttributeKind> = {
   KEYWORD_LIST: 'KeywordList',
 };
 
-/** Name and type of each key that `defineSearchAttributeKey` made. */
+/** Name and type of keys from `defineSearchAttributeKey`. */
 export function searchAttributesOf(keys: Record<string, { name: string; type: string }>): SearchAttributes {
   return Object.fromEntries(
     Object.values(keys).map(({ name, type }) => [name, KIND_OF_KEY[type] ?? 'Keyword']),
   );
 }
 
-/**
- * Registers in the namespace the attributes it does not have yet.
- * @returns the names of those that were missing; the server takes a moment before it knows them.
- * @throws StartProblem when the server does not let us, as a hosted one may not.
- */
+/** Adds missing attributes and returns their names; the server needs a moment. @throws StartProblem if it refuses, as a hosted one may */
 export async function addSearchAttributes(
   connection: Connection,
   namespace: string,

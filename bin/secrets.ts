@@ -8,11 +8,7 @@ import { errorCode, StartProblem } from './problem.ts';
 
 const KEY_BYTES = 32;
 
-/**
- * The key that encrypts secrets at rest (AES-256, 32 bytes): SECRETS_KEY, else the one kept in DATA_DIR/secrets.key,
- * made at the first call. Of several processes making it at once one wins and all get its key.
- * @throws StartProblem when the file cannot be read, written, or holds no key
- */
+/** AES-256 key of secrets at rest: SECRETS_KEY, else DATA_DIR/secrets.key, created if missing. @throws StartProblem if it is unusable */
 export async function loadSecretsKey(config: Pick<Config, 'SECRETS_KEY' | 'DATA_DIR'>): Promise<Buffer> {
   if (config.SECRETS_KEY !== undefined)
     return decoded(config.SECRETS_KEY, new ConfigError('SECRETS_KEY: must be 32 bytes'));
@@ -30,11 +26,7 @@ export async function loadSecretsKey(config: Pick<Config, 'SECRETS_KEY' | 'DATA_
   }
 }
 
-/**
- * Makes sure that this key is the one the database's secrets are encrypted with: the first key used with a database is
- * remembered by its fingerprint.
- * @throws StartProblem when it is another one, or the database has no schema yet
- */
+/** Compares the key with the fingerprint of the first one used with the database. @throws StartProblem if they differ, or no schema */
 export async function checkSecretsKey(databaseUrl: string, key: Buffer): Promise<void> {
   const fingerprint = keyFingerprint(key);
   const sql = openDatabase(databaseUrl, 1);
@@ -67,7 +59,7 @@ function decoded(text: string, problem: Error): Buffer {
   return key;
 }
 
-// Linked into place: the file appears complete, and never over one that is already there.
+// Linked into place: the file appears complete, and never replaces one.
 async function makeKey(dataDir: string, path: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
   const draft = `${path}.${randomBytes(6).toString('hex')}`;

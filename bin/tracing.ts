@@ -3,17 +3,16 @@ import type { Logger } from 'pino';
 import type { RunningTraces } from '../telemetry/openTelemetry.ts';
 import { ConfigError } from './config.ts';
 
-// A collector that is away is complained of with every batch.
+// The SDK reports an unreachable collector with every batch.
 const COMPLAIN_MS = 60_000;
 const PROTOCOL = 'http/protobuf';
 const SAMPLERS = /^(parentbased_)?(always_on|always_off|traceidratio)$/;
 
 /**
- * Switches traces on where OpenTelemetry's standard environment variables name a collector; otherwise nothing is loaded.
- * To be called before API and worker are started.
- * @param service the service's name unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES name one
- * @returns null when they are off
- * @throws ConfigError naming a variable that cannot be followed
+ * Enables tracing where OpenTelemetry's environment variables name a collector; else null, and nothing is loaded. Call it before API and
+ * worker start.
+ * @param service name unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES has one
+ * @throws ConfigError naming an unsupported variable
  */
 export async function startConfiguredTracing(
   service: string,
@@ -34,7 +33,6 @@ export async function startConfiguredTracing(
   return traces;
 }
 
-/** The collector's host, where tracing is enabled. */
 function collectorOf(env: NodeJS.ProcessEnv): string | null {
   const given = (name: string): string | undefined => env[name]?.trim() || undefined;
   if (given('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null;

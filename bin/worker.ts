@@ -4,15 +4,15 @@ import { awaitTemporal } from './connections.ts';
 import { watchSecretsKey } from './keyWatch.ts';
 import { startConfiguredMetrics } from './metrics.ts';
 import { runProcess } from './process.ts';
-import { PATIENCE_MS, serviceOptions } from './service.ts';
+import { START_TIMEOUT_MS, serviceOptions } from './service.ts';
 import { startConfiguredTracing } from './tracing.ts';
 
-// Work under way gets fifteen seconds, another five once it is asked to end; then sessions and connections are closed.
+// Activities get fifteen seconds, and five more once cancelled; then sessions and connections are closed.
 const GRACE_MS = 30_000;
 
 await runProcess(async () => {
   const options = await serviceOptions('worker');
-  await awaitTemporal(options.temporal, PATIENCE_MS);
+  await awaitTemporal(options.temporal, START_TIMEOUT_MS);
   const { config, databaseUrl, log } = options;
   const traces = await startConfiguredTracing('goniec-worker', log);
   const metrics = await startConfiguredMetrics(config, databaseUrl, log, true);

@@ -5,16 +5,13 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorCode, errorText, lastLine, StartProblem } from '../bin/problem.ts';
 
-/** The folder for what is downloaded or built once per machine: `$XDG_CACHE_HOME/goniec`, else `~/.cache/goniec`. */
+/** What is downloaded or built once per machine: `$XDG_CACHE_HOME/goniec`, else `~/.cache/goniec`. */
 export function cacheFolder(): string {
   const base = process.env['XDG_CACHE_HOME'];
   return join(base !== undefined && base.startsWith('/') ? base : join(homedir(), '.cache'), 'goniec');
 }
 
-/**
- * A folder that is made once per machine. It gets its name when it is complete: a killed attempt is not mistaken for it,
- * and of several at the same time the slower ones find what the first has made.
- */
+/** Creates a folder once per machine, renamed into place when complete: a killed attempt leaves none, concurrent ones share the first. */
 export async function makeOnce(
   folder: string,
   make: (draft: string) => Promise<void> | void,
@@ -32,22 +29,17 @@ export async function makeOnce(
   }
 }
 
-/** Programs of a published Go module. */
 type GoBuild = {
-  /** At the beginning of a sentence: "Temporal v1.5.1". */
+  /** Begins a sentence: "Temporal v1.5.1". */
   title: string;
-  /** `path@version` each; a program is called by the last part of its path. */
+  /** `path@version` each; the last part of the path names the program. */
   packages: string[];
-  /** Receives a sentence at the beginning, and again every minute. */
+  /** Receives a sentence at the start and every minute. */
   log: (line: string) => void;
-  /** Ends the build. */
   signal?: AbortSignal | undefined;
 };
 
-/**
- * Builds programs with Go into a folder.
- * @throws StartProblem that says what to install, or with the compiler's last words
- */
+/** Builds programs with Go into a folder. @throws StartProblem that says what to install, or has the compiler's last line */
 export async function buildWithGo({ title, packages, log, signal }: GoBuild, folder: string): Promise<void> {
   log(`Building ${title} with Go, once for this machine; it takes some minutes …`);
   let minutes = 0;

@@ -5,45 +5,43 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode, lastLine, StartProblem } from '../bin/problem.ts';
 import { identify, isRunning, readIdentity } from '../bin/runfile.ts';
 
-/** A child process, of which nobody knows yet whether it serves. */
 type Child = {
   pid: number;
-  /** How it ended ("code 1", "signal SIGKILL"); resolves when it has ended. */
+  /** Resolves at its exit with the reason: "code 1", "signal SIGKILL". */
   ended: Promise<string>;
-  /** Ends it in its orderly way (by force after 35 seconds) and waits for that. May be called twice. */
+  /** Stops it in order, by SIGKILL after 35 seconds, and waits for its exit. May be called twice. */
   stop(): Promise<void>;
   logFile: string;
-  /** What it has written since it was started. */
   output(): string;
 };
 
-/** A server that this process has started and has to stop; `url` is where clients reach it. */
+/** A server that this process has started and must stop; clients use `url`. */
 export type DevServer = Pick<Child, 'pid' | 'ended' | 'stop'> & { url: string; port: number };
 
-/** The user that a child runs as, which only root may choose. */
+/** The user of a child, which only root may choose. */
 export type RunAs = { uid: number; gid: number };
 
 type ChildOptions = {
   dataDir: string;
-  /** Its output goes to `logs/<name>.log`; `<name>.pid` tells the next start what a kill has left running. */
+  /** Output goes to `logs/<name>.log`; `<name>.pid` tells the next start what a kill has left running. */
   name: string;
   command: string;
   args: string[];
-  /** Where it runs; `/` by default, so that it holds no disk. */
+  /** `/` by default, so that it keeps no disk busy. */
   cwd?: string;
-  /** All it is given: nothing of ours passes by itself. */
+  /** Complete: nothing of ours is inherited. */
   env: NodeJS.ProcessEnv;
   runAs?: RunAs | null;
 };
 
-// Longer than whatever is started here takes to stop in order.
-const PATIENCE_MS = 35_000;
+// Longer than any server started here takes to stop in order.
+const STOP_TIMEOUT_MS = 35_000;
 // PostgreSQL recovers after a crash first.
 const READY_MS = 120_000;
 const LOG_LIMIT = 10_000_000;
-// The files of servers hold what other users of this machine must not read.
+// Servers' files must not be readable for other users of this machine.
 const FOR_OURSELVES_ALONE = 'umask 077; exec "$0" "$@"';
-// Reads until this process has gone (end of file); a line means that the child has ended already.
+// Reads until this process has exited (end of file); a line means that the child has exited.
 const WATCHDOG = `
 trap '' HUP INT TERM
 read -r line && exit 0
@@ -60,9 +58,8 @@ export function systemEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Starts a server process. It runs in its own session, so that a Ctrl-C on the terminal reaches only this process, which
- * then stops its servers in order; a watchdog beside it ends it when this process is killed. What an earlier process has
- * left running under this name is ended first.
+ * Starts a server process, after stopping one left over under this name. It gets its own session: Ctrl-C reaches only this process,
+ * which stops its servers in order. A watchdog stops it when this process is killed.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { dataDir, name, command, args, cwd = '/', env, runAs } = options;
@@ -100,7 +97,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   });
   const stop = async (): Promise<void> => {
     child.kill('SIGINT');
-    const hurry = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+    const hurry = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await ended;
     clearTimeout(hurry);
   };
@@ -111,14 +108,11 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 
 const pidFile = (dataDir: string, name: string): string => join(dataDir, `${name}.pid`);
 
-/**
- * Ends the server of this name that a killed process has left running, if it still does.
- * @returns the number of the process that it left, running or not; null where the last one ended in order
- */
+/** Stops a server that a killed process left running. @returns its pid, running or not; null if the last one stopped in order */
 export async function endLeftover(dataDir: string, name: string): Promise<number | null> {
   const left = readIdentity(pidFile(dataDir, name));
   if (left === null) return null;
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
   if (isRunning(left)) kill(left.pid, 'SIGINT');
   while (isRunning(left)) {
     if (Date.now() > deadline) kill(left.pid, 'SIGKILL');
@@ -131,16 +125,12 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It may have ended meanwhile.
+    // It may have exited meanwhile.
     if (errorCode(error) !== 'ESRCH') throw error;
   }
 }
 
-/**
- * Waits until a child serves; one that ends before, or has not got there after two minutes, is stopped.
- * @param title at the beginning of a sentence: "PostgreSQL"
- * @throws StartProblem with its last words
- */
+/** Waits until a child is ready, for two minutes. @param title begins a sentence: "PostgreSQL" @throws StartProblem with its last line */
 export async function untilReady(
   child: Child,
   title: string,

@@ -5,9 +5,8 @@ import { freePort } from '../bin/ports.ts';
 import { identify, isRunning, readIdentity } from '../bin/runfile.ts';
 
 /**
- * Creates the data folder and its `logs` where they are missing. When this process is root the folder lets others
- * through (not look into it), because PostgreSQL then runs as another user; every file with a secret in it is readable
- * by its owner alone.
+ * Creates the data folder and its `logs`. As root, others may pass through the folder (not list it), because PostgreSQL then runs as
+ * another user; files with secrets are readable by their owner only.
  */
 export function prepareDataDir(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
@@ -15,12 +14,7 @@ export function prepareDataDir(dataDir: string): void {
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
 }
 
-/**
- * Creates DATA_DIR where it is missing and reserves it for this process. A reservation whose process has ended, however
- * it ended, counts for nothing.
- * @returns what gives it back
- * @throws StartProblem when it cannot be written or another live process uses it.
- */
+/** Creates DATA_DIR and locks it against other live processes; returns the release. @throws StartProblem where that fails */
 export function lockDataDir(dataDir: string): () => void {
   const path = join(dataDir, 'lock');
   const release = (): void => rmSync(path, { force: true });
@@ -39,10 +33,7 @@ export function lockDataDir(dataDir: string): () => void {
   }
 }
 
-/**
- * A port for a server of this data folder: the one that it had last time, or at first the wanted one, so that addresses
- * stay the same; where that is not free, another one.
- */
+/** A port that stays the same between starts: the last one, at first the wanted one; another where it is in use. */
 export async function keptPort(dataDir: string, server: string, wanted?: number): Promise<number> {
   const path = join(dataDir, `${server}.port`);
   const port = await freePort(existsSync(path) ? Number(readFileSync(path, 'utf8')) : wanted);

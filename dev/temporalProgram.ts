@@ -5,11 +5,9 @@ import { buildWithGo, cacheFolder, makeOnce } from './cache.ts';
 import { systemEnvironment } from './children.ts';
 
 type TemporalSearch = {
-  /** TEMPORAL_CLI_PATH; when given, nothing else is looked for. */
+  /** TEMPORAL_CLI_PATH; the only candidate when given. */
   cliPath?: string | undefined;
-  /** Receives a sentence about what takes long. */
   log: (line: string) => void;
-  /** Ends a build that is under way. */
   signal?: AbortSignal;
 };
 
@@ -18,12 +16,7 @@ const VERSION = '1.5.1';
 const RELEASE = `https://github.com/temporalio/cli/releases/download/v${VERSION}`;
 const DOWNLOAD_MS = 120_000;
 
-/**
- * Finds the Temporal CLI, whose `server start-dev` is the server for development: TEMPORAL_CLI_PATH, `temporal` on PATH,
- * else its release, downloaded or built with Go once per machine.
- * @returns a command that knows every option needed here.
- * @throws StartProblem naming what to install when there is no way to it.
- */
+/** The Temporal CLI: TEMPORAL_CLI_PATH, on PATH, or a release downloaded or built with Go. @throws StartProblem saying what to install */
 export async function findTemporal({ cliPath, log, signal }: TemporalSearch): Promise<string> {
   if (cliPath !== undefined) {
     if (isUsable(cliPath)) return cliPath;

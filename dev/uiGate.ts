@@ -4,14 +4,12 @@ import { freePort } from '../bin/ports.ts';
 
 type Place = { host: string; port: number };
 
-// The names by which this machine is called from itself. A page whose name was made to lead here sends its own.
+// The loopback names. After DNS rebinding, a page's own name would be here.
 const OWN_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Opens a door to Temporal's Web UI on 127.0.0.1 that only people at this machine and pages of the UI itself go through.
- * The UI asks nobody who he is and does not look at the name by which it was called, so that a page of another site could
- * read and cancel workflows once its name leads to this machine (DNS rebinding).
- * @returns what closes it and breaks every connection
+ * Proxies Temporal's Web UI on 127.0.0.1 for users of this machine and pages of the UI. The UI neither authenticates nor checks the Host
+ * header, so that a page of another site could read and cancel workflows by DNS rebinding. @returns closes it and its connections
  */
 export async function openUiGate(port: number, target: Place): Promise<() => void> {
   const server = createServer((incoming, answer) => {
@@ -27,11 +25,8 @@ export async function openUiGate(port: number, target: Place): Promise<() => voi
   };
 }
 
-/**
- * An address of the loopback network for the UI itself, which no page can find: one of 2^24 with one of 12,000 ports.
- * Elsewhere than on Linux only 127.0.0.1 is there.
- */
-export async function hiddenPlace(): Promise<Place> {
+/** A loopback address for the UI that pages cannot guess: of 2^24 hosts and 12,000 ports; 127.0.0.1 except on Linux. */
+export async function randomLoopbackAddress(): Promise<Place> {
   const part = (): number => randomInt(1, 255);
   const host = process.platform === 'linux' ? `127.${part()}.${part()}.${part()}` : '127.0.0.1';
   return { host, port: await freePort() };
@@ -42,7 +37,7 @@ function isSameOrigin({ method = '', headers }: IncomingMessage): boolean {
   if (!OWN_NAMES.includes(host.replace(/:\d+$/, '').toLowerCase())) return false;
   if (origin !== undefined && origin !== `http://${host}`) return false;
   if (site === undefined || site === 'same-origin' || site === 'none') return true;
-  // A link to the UI may stand anywhere.
+  // Any site may link to the UI.
   return ['GET', 'HEAD'].includes(method) && mode === 'navigate';
 }
 

@@ -5,12 +5,11 @@ import type { Channel, ChannelRules, Declaration } from './channelDeclaration.ts
 
 const declared: Record<Channel, ChannelRules> = { sms: rules(sms), mms: rules(mms), vms: rules(vms) };
 
-/** What a channel declares. */
 export function rulesOf(channel: Channel): ChannelRules {
   return declared[channel];
 }
 
-/** Puts another declaration in the place of a channel's. */
+/** Replaces a channel's declaration. */
 export function declareChannel<Content>(declaration: Declaration<Content>): void {
   declared[declaration.channel] = rules(declaration);
 }

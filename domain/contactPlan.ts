@@ -4,69 +4,59 @@ import {
   type ContactContent,
   CUSTOM_FIELDS_MAX,
   isMeantAsGroupId,
-  NAMELESS,
-  rememberedKeys,
+  EMPTY_CONTACT,
+  memoizedKeys,
 } from './contacts.ts';
 import { Refused } from './refusals.ts';
 
-/** What is said of the contact of a number. */
 export interface NumberedChange {
   /** E.164 with plus. */
   msisdn: string;
   change: ContactChange;
 }
 
-/** A group that somebody named. */
 export interface NamedGroup {
-  /** Null of one that is not there. */
+  /** Null if it does not exist. */
   id: string | null;
-  /** Its name as names are compared: the same for all spellings of one. */
+  /** Its name for comparison: the same for all spellings. */
   compared: string;
 }
 
-/** What an address book holds of that which some changes name, and how full it is. */
+/** The part of an address book that changes refer to, with its usage and limits. */
 export interface BookExcerpt {
   /** By MSISDN. */
   contacts: ReadonlyMap<string, { id: string; content: ContactContent }>;
-  /** By the name or id that a change has for it; every one is there. */
+  /** By the name or id in a change; complete. */
   groups: ReadonlyMap<string, NamedGroup>;
   used: Readonly<Record<'contacts' | 'groups', number>>;
   limits: Readonly<Record<'contacts' | 'groups', number>>;
 }
 
-/** What becomes of one change. */
 type ContactOutcome = 'created' | 'updated' | Refused;
 
-/** A contact as it is to be. */
 export interface PlannedContact {
   id: string;
   content: ContactContent;
-  /** Ids of the groups it is to be in; null leaves them. */
+  /** Ids of its groups; null leaves them. */
   groups: ReadonlySet<string> | null;
-  /** Whether there is anything to write. */
   changed: boolean;
 }
 
-/** What changes of contacts come to. */
 export interface ContactPlan {
-  /** Of each change, in their order. */
+  /** One per change, in their order. */
   outcomes: ContactOutcome[];
-  /** By MSISDN; those that were there before and are not changed too. */
+  /** By MSISDN; includes existing contacts without changes. */
   contacts: Map<string, PlannedContact>;
-  /** To be created; names by id. */
+  /** Groups to create: name by id. */
   newGroups: Map<string, string>;
 }
 
-/** Makes the ids of what is new. */
 interface NewIds {
   contact: () => string;
   group: () => string;
 }
 
-/**
- * Decides what changes come to, one after the other (v2.3.0, Contacts): of two with one number the later one updates what the
- * earlier one made. What is refused leaves the others as they are, and no group is made for it alone, nor an id drawn.
- */
+/** Plans changes in order (v2.3.0, Contacts). A refused change affects no other, creates no group and uses no id. */
 export function planContacts(
   { contacts: stored, groups, used, limits }: BookExcerpt,
   changes: readonly NumberedChange[],
@@ -79,7 +69,7 @@ export function planContacts(
     ]),
   );
   const madeGroups = new Map<string, MadeGroup>();
-  const compare = rememberedKeys();
+  const compare = memoizedKeys();
   let created = 0;
   const outcomes: ContactOutcome[] = [];
   for (const { msisdn, change } of changes) outcomes.push(planOne(msisdn, change));
@@ -95,7 +85,7 @@ export function planContacts(
     if (added.size > 0 && used.groups + madeGroups.size + added.size > limits.groups) {
       return new Refused({ reason: 'quota_reached', quota: 'groups', limit: limits.groups }, 'groups');
     }
-    const content = changedContact(before?.content ?? NAMELESS, change, compare);
+    const content = changedContact(before?.content ?? EMPTY_CONTACT, change, compare);
     if (content === null)
       return new Refused({ reason: 'fields_too_many', limit: CUSTOM_FIELDS_MAX }, 'fields');
     if (before === undefined && used.contacts + created >= limits.contacts) {
@@ -124,7 +114,7 @@ interface MadeGroup {
   name: string;
 }
 
-/** The new groups among those named that no change before has made, as they are compared, in their first spelling. */
+// Groups that neither exist nor were made by an earlier change: compared name → first spelling.
 function newNames(
   named: readonly { name: string; group: NamedGroup }[],
   made: ReadonlyMap<string, MadeGroup>,

@@ -1,13 +1,13 @@
 import { isFinal, type MessageStatus } from './statuses.ts';
 import type { Channel } from './channelDeclaration.ts';
 
-/** Greatest length of a caller's identifier; the document has none for messages (v1.2.0, POST /v1/sms), so as of `reference`. */
+/** Characters of a caller's identifier, as of `reference`: v1.2.0, POST /v1/sms, sets no limit for messages. */
 export const IDX_MAX = 255;
 
-/** How far ahead a message may be scheduled (v1.2.0, Limits). */
+/** v1.2.0, Limits. */
 export const EARLIER_SEND_AT_HORIZON_MS = 60 * 24 * 3_600_000;
 
-/** The statuses of the earlier interface (v1.2.0, States and transitions). */
+/** v1.2.0, States and transitions. */
 export const EARLIER_STATUSES = [
   'queued',
   'sent',
@@ -23,7 +23,7 @@ export const EARLIER_STATUSES = [
 
 export type EarlierStatus = (typeof EARLIER_STATUSES)[number];
 
-/** What a status is called there. It knows no scheduled messages, and no cancelled ones: those have ended without being sent. */
+/** Status in the v1 API. It has neither scheduled nor cancelled messages; a cancelled one ended without being sent. */
 export const EARLIER_STATUS_OF: Readonly<Record<MessageStatus, EarlierStatus>> = {
   scheduled: 'queued',
   queued: 'queued',
@@ -36,137 +36,125 @@ export const EARLIER_STATUS_OF: Readonly<Record<MessageStatus, EarlierStatus>> =
   cancelled: 'failed',
 };
 
-/** Where a message stands, as far as that says whether it ever left for the provider. */
-interface Whereabouts {
+// What decides whether a message was ever submitted.
+interface SubmissionState {
   status: MessageStatus;
   errorCode: string | null;
-  /** `waiting` where no provider was given anything of it. */
+  /** `waiting` while nothing of it was submitted. */
   submission: string;
 }
 
-/** What is shown of a message's status (v1.2.0, MessageLog). */
+// A message's status in the v1 API (v1.2.0, MessageLog).
 interface ShownStatus {
-  /** As what it left for the provider, or ended without leaving. */
+  /** `sent` once submitted, else how it stands or ended. */
   status: EarlierStatus;
-  /** What came of it after that; also where no report came in time. */
+  /** The outcome after that, also where no report came in time. */
   dlrStatus: EarlierStatus | null;
 }
 
-const left = (dlrStatus: EarlierStatus | null): ShownStatus => ({ status: 'sent', dlrStatus });
-const stayed = (status: EarlierStatus): ShownStatus => ({ status, dlrStatus: null });
+const submitted = (dlrStatus: EarlierStatus | null): ShownStatus => ({ status: 'sent', dlrStatus });
+const unsubmitted = (status: EarlierStatus): ShownStatus => ({ status, dlrStatus: null });
 
-/** What the history tells apart: each status, with two that a message may come to before it has left and after. */
+// The statuses, with `failed` and `expired` split by whether the message was submitted.
 const SHOWN = {
-  queued: stayed('queued'),
-  sent: left(null),
-  delivered: left('delivered'),
-  undelivered: left('undelivered'),
-  failed: left('failed'),
-  expired: left('expired'),
-  failed_unsent: stayed('failed'),
-  expired_unsent: stayed('expired'),
-  rejected: stayed(EARLIER_STATUS_OF.rejected),
-  cancelled: stayed(EARLIER_STATUS_OF.cancelled),
+  queued: unsubmitted('queued'),
+  sent: submitted(null),
+  delivered: submitted('delivered'),
+  undelivered: submitted('undelivered'),
+  failed: submitted('failed'),
+  expired: submitted('expired'),
+  failed_unsent: unsubmitted('failed'),
+  expired_unsent: unsubmitted('expired'),
+  rejected: unsubmitted(EARLIER_STATUS_OF.rejected),
+  cancelled: unsubmitted(EARLIER_STATUS_OF.cancelled),
 } as const satisfies Record<string, ShownStatus>;
 
-/** One of these; the index of the history says the same in SQL (`history_class`). */
+/** The index of the history computes the same in SQL (`history_class`). */
 export type HistoryClass = keyof typeof SHOWN;
 
-/** All of them. */
 const HISTORY_CLASSES = Object.keys(SHOWN) as HistoryClass[];
 
-/**
- * Where a message belongs. A provider refused it, or it was given up: then it has not left; a delivery report says that it was
- * refused: then it has. What may have left, has.
- */
-export function historyClassOf({ status, errorCode, submission }: Whereabouts): HistoryClass {
+/** A message refused by a provider or given up counts as unsubmitted; one rejected on report, or possibly submitted, as submitted. */
+export function historyClassOf({ status, errorCode, submission }: SubmissionState): HistoryClass {
   if (status === 'scheduled') return 'queued';
   if (status === 'failed' && errorCode !== 'rejected_on_report') return 'failed_unsent';
   if (status === 'expired' && submission === 'waiting') return 'expired_unsent';
   return status;
 }
 
-/** What is shown of a message. */
-export function shownStatus(row: Whereabouts): ShownStatus {
+export function shownStatus(row: SubmissionState): ShownStatus {
   return SHOWN[historyClassOf(row)];
 }
 
-/** Whether a message has left for the provider, or may have. */
-export function hasLeft(row: Whereabouts): boolean {
+/** Whether a message was submitted, or may have been. */
+export function wasSubmitted(row: SubmissionState): boolean {
   return shownStatus(row).status === 'sent';
 }
 
-/** Where those are that show a status, as the one they left with or as the one that came of that; null: all. */
+/** The classes that show a status as `status` or `dlrStatus`; null: all. */
 export function classesShowing(status: EarlierStatus | null): HistoryClass[] {
   if (status === null) return HISTORY_CLASSES;
   return HISTORY_CLASSES.filter((one) => SHOWN[one].status === status || SHOWN[one].dlrStatus === status);
 }
 
-/**
- * A place in the history of the earlier interface (v1.2.0, GET /v1/messages): a Unix second, and a number that no other
- * message of that second has, in one integer. It is below 2^53 until the year 2255.
- */
+/** Position in the v1 history (GET /v1/messages): Unix second * 1,000,000 + a number unique within it. Below 2^53 until 2255. */
 export type SentKey = number;
 
 const NUMBERS_IN_A_SECOND = 1_000_000;
-// A cursor from here on is a place, below it a second; neither reaches the other in the next 30,000 years.
-const FIRST_PLACE = 10 ** 12;
+// A cursor from here on is a position, below it a second; they do not meet in the next 30,000 years.
+const FIRST_POSITION = 10 ** 12;
 const LAST_SECOND = Math.floor(Number.MAX_SAFE_INTEGER / NUMBERS_IN_A_SECOND);
 
-/** The Unix second of a place. */
 export function secondOf(sentKey: SentKey): number {
   return Math.floor(sentKey / NUMBERS_IN_A_SECOND);
 }
 
-/** When a message of this place was taken up for sending: to the second, as the history is ordered. */
+/** When sending began for the message at a position, to the second, by which the history is ordered. */
 export function sentAtOf(sentKey: SentKey): string {
   return new Date(secondOf(sentKey) * 1000).toISOString();
 }
 
-/** The stretch of places that a page is taken from. */
 export interface PageRange {
-  /** The first one that belongs to it. */
+  /** Inclusive. */
   from: SentKey;
-  /** The first one that does not. */
+  /** Exclusive. */
   before: SentKey;
 }
 
-/** What of the history is asked for; null means anything. */
-interface HistoryQuestion {
-  /** A Unix second, which the records are before; or the place that an earlier page named. */
+// Filters of the history; null means any.
+interface HistoryQuery {
+  /** A Unix second, exclusive; or the position from an earlier page. */
   cursor: number | null;
-  /** Epoch milliseconds; that very moment is taken in, at both ends. */
+  /** Epoch milliseconds, both inclusive. */
   from: number | null;
   to: number | null;
 }
 
-/** The places that a question is about. */
-export function pageRangeOf({ cursor, from, to }: HistoryQuestion): PageRange {
+export function pageRangeOf({ cursor, from, to }: HistoryQuery): PageRange {
   return {
-    from: from === null ? 0 : placeOf(Math.ceil(from / 1000)),
+    from: from === null ? 0 : positionOf(Math.ceil(from / 1000)),
     before: Math.min(
-      cursor === null ? Number.MAX_SAFE_INTEGER : cursor >= FIRST_PLACE ? cursor : placeOf(cursor),
-      to === null ? Number.MAX_SAFE_INTEGER : placeOf(Math.floor(to / 1000) + 1),
+      cursor === null ? Number.MAX_SAFE_INTEGER : cursor >= FIRST_POSITION ? cursor : positionOf(cursor),
+      to === null ? Number.MAX_SAFE_INTEGER : positionOf(Math.floor(to / 1000) + 1),
     ),
   };
 }
 
-// The first one of a second; of one that no place can have, the nearest.
-function placeOf(second: number): SentKey {
+// The first position of a second, clamped to the valid ones.
+function positionOf(second: number): SentKey {
   return Math.min(Math.max(second, 0), LAST_SECOND) * NUMBERS_IN_A_SECOND;
 }
 
-/** A page and where the next one begins; null: it is the last. */
+// `nextCursor` is null on the last page.
 interface HistoryPage<Row> {
   page: Row[];
   nextCursor: number | null;
 }
 
 /**
- * A page of what was found, newest first, where one more than its size was asked for. It ends with a second, so that its cursor is
- * one; a second with more records than fit on a page is cut, and the cursor is the place of the last one shown. Walking on loses and
- * repeats nothing that was there when the walk began. A place is given before its transaction ends, so that a record may appear some
- * seconds after its own, behind others of later places.
+ * Cuts a page, newest first, from `size + 1` rows. It ends with a full second, which becomes the cursor; a second with more rows than a
+ * page is split, and the cursor is the position of the last row. Paging neither skips nor repeats rows that existed when it began.
+ * Positions are assigned before commit, so a row may appear seconds late, behind later positions.
  */
 export function pageOfHistory<Row extends { sentKey: SentKey }>(
   found: readonly Row[],
@@ -181,18 +169,15 @@ export function pageOfHistory<Row extends { sentKey: SentKey }>(
   return whole.length > 0 ? { page: whole, nextCursor: cut + 1 } : { page, nextCursor: last.sentKey };
 }
 
-/** What is shown of a message at a change of its status. */
-export interface ReportedRow extends Whereabouts {
+export interface ReportedRow extends SubmissionState {
   id: string;
   /** MSISDN in E.164 with plus. */
   recipient: string;
   idx: string | null;
   sentKey: SentKey | null;
-  /** When it got the status. */
   updatedAt: Date;
 }
 
-/** The body of a `delivery_report` (v1.2.0, Events). */
 interface DeliveryReportEvent {
   event: 'delivery_report';
   message_id: string;
@@ -203,30 +188,28 @@ interface DeliveryReportEvent {
   idx: string | null;
 }
 
-/** Presents a change of status (v1.2.0, Events): `sent_at` of what has left, `done_at` of what is at its end. */
+/** Presents a status change (v1.2.0, Events): `sent_at` once submitted, `done_at` once final. */
 export function deliveryReportEvent(row: ReportedRow): DeliveryReportEvent {
   return {
     event: 'delivery_report',
     message_id: row.id,
     to: row.recipient,
     status: EARLIER_STATUS_OF[row.status],
-    sent_at: row.sentKey !== null && hasLeft(row) ? sentAtOf(row.sentKey) : null,
+    sent_at: row.sentKey !== null && wasSubmitted(row) ? sentAtOf(row.sentKey) : null,
     done_at: isFinal(row.status) ? row.updatedAt.toISOString() : null,
     idx: row.idx,
   };
 }
 
-/** What is shown of a reply. */
 export interface IncomingRow {
   id: string;
   sender: string;
-  /** The number it came to; null where nobody says. */
+  /** The receiving number; null where the provider does not say. */
   receiver: string | null;
   text: string;
   receivedAt: Date;
 }
 
-/** The body of an `incoming_sms` (v1.2.0, Events). */
 interface IncomingSmsEvent {
   event: 'incoming_sms';
   message_id: string;
@@ -236,7 +219,7 @@ interface IncomingSmsEvent {
   received_at: string;
 }
 
-/** Presents a reply (v1.2.0, Events). @param inboundNumber the two-way number of its account */
+/** Presents a reply (v1.2.0, Events). @param inboundNumber the account's two-way number */
 export function incomingSmsEvent(row: IncomingRow, inboundNumber: string | null): IncomingSmsEvent {
   return {
     event: 'incoming_sms',
@@ -248,15 +231,14 @@ export function incomingSmsEvent(row: IncomingRow, inboundNumber: string | null)
   };
 }
 
-/** What is shown of a message in the history. */
-export interface LoggedRow extends Whereabouts {
+export interface LoggedRow extends SubmissionState {
   id: string;
-  /** The provider's id of its first part; null where that has none yet. */
+  /** The provider's id of the first part; null while it has none. */
   providerMessageId: string | null;
   channel: Channel;
   sender: string | null;
   recipient: string;
-  /** The beginning of the text; empty where it was erased, or has none. */
+  /** The beginning of the text; empty after erasure, or without text. */
   preview: string;
   parts: number;
   costGrosze: number;
@@ -266,7 +248,6 @@ export interface LoggedRow extends Whereabouts {
   updatedAt: Date;
 }
 
-/** One message of the history (v1.2.0, MessageLog). */
 interface MessageLog {
   id: string;
   smsapi_id: string | null;

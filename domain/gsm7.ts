@@ -1,9 +1,9 @@
 import anyAscii from 'any-ascii';
-import { composed } from './ids.ts';
+import { toNfc } from './ids.ts';
 
-/** Whether a text has more than so many characters: code points, so that an emoji counts once. */
+/** Whether a text has more characters than the limit; code points, so that an emoji counts once. */
 export function hasMoreCharacters(text: string, limit: number): boolean {
-  // A character is one unit or two, so the length alone answers for nearly every text.
+  // A character is one or two code units, so the length decides for nearly every text.
   if (text.length <= limit) return false;
   if (text.length > 2 * limit) return true;
   let characters = 0;
@@ -14,10 +14,7 @@ export function hasMoreCharacters(text: string, limit: number): boolean {
   return false;
 }
 
-/**
- * The GSM 03.38 (3GPP TS 23.038) default alphabet: the character at index n has the septet n. The
- * escape septet 0x1B stands for no character of its own; NUL keeps its place here and is left out below.
- */
+// GSM 03.38 (3GPP TS 23.038) default alphabet, indexed by septet. 0x1B is the escape; NUL stands in its place and is deleted below.
 const DEFAULT_ALPHABET =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\0ÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
   '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
@@ -40,25 +37,19 @@ const EXTENSION = new Map([
   ['€', 0x65],
 ]);
 
-/**
- * How many septets one character takes in GSM-7.
- *
- * @param char one character (one code point)
- * @returns 1 for the default alphabet, 2 for the extension table, 0 when GSM-7 does not have it
- * (v2.3.0, Send, rule 2: "extended characters count double")
- */
+/** Septets of a code point: 1 default alphabet, 2 extension table, 0 neither (v2.3.0, Send, rule 2: "extended characters count double"). */
 export function septetsOf(char: string): 0 | 1 | 2 {
   if (BASIC.has(char)) return 1;
   return EXTENSION.has(char) ? 2 : 0;
 }
 
-/** Whether every character of the text is in GSM-7; true for the empty text. Stops at the first other one. */
+/** Whether every character of the text is in GSM-7; true for the empty text. */
 export function isGsm7(text: string): boolean {
-  return firstOutside(text) === null;
+  return firstNonGsm7(text) === null;
 }
 
-/** Where the first character stands that GSM-7 does not have, in characters from 1; null where it has them all. */
-export function firstOutside(text: string): number | null {
+/** Position of the first character outside GSM-7, in characters from 1; null where there is none. */
+export function firstNonGsm7(text: string): number | null {
   let position = 1;
   for (const char of text) {
     if (septetsOf(char) === 0) return position;
@@ -67,11 +58,7 @@ export function firstOutside(text: string): number | null {
   return null;
 }
 
-/**
- * Encodes a text in GSM-7, unpacked: one septet per byte, an extended character as 0x1B and its code.
- *
- * @throws RangeError when a character is not in GSM-7; the message does not repeat the text
- */
+/** Encodes as unpacked GSM-7, one septet per byte. @throws RangeError for a character outside GSM-7, without quoting the text */
 export function encodeGsm7(text: string): Uint8Array {
   const septets: number[] = [];
   for (const char of text) {
@@ -89,9 +76,8 @@ const FROM_EXTENSION = new Map([...EXTENSION].map(([char, septet]) => [septet, c
 const UNREADABLE = '\uFFFD';
 
 /**
- * Reads GSM-7, unpacked: one septet per byte. Takes any bytes: one above 0x7F becomes U+FFFD. As a phone would (3GPP TS
- * 23.038, 6.2.1.1), an escape before a septet that the extension table lacks is dropped, and an escape before another one
- * or at the end is a space.
+ * Decodes unpacked GSM-7; bytes above 0x7F become U+FFFD. As on phones (3GPP TS 23.038, 6.2.1.1), an escape before a septet that the
+ * extension table lacks is dropped; before another escape, or at the end, it is a space.
  */
 export function decodeGsm7(bytes: Uint8Array): string {
   let text = '';
@@ -108,20 +94,16 @@ export function decodeGsm7(bytes: Uint8Array): string {
   return text;
 }
 
-// What ASCII has and GSM-7 has not; its other control characters, which no phone shows, are left out.
+// ASCII that GSM-7 lacks; other control characters, which phones do not show, are dropped.
 const FROM_ASCII = new Map([
   ['`', "'"],
   ['\t', ' '],
 ]);
 
-/**
- * Brings a whole text into GSM-7 (v1.2.0, POST /v1/sms, `normalize`): Polish letters lose their diacritics, typographic marks
- * become plain ones, other scripts are transliterated, emoji named. What GSM-7 has stays as it is, é and € among it. A letter
- * written as a base and a combining mark counts as one.
- */
+/** Converts a text to GSM-7 (v1.2.0, POST /v1/sms, `normalize`): characters outside it are transliterated; é and €, inside it, stay. */
 export function normalize(text: string): string {
   let normalized = '';
-  for (const char of composed(text)) {
+  for (const char of toNfc(text)) {
     if (septetsOf(char) > 0) normalized += char;
     else for (const plain of anyAscii(char)) normalized += inGsm7(plain);
   }

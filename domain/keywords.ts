@@ -1,22 +1,19 @@
-// What may stand behind STOP and WYPISZ without making the reply mean something else: "Stop, proszę", "WYPISZ MNIE".
+// Words after STOP and WYPISZ that do not change the meaning of a reply: "Stop, proszę", "WYPISZ MNIE".
 const COURTESIES = new Set([
   ...['MNIE', 'SIE', 'SMS', 'PROSZE', 'DZIEKUJE', 'DZIEKI'],
   ...['STOP', 'WYPISZ'],
 ]);
 
-// Nobody needs more to opt out, and normalising a stranger's long text can take seconds.
+// No opt-out is longer, and normalising a long text can take seconds.
 const LONGEST = 1_000;
 
-/** What unsubscribes (v2.3.0, Inbound replies); none of them can be a keyword, or nobody could opt out of its owner. */
+/** Words that opt out (v2.3.0, Inbound replies). None can be a keyword: recipients could not opt out of its owner. */
 export const OPT_OUT_WORDS = ['STOP', 'WYPISZ', 'NIE'] as const;
 
 /**
- * Whether a reply unsubscribes its sender (v2.3.0, Inbound replies: "a reply of STOP, WYPISZ or NIE").
- *
- * Words are compared without case and diacritics; punctuation, quotes, emoji and spaces around them do not count. NIE
- * counts only as the whole reply, because it is an ordinary answer as well ("Nie, dziękuję", "nie przyjdę"). STOP and
- * WYPISZ count as the whole reply or followed by nothing but courtesies ("wypisz mnie", "STOP SMS"); any other word
- * makes it a sentence about something else ("stop przy sklepie").
+ * Whether a reply opts its sender out (v2.3.0, Inbound replies: "a reply of STOP, WYPISZ or NIE"). Case, diacritics, punctuation, emoji and
+ * spaces do not count. NIE has to be the whole reply, as it is an ordinary answer as well ("nie przyjdę"). STOP and WYPISZ may be followed
+ * by courtesies ("wypisz mnie", "STOP SMS"); any other word changes the meaning ("stop przy sklepie").
  */
 export function isOptOut(text: string): boolean {
   if (text.length > LONGEST) return false;
@@ -25,7 +22,7 @@ export function isOptOut(text: string): boolean {
   return (first === 'STOP' || first === 'WYPISZ') && rest.every((word) => COURTESIES.has(word));
 }
 
-/** The words of a text in upper-case letters without diacritics; full-width and similar forms become plain ones. */
+// Upper case without diacritics; full-width and similar forms become plain.
 function wordsOf(text: string): string[] {
   return text
     .normalize('NFKD')
@@ -35,21 +32,17 @@ function wordsOf(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** How a keyword may be written; it is kept in upper case (v2.3.0, Inbound replies). */
+/** Format of a keyword, which is stored in upper case (v2.3.0, Inbound replies). */
 export const KEYWORD = /^[A-Za-z0-9]{2,10}$/;
 
-// Spaces, quotes and other signs may come before the first word, which ends where neither letter nor digit goes on.
+// The first run of letters and digits, after any other characters.
 const FIRST_WORD = /^[^\p{L}\p{M}\p{N}]*([\p{L}\p{M}\p{N}]+)/u;
-// "SKLEP: tak", "SKLEP - tak", "SKLEP-tak"; a sign that belongs to what follows stays: "SKLEP -5".
+// "SKLEP: tak", "SKLEP - tak", "SKLEP-tak"; a sign that belongs to the rest stays: "SKLEP -5".
 const SEPARATORS = /^[:;,.!?/|)\]"'”’»–—-]*\s*(?:[:;,./|–—-]+\s+)*/u;
-// Letters may be written with several code units each; beyond this it is no keyword in any writing.
+// In code units, of which a letter may have several: a longer word is no keyword in any spelling.
 const LONGEST_WORD = 40;
 
-/**
- * Reads the first word of a reply as a keyword (v2.3.0, Inbound replies).
- * @returns the keyword in upper case and the text behind it, without the signs and spaces that separate the two; null
- *   when the first word cannot be a keyword (2 to 10 letters A to Z or digits)
- */
+/** Splits the first word off a reply, in upper case (v2.3.0, Inbound replies); null when it cannot be a keyword. */
 export function splitKeyword(text: string): { keyword: string; rest: string } | null {
   const match = FIRST_WORD.exec(text);
   if (match?.[1] === undefined || match[1].length > LONGEST_WORD) return null;
@@ -59,8 +52,7 @@ export function splitKeyword(text: string): { keyword: string; rest: string } | 
   return { keyword: word.toUpperCase(), rest: behind.replace(SEPARATORS, '') };
 }
 
-// Words with which people begin an answer to anybody's message, as they are written; compared without case and Polish
-// letters. A keyword has 2 to 10 letters or digits, so longer ones cannot be had anyway.
+// Words that commonly begin replies; compared without case and Polish letters. Longer ones cannot be keywords anyway.
 const EVERYDAY = `
   tak no jasne pewnie oczywiście zgoda zgadzam okej okey okay ok oki dobra dobrze dobry spoko super
   świetnie fajnie git gitara rozumiem jasna potwierdz potwierdza będę przyjdę przyjadę jestem
@@ -92,22 +84,16 @@ const NUMBER = /^[0-9]+(?:H|G|GODZ|MIN|ZL|PLN|EUR|SZT|OS|X|TA|TEJ|EJ|GO|DNI|PM|A
 const WORDS: ReadonlySet<string> = new Set(EVERYDAY.split(/\s+/).filter(Boolean).map(folded));
 const UNSUBSCRIBING: readonly string[] = OPT_OUT_WORDS;
 
-/** Why a keyword is not to be had without more ado; null: anybody may claim it. */
-type Guard = 'opt_out' | 'everyday' | null;
+type Restriction = 'opt_out' | 'everyday' | null;
 
-/**
- * Whether a word is one with which anybody's replies begin: it would carry other accounts' replies away to the one that
- * has it as its keyword. Numbers and short words of everyday answers need staff's consent; the words that
- * unsubscribe are nobody's, or one could opt out of their owner alone.
- * @param keyword 2 to 10 letters or digits, in any case
- */
-export function guardOf(keyword: string): Guard {
+/** Everyday words would divert other accounts' replies: staff must consent. Opt-out words never: recipients could not leave their owner. */
+export function restrictionOf(keyword: string): Restriction {
   const word = folded(keyword);
   if (UNSUBSCRIBING.includes(word)) return 'opt_out';
   return NUMBER.test(word) || WORDS.has(word) ? 'everyday' : null;
 }
 
-/** In capitals without diacritics: `dziękuję` is `DZIEKUJE`, `ł` is `L`. */
+// `dziękuję` → `DZIEKUJE`, `ł` → `L`.
 function folded(word: string): string {
   return word
     .normalize('NFKD')

@@ -2,7 +2,6 @@ import type { Channel } from './channelDeclaration.ts';
 import { rulesOf } from './channels.ts';
 import { type MessageStatus, reasonText } from './statuses.ts';
 
-/** What is stored of a message and shown of it. */
 export interface MessageRow {
   id: string;
   channel: Channel;
@@ -11,7 +10,7 @@ export interface MessageRow {
   recipient: string;
   sender: string | null;
   text: string;
-  /** What the channel has beside the text; null: nothing. */
+  /** Channel-specific content besides the text. */
   content: object | null;
   parts: number;
   costGrosze: number;
@@ -25,7 +24,7 @@ export interface MessageRow {
   updatedAt: Date;
 }
 
-/** A message as the interface shows it: in answers and in webhooks (v2.3.0, Message). */
+/** v2.3.0, Message. */
 export interface MessageRecord {
   id: string;
   type: Channel;
@@ -46,10 +45,7 @@ export interface MessageRecord {
   updated_at: string;
 }
 
-/**
- * Presents a stored message (v2.3.0, Message): the table's fields in its order, instants as ISO 8601 in UTC,
- * money in grosze net. `error` is a Polish sentence, and only of a failed or rejected message.
- */
+/** Presents a stored message (v2.3.0, Message), grosze net. `error` is a Polish sentence, only of a failed or rejected message. */
 export function messageRecord(row: MessageRow): MessageRecord {
   return {
     id: row.id,

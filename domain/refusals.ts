@@ -2,10 +2,9 @@ import type { Channel } from './channelDeclaration.ts';
 import type { QuotaName } from './money.ts';
 import type { RouteTraffic } from './routing.ts';
 
-/** Why what stands behind the service gave no answer: it is not there, or it took too long. */
+/** Why a dependency (database, Temporal) gave no answer: unreachable, or too slow. */
 export type Outage = 'unavailable' | 'timed_out';
 
-/** What is wrong with a SMIL document. */
 export type SmilFault =
   | 'not_xml'
   | 'construct'
@@ -20,7 +19,7 @@ export type SmilFault =
   | 'body_missing'
   | 'media_missing';
 
-/** Why something that was asked for is not done, as data: no status, no sentence. Each door words it for its own users. */
+/** Why a request is refused, as data: no status, no sentence. Each interface (HTTP, tools, command line) words it for its users. */
 export type Refusal =
   | { reason: 'account_not_migrated' }
   | { reason: 'account_suspended' | 'account_closed' | 'test_key_on_live_account' }
@@ -39,7 +38,7 @@ export type Refusal =
       reason: 'field_too_short' | 'field_too_long';
       field: string;
       limit: number;
-      /** What there are too few or too many of; of a number, itself. */
+      /** What is counted; `value`: the number itself. */
       unit: 'characters' | 'items' | 'value';
     }
   | { reason: 'number_out_of_range'; field: string; min: number; max: number }
@@ -49,13 +48,13 @@ export type Refusal =
   | { reason: 'recipient_malformed' | 'recipient_too_long'; index: number | null }
   | { reason: 'number_malformed' | 'polish_number_too_long'; field: string }
   | { reason: 'recipients_empty' }
-  /** Places in the list, from 1. */
+  /** Positions in the list, from 1. */
   | { reason: 'recipients_malformed'; positions: readonly number[] }
   | { reason: 'recipients_too_many'; limit: number }
   | { reason: 'recipient_unverified'; index: number | null }
   | { reason: 'no_route'; index: number | null }
   | { reason: 'sender_inactive'; sender: string }
-  // `isMore`: it has at least so many, and nobody has counted the rest.
+  // `isMore`: at least this many; the rest was not counted.
   | { reason: 'text_too_long'; parts: number; limit: number; index: number | null; isMore?: true }
   | { reason: 'text_not_gsm7'; position: number; index: number | null }
   | { reason: 'text_empty' | 'text_blank'; index: number | null }
@@ -81,10 +80,10 @@ export type Refusal =
         | 'prefix_changes'
         | 'prefix_taken';
     }
-  /** Seconds until the next one. */
+  /** Seconds until the next change is allowed. */
   | { reason: 'changes_too_many'; limit: number; seconds: number }
   | { reason: 'insufficient_funds' | 'statement_overdue' }
-  /** Of calls of tools: what the key may charge in a day does not cover this one; grosze net. */
+  /** Tool calls: the rest of the key's daily budget does not cover this one; grosze net. */
   | { reason: 'tool_budget_reached'; limitGrosze: number; costGrosze: number }
   | {
       reason:
@@ -96,12 +95,12 @@ export type Refusal =
   | { reason: 'address_not_listed' | 'sender_domain_missing' | 'unsubscribe_needs_one' }
   | { reason: 'sender_domain_unverified'; domain: string }
   | { reason: 'header_not_allowed' | 'header_malformed' | 'header_repeated'; header: string }
-  /** Places in the list, from 0. */
+  /** Positions in the list, from 0. */
   | { reason: 'attachment_type' | 'attachment_not_base64'; index: number }
   | { reason: 'attachments_too_large'; limitBytes: number }
   | { reason: 'contact_unknown' | 'contact_not_in_group' | 'contact_number_taken' | 'contact_not_object' }
   | { reason: 'contacts_too_many' | 'members_too_many' | 'fields_too_many'; limit: number }
-  /** `contacts`: how many are in so many groups already; `first` is the first of them, as it was given. */
+  /** `contacts`: how many are in that many groups already; `first`: the first of them, as given. */
   | { reason: 'contact_groups_too_many'; contacts: number; first: string; limit: number }
   | { reason: 'quota_reached'; quota: QuotaName; limit: number }
   | { reason: 'members_missing' }
@@ -137,25 +136,22 @@ export type Refusal =
   | { reason: 'backlog_full'; seconds: number }
   | { reason: Outage };
 
-/** Why a webhook event is not delivered again. */
 export type ResendRefusal =
   | { reason: 'event_unknown' | 'webhook_missing' }
-  /** `again`: it is a resend that has not ended. */
+  /** `again`: the pending delivery is itself a resend. */
   | { reason: 'event_pending'; again: boolean }
   | { reason: 'resends_used_up'; limit: number }
   | { reason: 'resends_at_once'; limit: number; seconds: number };
 
-/** The member of a union of refusals that has this reason. */
 export type OfReason<Of, R extends string> = Of extends { reason: infer Own }
   ? R extends Own
     ? Of
     : never
   : never;
 
-/** A refusal on its way to whoever asked: why, and which field is to blame. */
 export abstract class RefusalError<Why extends { reason: string }> extends Error {
   readonly refusal: Why;
-  /** What is to blame: a field of what was asked, a parameter, a header; null where none is. */
+  /** The offending field, parameter or header; null where there is none. */
   readonly param: string | null;
 
   constructor(refusal: Why, param?: string, cause?: unknown) {
@@ -165,20 +161,17 @@ export abstract class RefusalError<Why extends { reason: string }> extends Error
   }
 }
 
-/**
- * Thrown where something that was asked for is refused: whatever has begun is undone on the way, and the door that asked
- * answers in its own form.
- */
+/** Thrown when a request is refused: open transactions roll back, and the interface renders the refusal. */
 export class Refused extends RefusalError<Refusal> {
   override readonly name = 'Refused';
 }
 
-/** Why something that our own staff asked for is not done: what names an account, a message or a day is their own input. */
+/** Why a staff request is refused; accounts, messages and days named in it are staff's own input. */
 export type StaffRefusal =
   | { reason: 'account_missing' | 'account_not_open' | 'account_prepaid'; account: string }
   | { reason: 'nothing_to_change'; of: 'account' | 'route' }
   | { reason: 'sender_missing'; account: string }
-  /** `fault` is what the domain says of the field. */
+  /** `fault`: the domain's message about the field. */
   | { reason: 'country_rates_unusable'; field: string; fault: string }
   | { reason: 'live_key_before_top_up' }
   | { reason: 'key_missing'; key: string }
@@ -189,14 +182,14 @@ export type StaffRefusal =
   | { reason: 'keyword_unsubscribes' | 'keyword_needs_no_consent' | 'keyword_not_resting'; word: string }
   | { reason: 'keyword_not_held'; account: string; word: string }
   | { reason: 'top_up_too_small'; minGrosze: number }
-  /** By a payment of another kind or amount. */
+  /** The reference belongs to a payment of another kind or amount. */
   | { reason: 'reference_used'; account: string; reference: string }
-  /** Nor over for so long that nothing more can be charged for it. */
+  /** The month is not over, or charges for it may still be booked. */
   | { reason: 'month_not_over'; month: string; issuableAt: Date }
   | { reason: 'statement_exists'; account: string; month: string }
   | { reason: 'statement_missing' | 'statement_paid'; statement: string }
   | { reason: 'contact_email_missing'; account: string }
-  /** The providers of these routes still have the domain of the account that it was taken from. */
+  /** The providers of these routes still have the domain of the previous account. */
   | { reason: 'domain_left'; routes: readonly string[] }
   | { reason: 'message_missing' | 'message_without_workflow'; message: string }
   | { reason: 'message_not_scheduled' | 'message_cancelled_too_late'; message: string; status: string }
@@ -206,18 +199,18 @@ export type StaffRefusal =
   | { reason: 'email_missing'; email: string }
   | { reason: 'email_not_waiting'; email: string; status: string; submission: string }
   | { reason: 'message_answered_meanwhile' | 'message_undecidable'; message: string }
-  /** Why it was not done to the only thing that is stuck; null: no worker answered in time. */
+  /** Why the only stuck item was not acted on; null: no worker answered in time. */
   | { reason: 'nothing_unstuck'; why: StaffRefusal | null }
   | RouteRefusal
   | { reason: 'reply_too_long'; limit: number }
-  /** `fault` is what the client of Temporal says. */
+  /** `fault`: the Temporal client's message. */
   | { reason: 'cancel_not_signalled' | 'decision_not_carried_out'; fault: string }
   | { reason: 'event_not_resent'; event: string; why: ResendRefusal }
   | { reason: 'previous_secret_missing'; account: string }
   | { reason: 'finding_missing'; finding: number }
   | { reason: 'secrets_key_unchanged' | 'stored_secret_unreadable' };
 
-/** Why something that staff asked for about routes is not done; nothing of credentials is in it. */
+/** Why a staff request about routes is refused; contains nothing of credentials. */
 type RouteRefusal =
   | {
       reason:
@@ -230,20 +223,20 @@ type RouteRefusal =
       route: string;
     }
   | { reason: 'kind_unknown' | 'credentials_needless' | 'route_not_called' | 'secret_not_ours'; kind: string }
-  /** `setting` is null where the kind refuses all of them together; `fault` is what the kind says of it. */
+  /** `setting` is null where the kind rejects all settings together; `fault` is the kind's message. */
   | { reason: 'setting_missing'; kind: string; setting: string | null }
   | { reason: 'setting_unusable'; kind: string; setting: string | null; fault: string | null }
   | { reason: 'settings_not_storable' }
-  /** `secret` is what the kind calls it. */
+  /** `secret`: the kind's name for it. */
   | { reason: 'credentials_missing'; secret: string }
   /** `field` is null where there are others than the kind's `fields`. */
   | { reason: 'credentials_unusable'; kind: string; field: string | null; fields: readonly string[] }
-  /** `fault` is what the provider or the network says; `sessions` are those that running workers have open. */
+  /** `fault`: the provider's or the network's message; `sessions`: those open on running workers. */
   | { reason: 'route_not_working'; route: string; fault: string; sessions: number }
   | { reason: 'type_not_carried'; kind: string; type: RouteTraffic }
   | { reason: 'rule_missing'; rule: number };
 
-/** As {@link Refused}, for what only staff can ask. */
+/** {@link Refused} for staff requests. */
 export class StaffRefused extends RefusalError<StaffRefusal> {
   override readonly name = 'StaffRefused';
 }

@@ -3,12 +3,11 @@ import type { Channel } from './channelDeclaration.ts';
 import type { CalendarUnit } from './calendar.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from './statuses.ts';
 
-/** What a report can be divided by. */
 export const REPORT_FIELDS = ['sender', 'country', 'reference', 'status'] as const;
 export type ReportField = (typeof REPORT_FIELDS)[number];
 export type ReportDivision = CalendarUnit | ReportField;
 
-/** Which messages a report is about; null means any. */
+/** Null means any. */
 export interface ReportFilter {
   sender: string | null;
   /** ISO 3166-1 alpha-2. */
@@ -18,7 +17,7 @@ export interface ReportFilter {
   type: Channel | null;
 }
 
-/** Sums over some messages as they are read; money in grosze net. */
+/** Sums over messages as read from the database; money in grosze net. */
 export interface ReportSums extends Record<MessageStatus, number> {
   messages: number;
   parts: number;
@@ -34,38 +33,32 @@ export interface ReportSums extends Record<MessageStatus, number> {
   optOuts: number;
 }
 
-/** Number look-ups of a period, less those refunded. */
+/** Number lookups of a period without refunded ones; grosze net. */
 export interface LookupSums {
   count: number;
-  /** Grosze net. */
   costGrosze: number;
 }
 
-/** E-mails of a period, by status. */
+/** E-mails of a period by status; grosze net. */
 export interface EmailSums extends Record<EmailStatus, number> {
   count: number;
-  /** Grosze net, of them all, and what of that came back. */
   costGrosze: number;
   refundedGrosze: number;
 }
 
-/** What a report says of e-mails. */
 interface EmailFigures extends Record<EmailStatus, number> {
   count: number;
-  /** Grosze net. */
   cost_grosze: number;
   refunded_grosze: number;
   net_grosze: number;
 }
 
-/** What a report says of number look-ups. */
 interface LookupFigures {
   count: number;
-  /** Grosze net. */
   cost_grosze: number;
 }
 
-/** What a report says of some messages: the same for a group, the rest and the totals. */
+/** Grosze net. */
 export interface ReportFigures extends Record<MessageStatus, number> {
   messages: number;
   accepted: number;
@@ -84,51 +77,45 @@ export interface ReportFigures extends Record<MessageStatus, number> {
   opt_outs: number;
 }
 
-/** Polish calendar days, `YYYY-MM-DD`, both inside. */
+/** Polish calendar days, `YYYY-MM-DD`, both inclusive. */
 export interface ReportPeriod {
   from: string;
   to: string;
 }
 
-/** What a report says of one group. */
 interface ReportRow extends ReportFigures {
-  /** The unit's name or the field's value; null where the messages have none. */
+  /** The unit's name or the field's value; null for messages without one. */
   key: string | null;
-  /** By time: the row's first and last day inside the period. */
+  /** By time: the row's first and last day in the period. */
   from?: string | undefined;
   to?: string | undefined;
 }
 
-/** Sums over the messages accepted in a period, with all that came of them since. */
+/** Report on the messages accepted in a period, with their outcomes so far. */
 export interface Report extends ReportPeriod {
   group_by: ReportDivision;
   timezone: 'Europe/Warsaw';
-  /** On a test account: no money was moved. */
+  /** Test account: no money was moved. */
   test_mode?: true | undefined;
-  /** By time in order, without gaps; else the rows with the most messages first. */
+  /** By time: in order, without gaps; else rows with the most messages first. */
   data: ReportRow[];
-  /** The messages of all rows that are not listed; null when none were left out. */
+  /** The rows that are not listed, together; null when all are. */
   rest: ReportFigures | null;
   totals: ReportFigures;
-  /** Null when the report is about some messages only. */
+  /** `lookups` and `emails` are null when the report is filtered. */
   lookups: LookupFigures | null;
-  /** Likewise. */
   emails: EmailFigures | null;
 }
 
-/** The most days of a report, and those of one that names none. */
+/** In days. */
 export const REPORT_DAYS_MAX = 366;
 export const REPORT_DAYS_STANDARD = 30;
-/** The most rows of a report by a field, and those of one that names none. */
 export const REPORT_ROWS_MAX = 1000;
 export const REPORT_ROWS_STANDARD = 100;
 
 const RATE_DIGITS = 4;
 
-/**
- * Presents sums. `accepted` leaves out what was rejected. The delivery rate is what was delivered of all that ended after
- * an attempt: delivered, undelivered, failed or expired; cancelled and rejected messages were never tried.
- */
+/** Presents sums. Cancelled and rejected messages were never tried, so the delivery rate leaves them out. */
 export function reportFigures(sums: ReportSums): ReportFigures {
   const ended = sums.delivered + sums.undelivered + sums.failed + sums.expired;
   return {
@@ -163,7 +150,6 @@ export function emailFigures({ costGrosze, refundedGrosze, count, ...byStatus }:
   };
 }
 
-/** The sums over no messages. */
 export const NOTHING_SENT: ReportSums = {
   messages: 0,
   parts: 0,

@@ -1,22 +1,20 @@
 import type { CallingHours } from './sendWindow.ts';
 import { type Channel, CHANNELS } from './channelDeclaration.ts';
 
-/** What a route carries: messages by type, e-mail, and number look-ups. */
 export type RouteTraffic = Channel | 'email' | 'hlr';
 
-// What waits for its route.
+// Traffic that queues for its route.
 const SENT = [...CHANNELS, 'email'] as const;
 
-/** What choosing a route has to know of its provider kind. */
 export interface RouteTraits {
   carries: readonly RouteTraffic[];
-  /** It reaches no phone. */
+  /** Reaches no phone. */
   simulated: boolean;
   /** When it makes calls; absent or null: at any time. */
   callingHours?: CallingHours | null;
 }
 
-/** What a route is used for; null, and '' for the prefix, admit everything. */
+/** Traffic that a route takes; null, and '' for the prefix, match everything. */
 export interface RouteRule {
   route: string;
   /** Digits of the number in E.164, without plus. */
@@ -24,41 +22,35 @@ export interface RouteRule {
   accountId: string | null;
   type: RouteTraffic | null;
   priority: boolean | null;
-  /** The share among rules that are equally specific. */
+  /** Share among equally specific rules. */
   weight: number;
 }
 
-/** A route as far as choosing needs it and the database knows it. */
 export interface StoredRouteOption {
   name: string;
-  /** Of its provider. */
   kind: string;
   state: 'active' | 'draining' | 'disabled';
-  /** It has an open session, or had one just now. */
+  /** Has an open session, or had one a moment ago. */
   working: boolean;
 }
 
-/** A route as far as choosing needs it. */
 export type RouteOption = StoredRouteOption & RouteTraits;
 
-/** All routes and their rules at one moment, as stored. */
 export interface StoredRouting {
   routes: (StoredRouteOption & { settings: unknown })[];
   rules: RouteRule[];
 }
 
-/** All routes and their rules at one moment. */
 export interface Routing {
   routes: RouteOption[];
   rules: RouteRule[];
 }
 
-/** Stands for the number of what goes to none: it fits the rules that are for all numbers, and no other. */
+// In place of a number for e-mails: matches only rules for all numbers.
 const NO_NUMBER = '+';
 
-/** What is to be carried. */
 export interface Traffic {
-  /** Chooses among equals, always the same way for the same key: the id of the message or look-up. */
+  /** Id of the message or lookup: among equal routes the same key always gets the same one. */
   key: string;
   /** MSISDN in E.164 with plus; {@link NO_NUMBER} of an e-mail. */
   msisdn: string;
@@ -68,11 +60,10 @@ export interface Traffic {
 }
 
 /**
- * The routes that may take this, the best first: those with a rule of the account's own, then with the longest prefix,
- * then with a rule for just this priority or type; among equals by weight, each key by its own lot. Routes that do not
- * work come after all that do. Only active routes are named. The simulated network is nobody's reserve: it stands back
- * where a real route has a matching rule, unless a rule gives it to the account. For a message that is so too where that route
- * carries other types alone: whoever has an SMSC does not want MMS to the same phones simulated, and paid.
+ * The active routes for this traffic, best first: by rules of the account itself, then the longest prefix, then rules for this priority
+ * or type; equal ones by weight, stable per key. Routes that do not work come last. The simulated network is no fallback: it is left out
+ * where a real route has a matching rule, unless a rule names the account. For messages that also holds where the real route carries
+ * other types only: with an SMSC in place, MMS to the same phones must not be simulated, and billed.
  */
 export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): string[] {
   const byName = new Map(routes.map((route) => [route.name, route]));
@@ -99,7 +90,7 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
   return [...names.filter(works), ...names.filter((name) => !works(name))];
 }
 
-/** Those of them that are the account's alone: no rule gives them anything of anybody else's. */
+/** The routes of {@link orderRoutes} that have no rules but this account's. */
 export function ownRoutes(routing: Routing, traffic: Traffic): string[] {
   const shared = new Set(
     routing.rules.filter(({ accountId }) => accountId !== traffic.accountId).map(({ route }) => route),
@@ -107,12 +98,11 @@ export function ownRoutes(routing: Routing, traffic: Traffic): string[] {
   return orderRoutes(routing, traffic).filter((name) => !shared.has(name));
 }
 
-/** The traffic that an e-mail is. @param id of the e-mail */
+/** @param id of the e-mail */
 export function emailTraffic(id: string, accountId: string): Traffic {
   return { key: id, msisdn: NO_NUMBER, accountId, type: 'email', priority: false };
 }
 
-/** The best route for this that works and that `may` admits; null when there is none. */
 export function workingRoute(
   routing: Routing,
   traffic: Traffic,
@@ -122,11 +112,8 @@ export function workingRoute(
   return orderRoutes(routing, traffic).find((name) => working.has(name) && may(name)) ?? null;
 }
 
-/**
- * Whether another route works that may take some of a route's messages: both have rules that one message can match. The
- * simulated network counts for the accounts it was given to.
- */
-export function hasReserve({ routes, rules }: Routing, name: string): boolean {
+/** Whether another working route has a rule that overlaps with one of this route's. Simulated routes count only by an account's rule. */
+export function hasFallback({ routes, rules }: Routing, name: string): boolean {
   const own = rules.filter(({ route }) => route === name);
   const both = (mine: RouteRule, other: RouteRule, traits: RouteTraits): boolean =>
     SENT.some((type) => traits.carries.includes(type) && overlap(type, mine, other));
@@ -175,15 +162,12 @@ function compareSpecificity(a: RouteRule, b: RouteRule): number {
   );
 }
 
-/**
- * Weighted rendezvous hashing: the smallest lot wins, in proportion to the weights; when a route goes, only its own keys
- * move.
- */
+// Weighted rendezvous hashing: the smallest lot wins; removing a route moves only its own keys.
 function lotOf(key: string, { route, weight }: RouteRule): number {
   return -Math.log(unitHash(`${key}\n${route}`)) / weight;
 }
 
-// FNV-1a with a final mixing, into (0, 1]. No cryptography: it only spreads.
+// FNV-1a with a final mixing, into (0, 1]. Not cryptographic.
 function unitHash(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -193,21 +177,18 @@ function unitHash(text: string): number {
   return ((hash >>> 0) + 1) / 0x1_0000_0000;
 }
 
-/** Simulated routes that still take messages, which reach nobody. */
 export interface SimulatedUse {
-  /** Their names. */
   routes: readonly string[];
-  /** Whether there are real routes beside them. */
   beside: boolean;
 }
 
-/** What the simulated network still takes, beside or instead of real routes; null: nothing. */
+/** The simulated routes that still take messages, beside or instead of real ones; null: none. */
 export function simulatedUse(routing: Routing): SimulatedUse | null {
   const simulated = routing.routes.filter((route) => route.simulated && route.state === 'active');
   const real = routing.routes.filter((route) => !route.simulated);
   const covering = rulesOf(routing, real);
   const open = rulesOf(routing, simulated).filter(
-    (rule) => rule.accountId !== null || !covering.some((other) => admitsAll(other, rule)),
+    (rule) => rule.accountId !== null || !covering.some((other) => covers(other, rule)),
   );
   if (open.length === 0) return null;
   return { routes: [...new Set(open.map(({ route }) => route))], beside: real.length > 0 };
@@ -225,8 +206,8 @@ export function onlyUses(routing: Routing, name: string): RouteRule[] {
       (rule) =>
         !others.some(
           (other) =>
-            admitsAll(other, rule) &&
-            // Where a real route has a rule, the simulated network takes over for nobody.
+            covers(other, rule) &&
+            // The simulated network is no fallback for a real route.
             (!isSimulated(other) || isSimulated(rule) || other.accountId !== null),
         ),
     );
@@ -236,8 +217,8 @@ function rulesOf({ rules }: Routing, routes: readonly { name: string }[]): Route
   return rules.filter((rule) => routes.some(({ name }) => name === rule.route));
 }
 
-/** Whether one rule admits whatever the other does. */
-function admitsAll(wide: RouteRule, narrow: RouteRule): boolean {
+// Whether `wide` admits all that `narrow` does.
+function covers(wide: RouteRule, narrow: RouteRule): boolean {
   return (
     narrow.prefix.startsWith(wide.prefix) &&
     (wide.accountId === null || wide.accountId === narrow.accountId) &&

@@ -2,7 +2,7 @@ import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import type { Refusal, SmilFault } from './refusals.ts';
 import { faultOfAddress } from './addresses.ts';
 
-/** Longest SMIL of a message in characters: it is markup that names its media by their addresses. */
+/** In characters: it is markup that refers to its media by URL. */
 export const SMIL_MAX = 10_000;
 
 const DEPTH_MAX = 8;
@@ -18,10 +18,7 @@ const EVERYWHERE = ['id', 'title', 'xml:lang'];
 const MEDIA = ['img', 'audio', 'video', 'text'];
 const MEDIA_ATTRIBUTES = ['src', 'region', 'alt', 'type', ...TIME];
 
-/**
- * The subset of SMIL that is taken: what an MMS client shows (OMA MMS Conformance, 8; SMIL 2.0 Basic). By element, where it may
- * stand (null: as the root) and which attributes it may have.
- */
+// The accepted subset of SMIL, which MMS clients support (OMA MMS Conformance, 8; SMIL 2.0 Basic): parents (null: root) and attributes.
 const SUBSET: Readonly<Record<string, { within: (string | null)[]; attributes: string[] }>> = {
   smil: { within: [null], attributes: ['xmlns'] },
   head: { within: ['smil'], attributes: [] },
@@ -36,19 +33,18 @@ const SUBSET: Readonly<Record<string, { within: (string | null)[]; attributes: s
     MEDIA.map((name) => [name, { within: ['body', 'par', 'seq'], attributes: MEDIA_ATTRIBUTES }]),
   ),
 };
-/** These stand once at most. */
+// At most one of each.
 const ONCE = ['head', 'layout', 'root-layout', 'body'];
 
 /**
- * What is wrong with a SMIL document, placeholders and all: well-formed XML of the subset above, without a document type,
- * entities of its own, processing instructions, comments and CDATA; every medium by an https address that anybody can reach (we fetch none of them);
- * text within `text` alone, and placeholders only there, so that no value changes the markup.
- *
- * @param literal whether it has no placeholders, and braces are text wherever they stand
+ * Validates a SMIL document, placeholders included: well-formed XML of the subset above, without DOCTYPE, entities of its own, processing
+ * instructions, comments and CDATA; media by public https URLs (we fetch none); text and placeholders only within `text`, so that no value
+ * changes the markup.
+ * @param literal it has no placeholders, and braces are text everywhere
  * @returns the first fault with its line, from 1; null where there is none
  */
 export function faultOfSmil(smil: string, literal = false): Refusal | null {
-  // The reader throws on half a surrogate pair at the end of a comment within a DOCTYPE.
+  // The parser throws on half a surrogate pair at the end of a comment within a DOCTYPE.
   const half = smil.search(/\p{Surrogate}/u);
   if (half !== -1) {
     const line = smil.slice(0, half).split('\n').length;
@@ -78,7 +74,7 @@ export function faultOfSmil(smil: string, literal = false): Refusal | null {
     if (sum(seen.values()) > ELEMENTS_MAX || mediaOf(seen) > MEDIA_MAX) fault('too_large');
   });
   reader.on('closetag', () => void open.pop());
-  // Stopped at the first fault, in slices, so that a hostile document is not read to its end.
+  // In slices, up to the first fault, so that a hostile document is not parsed to its end.
   for (let at = 0; at < smil.length && found === null; at += SLICE) reader.write(smil.slice(at, at + SLICE));
   if (found === null) reader.close();
   if (!seen.has('body')) fault('body_missing');
@@ -119,7 +115,7 @@ function sum(counts: Iterable<number>): number {
   return [...counts].reduce((total, count) => total + count, 0);
 }
 
-// What no XML document can hold, however it is written (XML 1.0, 2.2).
+// Not allowed in XML in any form (XML 1.0, 2.2).
 const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -129,8 +125,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-/** A value as it stands in SMIL: text and never markup. */
-export function inSmil(value: string): string {
+/** Escapes a value as XML text. */
+export function escapeXml(value: string): string {
   return value.replace(NOT_IN_XML, '').replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 }
 
@@ -139,8 +135,8 @@ const MEANT: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(ESCAPES).map(([character, escape]) => [escape, character]),
 );
 
-/** The reverse of `inSmil`: what a stretch of text says, its references read (XML 1.0, 4.1 and 4.6). What names no character stays. */
-export function outOfSmil(written: string): string {
+/** The reverse of {@link escapeXml}: resolves references (XML 1.0, 4.1 and 4.6); those to no character stay. */
+export function unescapeXml(written: string): string {
   return written.replace(REFERENCE, (reference, hex?: string, decimal?: string) => {
     if (hex === undefined && decimal === undefined) return MEANT[reference]!;
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);

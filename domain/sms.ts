@@ -1,33 +1,26 @@
 import { decodeGsm7, isGsm7, septetsOf } from './gsm7.ts';
 import type { ByteEncoding, ReplyPart } from './incoming.ts';
 
-/** The most parts one message may have. */
 export const MAX_PARTS = 20;
 
 export type Encoding = 'gsm7' | 'ucs2';
 
-/** A text cut as it will be sent and billed; the parts joined are the text. */
+// The concatenated parts are the text.
 interface SplitText {
   encoding: Encoding;
   parts: string[];
 }
 
-/**
- * Units (septets, or UTF-16 code units) in a text that is alone, and in one part of several. The
- * difference is the room the concatenation header takes. Source: v2.3.0, Limits.
- */
+// Units (septets, UTF-16 code units) of a single part and of one of several, which carries a concatenation header (v2.3.0, Limits).
 const CAPACITY = {
   gsm7: { single: 160, multi: 153 },
   ucs2: { single: 70, multi: 67 },
 } as const;
 
 /**
- * Cuts a text into SMS parts: GSM-7 160/153, anything else UCS-2 70/67 (v2.3.0, Send, rule 2); a text that has to go as UCS-2
- * although GSM-7 has it all, too (v1.2.0, Limits, SMS part).
- *
- * An extended GSM-7 character and a surrogate pair stay whole, so a part may end one unit early and
- * the number of parts may exceed the length divided by the capacity. A message is cut once, when it is
- * accepted: submission takes the cut that was billed. An empty text is one empty part. Linear in the length of the text.
+ * Splits a text into SMS parts: GSM-7 160/153, else UCS-2 70/67 (v2.3.0, Send, rule 2; `alwaysUcs2`: v1.2.0, Limits, SMS part).
+ * Extended GSM-7 characters and surrogate pairs stay whole, so a part may be one unit short. An empty text is one empty part.
+ * A message is split once, on acceptance: submission repeats the billed split ({@link applySplit}). Linear in the text's length.
  */
 export function splitIntoParts(text: string, alwaysUcs2 = false): SplitText {
   const encoding = !alwaysUcs2 && isGsm7(text) ? 'gsm7' : 'ucs2';
@@ -37,25 +30,21 @@ export function splitIntoParts(text: string, alwaysUcs2 = false): SplitText {
   return { encoding, parts };
 }
 
-/** How many parts {@link splitIntoParts} makes of the text; at least 1. */
 export function countParts(text: string): number {
   return splitIntoParts(text).parts.length;
 }
 
 const NOTE = /^(gsm7|ucs2)(?::([0-9]+(?:,[0-9]+)*))?$/;
 
-/** How a text was cut, in a few characters: the encoding, and where parts begin, as in `gsm7:153,306`. */
-export function noteOfCut({ encoding, parts }: SplitText): string {
+/** Notation of a split for storage: encoding and the offsets where parts begin, as in `gsm7:153,306`. */
+export function encodeSplit({ encoding, parts }: SplitText): string {
   let begin = 0;
   const begins = parts.slice(0, -1).map((part) => (begin += part.length));
   return begins.length === 0 ? encoding : `${encoding}:${begins.join(',')}`;
 }
 
-/**
- * Cuts a text as {@link noteOfCut} says that it was cut, whatever {@link splitIntoParts} makes of it.
- * @throws RangeError when it is no such note; the message does not repeat the text
- */
-export function cutAsNoted(text: string, note: string): SplitText {
+/** Repeats a stored split, even if {@link splitIntoParts} would differ now. @throws RangeError for a bad note, without quoting the text */
+export function applySplit(text: string, note: string): SplitText {
   const [, encoding, list] = NOTE.exec(note) ?? [];
   if (encoding !== 'gsm7' && encoding !== 'ucs2') throw new RangeError(`${note} says no cut of a text`);
   const begins = list === undefined ? [] : list.split(',').map(Number);
@@ -94,28 +83,24 @@ function cut(text: string, unitsOf: (char: string) => number, capacity: number):
   return parts;
 }
 
-/** How an SMS is sent, beside what it says (v1.2.0, POST /v1/sms). */
 interface SmsOptions {
-  /** Class 0: shown at once, and not stored by the phone (3GPP TS 23.038, 4). */
+  /** Class 0: displayed immediately, not stored by the phone (3GPP TS 23.038, 4). */
   flash: boolean;
-  /** Sent and billed as UCS-2, whether GSM-7 has the text or not. */
+  /** Send and bill as UCS-2, even if the text fits GSM-7. */
   ucs2: boolean;
 }
 
-/** What an SMS says, and how. */
 export interface SmsContent extends SmsOptions {
   text: string;
 }
 
-/** As an SMS goes unless asked otherwise. */
 const PLAIN_SMS: SmsOptions = { flash: false, ucs2: false };
 
-/** The options as they are stored with a message; null for those of most, which need no storing. */
+/** Options as stored with a message; null for the defaults. */
 export function storedOptions({ flash, ucs2 }: SmsOptions): object | null {
   return flash || ucs2 ? { ...(flash ? { flash } : {}), ...(ucs2 ? { ucs2 } : {}) } : null;
 }
 
-/** The options of a stored message. */
 export function optionsOf(content: object | null): SmsOptions {
   return { ...PLAIN_SMS, ...content };
 }
@@ -123,11 +108,7 @@ export function optionsOf(content: object | null): SmsOptions {
 const BYTE_ORDER_MARK = '\uFEFF';
 const AT_ONCE = 8_192;
 
-/**
- * The text of an SMS from its bytes. Takes any bytes: what cannot be read becomes U+FFFD, half a character at the end is
- * left out. A byte order mark, which is no part of UCS-2 in an SMS but is sent by some gateways, is left out too: it
- * would hide a keyword behind a character that nobody sees. NUL and lone surrogates stay (`storable` takes care of them).
- */
+/** Decodes any bytes; undecodable ones become U+FFFD. Drops a byte order mark, which some gateways send and which would hide a keyword. */
 export function decodeText(encoding: ByteEncoding, bytes: Uint8Array): string {
   switch (encoding) {
     case 'gsm7':
@@ -139,13 +120,10 @@ export function decodeText(encoding: ByteEncoding, bytes: Uint8Array): string {
   }
 }
 
-/** Stands for parts of a reply that never came. */
+// Placeholder for parts of a reply that never arrived.
 const MISSING = '[…]';
 
-/**
- * The text of a reply from those of its parts that came, each number at most once, in any order. Bytes are joined
- * before they are read, as far as neighbours have the same encoding: a character may lie across two of them.
- */
+/** Joins the parts of a reply that arrived, in any order. Bytes are joined before decoding: a character may span two parts. */
 export function joinParts(
   parts: readonly Pick<ReplyPart, 'number' | 'encoding' | 'content'>[],
   total: number,
@@ -185,7 +163,7 @@ function decodeUcs2(bytes: Uint8Array): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
-// In pieces: a function takes only so many arguments.
+// In chunks: the number of arguments of a call is limited.
 function fromUnits(units: Uint8Array | Uint16Array): string {
   let text = '';
   for (let i = 0; i < units.length; i += AT_ONCE) {
@@ -194,8 +172,8 @@ function fromUnits(units: Uint8Array | Uint16Array): string {
   return text;
 }
 
-// 500 SMS of 13 parts, or ten templates of an MMS.
+// 500 SMS of 13 parts, or ten MMS templates.
 const LIGHT_CHARACTERS = 1_000_000;
 
-/** Whether a request that makes or lists so many characters is one of an account's heavy ones. */
-export const areHeavy = (characters: number): boolean => characters > LIGHT_CHARACTERS;
+/** Whether a request that creates or lists this many characters counts as heavy. */
+export const isHeavy = (characters: number): boolean => characters > LIGHT_CHARACTERS;

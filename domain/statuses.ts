@@ -8,17 +8,17 @@ const DAY_MS = 24 * HOUR_MS;
 /** A scheduled message can be cancelled until this long before its send time (v2.3.0, Limits). */
 export const CANCEL_LEAD_MS = 30 * SECOND_MS;
 
-/** Delivery attempts end this long after the send time unless the request says otherwise. */
+/** Validity after the send time, unless the request sets one. */
 export const DEFAULT_EXPIRY_MS = 72 * HOUR_MS;
 
-/** The earliest and latest `expires_at`, counted from the send time (v2.3.0, Limits). */
+/** Bounds of `expires_at` after the send time (v2.3.0, Limits). */
 export const EXPIRES_MIN_MS = 15 * MINUTE_MS;
 export const EXPIRES_MAX_MS = 72 * HOUR_MS;
 
 /** How far ahead `send_at` may lie (v2.3.0, Limits). */
 export const SEND_AT_HORIZON_MS = 90 * DAY_MS;
 
-/** Every status (v2.3.0, States and transitions). */
+/** v2.3.0, States and transitions. */
 export const MESSAGE_STATUSES = [
   'scheduled',
   'queued',
@@ -33,7 +33,7 @@ export const MESSAGE_STATUSES = [
 
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
-/** What a message may be as it is accepted; what is on the blacklist is rejected, and costs nothing. */
+/** Initial statuses; a message to a blacklisted number is rejected and costs nothing. */
 export const ACCEPTED_STATUSES = [
   'scheduled',
   'queued',
@@ -42,44 +42,41 @@ export const ACCEPTED_STATUSES = [
 
 export type AcceptedStatus = (typeof ACCEPTED_STATUSES)[number];
 
-/** A way from one status to another. */
-export interface Move {
+export interface Transition {
   from: MessageStatus;
   to: MessageStatus;
-  /** Whether the cost is given back: `unsubmitted`, where the provider was never given anything of the message. */
+  /** Whether the cost is refunded; `unsubmitted`: only if nothing was submitted to the provider. */
   refund: 'always' | 'unsubmitted' | 'never';
 }
 
-/** The state machine: every move there is (v2.3.0, States and transitions), and no other, in the database neither. */
-export const MOVES = [
-  // Its send time has come, or it is cancelled before.
+/** The whole state machine (v2.3.0, States and transitions); the database allows no other transitions either. */
+export const TRANSITIONS = [
+  // Send time reached, or cancelled before it.
   { from: 'scheduled', to: 'queued', refund: 'never' },
   { from: 'scheduled', to: 'cancelled', refund: 'always' },
-  // Its account was suspended until its time was over.
+  // Account suspended until the message expired.
   { from: 'scheduled', to: 'expired', refund: 'unsubmitted' },
-  // The provider's answer to its submit.
+  // The provider's answer to the submit.
   { from: 'queued', to: 'sent', refund: 'never' },
   { from: 'queued', to: 'failed', refund: 'always' },
-  // Never submitted: opted out since it was accepted, or its account was closed.
+  // Never submitted: opted out after acceptance, or account closed.
   { from: 'queued', to: 'rejected', refund: 'always' },
   { from: 'queued', to: 'cancelled', refund: 'always' },
   { from: 'queued', to: 'expired', refund: 'unsubmitted' },
-  // Its delivery reports, or none until its time was over.
+  // Delivery reports, or none in time.
   { from: 'sent', to: 'delivered', refund: 'never' },
   { from: 'sent', to: 'undelivered', refund: 'never' },
   { from: 'sent', to: 'failed', refund: 'never' },
   { from: 'sent', to: 'expired', refund: 'never' },
-] as const satisfies readonly Move[];
+] as const satisfies readonly Transition[];
 
-type AnyMove = (typeof MOVES)[number];
+type AnyTransition = (typeof TRANSITIONS)[number];
 
-/** A status that a message never leaves. */
-export type FinalStatus = Exclude<MessageStatus, AnyMove['from']>;
+export type FinalStatus = Exclude<MessageStatus, AnyTransition['from']>;
 
-/** All of these. */
 export const FINAL_STATUSES: readonly FinalStatus[] = MESSAGE_STATUSES.filter(isFinal);
 
-/** The statuses whose coming notifies the account's webhook, as `message.<status>` (v2.3.0, Events). */
+/** Statuses that notify the account's webhook as `message.<status>` (v2.3.0, Events). */
 export const NOTIFIED_STATUSES = [
   'sent',
   'delivered',
@@ -88,17 +85,14 @@ export const NOTIFIED_STATUSES = [
   'expired',
 ] as const satisfies readonly MessageStatus[];
 
-/** Whether nothing leads out of a status. */
 export function isFinal(status: MessageStatus): status is FinalStatus {
-  return !MOVES.some(({ from }) => from === status);
+  return !TRANSITIONS.some(({ from }) => from === status);
 }
 
-/** Whether a message may go from one status to the other; staying where it is counts as no move. */
-export function mayMove(from: MessageStatus, to: MessageStatus): boolean {
-  return MOVES.some((move) => move.from === from && move.to === to);
+export function canTransition(from: MessageStatus, to: MessageStatus): boolean {
+  return TRANSITIONS.some((move) => move.from === from && move.to === to);
 }
 
-/** What has to be known of a message to start its workflow. */
 export interface StartableMessage {
   id: string;
   channel: Channel;
@@ -107,14 +101,14 @@ export interface StartableMessage {
   /** One of several recipients of its request. */
   batched: boolean;
   route: string;
-  /** When to submit, epoch milliseconds; null means at once. */
+  /** When to submit, epoch milliseconds; null: immediately. */
   sendAt: number | null;
-  /** When the wait for a delivery report ends, epoch milliseconds. */
+  /** When the wait for delivery reports ends, epoch milliseconds. */
   giveUpAt: number;
   priority: boolean;
 }
 
-/** Why a message failed or was rejected; stored with the message, turned into words only when it is shown. */
+// Why a message failed or was rejected; stored as a code, worded when shown.
 const ERROR_CODES = [
   'network_refused',
   'invalid_destination',
@@ -142,16 +136,13 @@ const REASONS: Readonly<Record<ErrorCode, string>> = {
   given_up: 'Wiadomość nie została wysłana: operator serwisu zrezygnował z nadania.',
 };
 
-/**
- * Why a message to a number on the blacklist is rejected: only where its owner opted out (v2.3.0, BlacklistEntry: reason
- * `opt_out`) may the text say so (Message, `error`).
- */
+/** Only where the recipient opted out may `error` say so (v2.3.0, Message; BlacklistEntry, `opt_out`). */
 export function blacklistReason(optedOut: boolean): ErrorCode {
   return optedOut ? 'opted_out' : 'blacklisted';
 }
 const UNKNOWN_REASON = 'Wiadomość odrzucona.';
 
-/** The Polish sentence of the field `error` of a message (v2.3.0, Message) for a stored error code. */
+/** The Polish sentence for a stored error code, the field `error` (v2.3.0, Message). */
 export function reasonText(errorCode: string): string {
   return isErrorCode(errorCode) ? REASONS[errorCode] : UNKNOWN_REASON;
 }
@@ -160,10 +151,10 @@ function isErrorCode(code: string): code is ErrorCode {
   return (ERROR_CODES as readonly string[]).includes(code);
 }
 
-/** Most numbers that are listed at once (v2.3.0, Limits). */
+/** Numbers blacklisted per request (v2.3.0, Limits). */
 export const BLACKLIST_ADDED_MAX = 1000;
-/** Longest reason in characters, and the one of entries that say none. */
+/** Reason of an entry in characters, and its default. */
 export const BLACKLIST_REASON_MAX = 200;
 export const BLACKLIST_REASON_STANDARD = 'manual';
-/** The latest end that an entry may have, epoch milliseconds: what the database can hold and show. */
+/** Latest end of an entry, epoch milliseconds: what the database can hold and show. */
 export const BLACKLIST_LATEST_END = Date.UTC(9999, 11, 31);

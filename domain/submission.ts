@@ -2,9 +2,9 @@ import type { Channel } from './channelDeclaration.ts';
 import type { Encoding } from './sms.ts';
 import type { ReportState } from './incoming.ts';
 
-/** One part of a message on its way to the SMSC, or a whole message where the provider cuts it itself. */
+/** One part of a message to submit, or the whole message where the provider splits it. */
 export interface SubmitPart {
-  /** Ours, unique per submit: `msg_…/1`. Providers that can carry it return it in their delivery reports. */
+  /** Unique per submit: `msg_…/1`. Providers that support it return it in delivery reports. */
   reference: string;
   channel: Channel;
   /** MSISDN in E.164 with plus. */
@@ -12,23 +12,22 @@ export interface SubmitPart {
   sender: string | null;
   encoding: Encoding;
   text: string;
-  /** What the channel has beside the text, for all parts; null: nothing. */
+  /** Channel-specific content besides the text, for all parts. */
   content: object | null;
   /** From 1; 1 for a whole message. */
   part: number;
-  /** Of the message. */
   parts: number;
-  /** The same for all parts of a message, another one for the next message to the number: 0 to 65,535. */
+  /** Shared by all parts of a message, different for the next message to the number: 0 to 65,535. */
   concatReference: number;
   priority: boolean;
-  /** The end of delivery attempts. */
+  /** End of the validity period. */
   expiresAt: Date;
 }
 
 /**
- * The SMSC's answer to a submit. `throttled`, `later` and `broken`: certainly not taken, to be tried again, `broken` on
- * another route if there is one; `refused`: certainly not taken, final; `unanswered`: nobody knows, so it is never
- * repeated by itself. `code` is the SMSC's own, for staff; `reason` is stored with the message.
+ * The SMSC's answer to a submit. `throttled`, `later`, `broken`: certainly not accepted, retried (`broken` on another route if there is
+ * one). `refused`: certainly not accepted, final. `unanswered`: acceptance unknown, so never resubmitted automatically.
+ * `code` is the SMSC's own, for staff; `reason` is stored with the message.
  */
 export type SubmitAnswer =
   | { kind: 'accepted'; providerMessageId: string }
@@ -38,44 +37,41 @@ export type SubmitAnswer =
   | { kind: 'refused'; reason: RefusalReason; code?: string }
   | { kind: 'unanswered'; code?: string };
 
-/** What may itself be to blame for an answer that blames the route. */
+/** The e-mail or account that may itself have caused an answer blamed on the route. */
 export interface Suspect {
   kind: 'email' | 'account';
   id: string;
 }
 
-/** An answer that came after its submit had counted as `unanswered`. */
+/** An answer that came after its submit was recorded as `unanswered`. */
 export type LateAnswer = Exclude<SubmitAnswer, { kind: 'unanswered' }>;
 
-/** The code of a `broken` answer when there was no open session to submit on. */
+/** The code of a `broken` answer when no session was open. */
 export const NO_SESSION = 'no_session';
 
-/** Why an SMSC refuses a message for good. */
 export type RefusalReason =
   'network_refused' | 'invalid_destination' | 'invalid_sender' | 'invalid_content' | 'not_permitted';
 
-/** A delivery report as the provider gave it. */
 export interface DeliveryReport {
-  /** As the submit's answer had it, after the route's rule; '' where the report names none. */
+  /** As in the submit's answer, after the route's rule; '' where the report has none. */
   providerMessageId: string;
-  /** The id read in the other way that the route's rule allows, tried where the first meets no part. */
+  /** The id as read by the other format the route's rule allows; tried when the first matches no part. */
   alternativeId?: string | null;
   /** Our reference, where the provider returns it. */
   reference: string | null;
-  /** Whom the report speaks of, E.164 with plus. */
   phone?: string | null;
   state: ReportState;
-  /** The network's own. */
+  /** The carrier's code. */
   errorCode: string | null;
-  /** The report as it came, without the message's text; at most 300 characters. */
+  /** The raw report without the message's text; at most 300 characters. */
   details?: string | null;
 }
 
-/** What a network says of a number (v2.3.0, HlrResult). */
+/** Status of a number in its network (v2.3.0, HlrResult). */
 export const LOOKUP_STATUSES = ['active', 'inactive', 'invalid', 'unknown'] as const;
 export type LookupStatus = (typeof LOOKUP_STATUSES)[number];
 
-/** What a provider found out about a number; null where it does not say. */
+/** A lookup's result; null where the provider does not say. */
 export interface LookupFinding {
   status: LookupStatus;
   network: string | null;
@@ -86,19 +82,17 @@ export interface LookupFinding {
   ported: boolean | null;
 }
 
-/** How a provider answers a look-up: with a finding, with an error of its own, or not in time. */
 export type LookupAnswer = ({ kind: 'found' } & LookupFinding) | { kind: 'failed' } | { kind: 'timed_out' };
 
-/** A look-up, as far as its workflow is started with it. */
 export interface StartableLookup {
   id: string;
   accountId: string;
   route: string;
 }
 
-/** Why the account is refunded: what the provider said, or that no workflow took it up while its caller waited (`abandoned`). */
+/** Why a lookup is refunded: the provider's answer, or no workflow started before the caller's timeout (`abandoned`). */
 export type LookupFailure = 'failed' | 'timed_out' | 'abandoned';
 
-/** Where a look-up stands; says nothing of the number, so it may stand in a workflow's history. */
+/** Status of a lookup; contains nothing about the number, so it may appear in a workflow's history. */
 export type LookupState =
   { state: 'charged' | 'done'; reason: null } | { state: 'failed'; reason: LookupFailure };

@@ -1,6 +1,5 @@
 import type { AcceptedStatus, MessageStatus } from './statuses.ts';
 
-/** What is known of a message, as it stands in the database. */
 export interface MessageFacts {
   message: {
     id: string;
@@ -24,11 +23,10 @@ export interface MessageFacts {
   resends: { at: Date; eventId: string; by: string }[];
   replies: { at: Date; id: string; optOut: boolean }[];
   clicks: { at: Date; robot: boolean }[];
-  /** When the recipient opted out on the page, led there by this message. */
+  /** When the recipient opted out on the page that this message links to. */
   optedOut: Date[];
 }
 
-/** One part as its latest submit left it. */
 export interface PartFacts {
   part: number;
   state: 'submitting' | 'held' | 'accepted' | 'refused' | 'unanswered';
@@ -42,7 +40,6 @@ export interface PartFacts {
   reportedAt: Date | null;
 }
 
-/** One delivery attempt of a webhook event. */
 export interface AttemptFacts {
   at: Date;
   eventId: string;
@@ -53,7 +50,7 @@ export interface AttemptFacts {
   durationMs: number;
 }
 
-/** What only staff see, beside the facts: reports as they came, and what staff did. */
+/** For staff only: raw delivery reports and staff actions. */
 export interface InternalFacts {
   reports: {
     at: Date;
@@ -67,14 +64,14 @@ export interface InternalFacts {
   acts: { at: Date; action: string; actor: string }[];
 }
 
-/** One line of a timeline; `facts` have names in snake_case. */
+/** `facts` have names in snake_case. */
 export interface TimelineEntry {
   at: Date;
   kind: string;
   facts: Record<string, string | number | boolean | null>;
 }
 
-/** One line of the timeline that customers see; what does not belong to its type is null. */
+/** One event of the customer's timeline; fields that do not apply to its type are null. */
 export interface PublicEvent {
   at: string;
   type: PublicEventType;
@@ -102,7 +99,7 @@ export const PUBLIC_EVENT_TYPES = [
 ] as const;
 type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 
-/** A message's way for staff, oldest first; what happened at the same instant stays in the order of the steps. */
+/** A message's timeline for staff, oldest first; events of the same instant stay in the order of the steps. */
 export function internalTimeline(facts: MessageFacts, internal: InternalFacts): TimelineEntry[] {
   const { message, parts } = facts;
   return inOrder([
@@ -118,7 +115,7 @@ export function internalTimeline(facts: MessageFacts, internal: InternalFacts): 
     })),
     ...facts.moves.map(({ at, from, to }) => ({ at, kind: 'moved', facts: { from, to } })),
     ...parts.flatMap(submitEntries),
-    ...statusMoments(facts).map(({ at, status }) => ({
+    ...statusChanges(facts).map(({ at, status }) => ({
       ...{ at, kind: 'status' },
       facts: { status, ...(status === message.status ? errorOf(message.errorCode) : {}) },
     })),
@@ -147,7 +144,7 @@ export function internalTimeline(facts: MessageFacts, internal: InternalFacts): 
   ]);
 }
 
-/** The same without what lies behind the interface: no routes, no tries, no names and codes of SMSCs. */
+/** A message's timeline for the customer: without routes, submit attempts, and the SMSC's ids and codes. */
 export function publicTimeline(facts: MessageFacts): PublicEvent[] {
   const { message, parts } = facts;
   return inOrder([
@@ -163,7 +160,7 @@ export function publicTimeline(facts: MessageFacts): PublicEvent[] {
         ? []
         : [publicEvent(reportedAt, 'reported', { part, status: REPORTED_AS[reportState] ?? null })],
     ),
-    ...statusMoments(facts).map(({ at, status }) => publicEvent(at, 'status', { status })),
+    ...statusChanges(facts).map(({ at, status }) => publicEvent(at, 'status', { status })),
     ...facts.resends.map(({ at, eventId }) => publicEvent(at, 'webhook_resend', { event_id: eventId })),
     ...facts.attempts.map(({ at, eventId, attempt, statusCode }) =>
       publicEvent(at, 'webhook_attempt', { event_id: eventId, attempt, status_code: statusCode }),
@@ -174,7 +171,7 @@ export function publicTimeline(facts: MessageFacts): PublicEvent[] {
   ]).map(({ at, ...event }) => ({ at: at.toISOString(), ...event }));
 }
 
-// A state on the way to another is none of the interface.
+// Intermediate states are not part of the API.
 const REPORTED_AS: Readonly<Record<string, MessageStatus>> = {
   delivered: 'delivered',
   undelivered: 'undelivered',
@@ -226,8 +223,8 @@ function submitEntries(part: PartFacts): TimelineEntry[] {
   ];
 }
 
-/** When a message came to the statuses behind its first one, as far as that is known. */
-function statusMoments({ message, parts }: MessageFacts): { at: Date; status: MessageStatus }[] {
+// Status changes after the first status, as far as known.
+function statusChanges({ message, parts }: MessageFacts): { at: Date; status: MessageStatus }[] {
   const { status, acceptedAs, updatedAt } = message;
   const taken = parts.filter((part) => part.state === 'accepted');
   const answers = taken.map(({ answeredAt }) => answeredAt).filter((at) => at !== null);
@@ -251,6 +248,6 @@ function errorOf(code: string | null): { error?: string } {
 }
 
 function inOrder<T extends { at: Date }>(entries: T[]): T[] {
-  // The sort is stable.
+  // sort() is stable: events of the same instant keep their order.
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
 }

@@ -192,7 +192,7 @@ function confirmation(message: string, title: string): InputRequest {
 /** Calls an endpoint. @throws Refused, HttpRefused, and any error of the handler */
 export async function callEndpoint(
   { endpoint, params, query, body }: EndpointCall,
-  { services, caller, requestId, acquireHeavySlot: acquireHeavySlot }: ToolCall,
+  { services, caller, requestId, acquireHeavySlot }: ToolCall,
   key: string | null,
 ): Promise<Answer> {
   const answer = await invoke(endpoint, services, caller, {

@@ -7,7 +7,7 @@ import {
 } from '../db/accounts/accounts.ts';
 import { KeywordUnavailableError } from '../db/accounts/keywords.ts';
 import type { Sql } from '../db/connection.ts';
-import { guardOf } from '../domain/keywords.ts';
+import { restrictionOf } from '../domain/keywords.ts';
 import { Refused } from '../domain/refusals.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { OperationContext } from './context.ts';
@@ -64,7 +64,7 @@ function refuseAbove(given: number | null | undefined, max: number, field: strin
 
 /** Opt-out words are reserved; everyday words need staff approval. */
 function refuseGuarded(keyword: string, allowed: boolean): void {
-  const guard = guardOf(keyword);
+  const guard = restrictionOf(keyword);
   if (guard === 'opt_out') throw unavailable('prefix_reserved');
   if (guard === 'everyday' && !allowed) throw unavailable('prefix_everyday');
 }

@@ -61,7 +61,7 @@ export async function deleteTemplate({
 }
 
 function piecesOf({ type, body }: TemplateContent): Piece[] {
-  return parsePlaceholders(body, rulesOf(type).meant);
+  return parsePlaceholders(body, rulesOf(type).unescapeText);
 }
 
 function refuseUnfit({ type, body, subject }: TemplateContent): void {

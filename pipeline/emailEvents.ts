@@ -28,7 +28,12 @@ import {
   stateAfter,
   statusOfRecipients,
 } from '../domain/email/statuses.ts';
-import { concernedBy, isIdle, type ReportedRecipient, suppressing } from '../domain/email/reports.ts';
+import {
+  affectedRecipients,
+  isIrrelevant,
+  type ReportedRecipient,
+  suppressionOf,
+} from '../domain/email/reports.ts';
 import { emailEventCounter } from '../telemetry/messageMetrics.ts';
 import { emailEventsSignal } from '../workflows/contracts.ts';
 import { emailLateStart } from '../workflows/startOptions.ts';
@@ -122,8 +127,8 @@ async function applyDue(tx: Sql, limit: number): Promise<DueEvent[]> {
   const idle: DueEvent[] = [];
   // Sorted by account: transactions that count the same suppression list wait for each other instead of deadlocking.
   for (const { event, email } of byAccount(open, byId)) {
-    const concerned = concernedBy(event, email);
-    if (isIdle(event, email, concerned)) idle.push(event);
+    const concerned = affectedRecipients(event, email);
+    if (isIrrelevant(event, email, concerned)) idle.push(event);
     else await applyEvent(tx, applicationOf(event, email, concerned));
   }
   await dismissEvents(tx, idle);
@@ -156,7 +161,7 @@ function applicationOf(
     concerned: concerned.map(({ position }) => position),
     address: concerned.length === 1 && !email.erased ? concerned[0]!.address : null,
     erased: email.erased,
-    suppress: suppressing(event, email),
+    suppress: suppressionOf(event, email),
   };
 }
 

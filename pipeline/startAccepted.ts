@@ -12,7 +12,7 @@ import {
   takeReserved,
   LEASE_MS,
 } from '../db/money/reservations.ts';
-import { causedBy } from '../telemetry/temporalTraces.ts';
+import { inTraceOf } from '../telemetry/temporalTraces.ts';
 import { startOnce } from '../workflows/starts.ts';
 import {
   emailStart,
@@ -95,7 +95,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
   const lookups = await startableLookups(sql, idsOf('lookup'));
   const traces = new Map(taken.map(({ id, trace }) => [id, trace]));
   const start = (workflow: string, how: Start, apart: boolean) =>
-    causedBy(traces.get(how.workflowId) ?? null, apart, () => startOne(sql, client, workflow, how));
+    inTraceOf(traces.get(how.workflowId) ?? null, apart, () => startOne(sql, client, workflow, how));
   const starting = client.withDeadline(Date.now() + START_MS, () =>
     Promise.all([
       ...messages.map((message) => start('message', messageStart(message), message.batched)),

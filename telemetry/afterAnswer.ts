@@ -1,16 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-// One listener for each connection, however many requests were sent on it at once.
+// One listener per connection, however many requests are pipelined on it.
 const waiting = new WeakMap<Socket, Set<() => void>>();
 
-/**
- * Does something once when an answer is written, or its caller has gone. A response that stands behind another one on its connection
- * (pipelining) is not notified when that closes, so the connection is asked too.
- */
+/** Runs `work` when the response is written or its caller has gone; a pipelined response may get no `close` event of its own. */
 export function afterAnswer(response: ServerResponse, work: () => void): void {
   const { socket } = response.req;
-  // Who has gone already will not say so again.
+  // A `close` event in the past is not repeated.
   if (response.destroyed || socket.destroyed) {
     work();
     return;

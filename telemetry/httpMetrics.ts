@@ -20,15 +20,12 @@ const inFlight = new Gauge({
 });
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-// For what is no path of ours: whoever guesses paths must not make metrics of them.
+// One label for all unknown paths, so that path scans do not create metrics.
 const NO_ROUTE = 'none';
-// Node knows some thirty more, and none of them is of use here.
+// Node knows some thirty more methods; none is used here.
 const OTHER_METHOD = 'other';
 
-/**
- * Measures a request until its answer is written, or its caller has gone.
- * @param routeOf asked at the end: the pattern of the path, undefined when there is none
- */
+/** Measures a request until its response is written or its caller has gone. @param routeOf called at the end: the path's pattern, if any */
 export function measureRequest(
   method: string,
   response: ServerResponse,
@@ -44,12 +41,11 @@ export function measureRequest(
   });
 }
 
-/** Counts what was answered without being a request: no HTTP, headers too long or too slow. */
+/** Counts connections refused before a request was parsed: no HTTP, headers too long or too slow. */
 export function countRefusal(status: number): void {
   requests.inc({ method: OTHER_METHOD, route: NO_ROUTE, status: String(status) });
 }
 
-/** The method, where it is one of those in use here. */
 export function methodLabel(method: string): string {
   return METHODS.has(method) ? method : OTHER_METHOD;
 }

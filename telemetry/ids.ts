@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { prefixOf } from '../domain/ids.ts';
 
-/** Whom and what a line of the log is about; identifiers only. */
 export interface Ids {
   requestId?: string;
   accountId?: string;
@@ -24,7 +23,7 @@ const FIELDS: Readonly<Record<string, keyof Ids>> = {
 
 const current = new AsyncLocalStorage<Ids>();
 
-/** Sorts identifiers by what they are of; whatever is none of ours is left out. */
+/** Sorts identifiers by type; anything that is none of ours is left out. */
 export function idsAmong(values: readonly unknown[]): Ids {
   const ids: Ids = {};
   for (const value of values) {
@@ -35,18 +34,16 @@ export function idsAmong(values: readonly unknown[]): Ids {
   return ids;
 }
 
-/** Does some work whose log lines all carry these ids, and those that it adds. */
+/** Runs work whose log lines carry these ids and those that it adds. */
 export function withIds<T>(ids: Ids, work: () => T): T {
   return current.run(ids, work);
 }
 
-/** Adds what has become known to all further lines of the work under way. */
 export function addIds(ids: Ids): void {
   const known = current.getStore();
   if (known !== undefined) Object.assign(known, ids);
 }
 
-/** What is known of the work under way. */
 export function currentIds(): Ids {
   return current.getStore() ?? {};
 }

@@ -5,10 +5,9 @@ import { recordEnded } from './tracing.ts';
 const REQUESTS = [...ACCEPTED_STATUSES, 'insufficient_funds', 'abandoned', 'unresolved'] as const;
 const ENDS: ReadonlySet<string> = new Set(FINAL_STATUSES);
 const EVENT_OUTCOMES = ['delivered', 'exhausted'] as const;
-// A part that is to come later is no fault.
+// Not failures: the part will be retried.
 const TAKEN = new Set(['accepted', 'throttled', 'later']);
 
-/** What became of a message that somebody asked to send. */
 type Request = (typeof REQUESTS)[number];
 
 const requested = counter(
@@ -56,36 +55,35 @@ const reports = counter('goniec_delivery_reports_total', 'Delivery reports that 
   'route',
   'state',
 ]);
-/** Events of e-mails, each counted once it was applied to its e-mail. */
+/** Each event is counted once it is applied to its e-mail. */
 export const emailEventCounter = counter(
   'goniec_email_events_total',
   'What providers reported of e-mails, by kind, as it was applied.',
   ['route', 'kind'],
 );
-/** Visits to tracked links; `robot` is `true` or `false`. */
+/** `robot` is `true` or `false`. */
 export const clickCounter = counter(
   'goniec_link_clicks_total',
   'Visits to tracked links, by whether a program made them.',
   ['robot'],
 );
-/** Replies whose owner was looked for; `outcome` is `matched` or `unmatched`. */
+/** `outcome` is `matched` or `unmatched`. */
 export const replyCounter = counter(
   'goniec_replies_total',
   "Replies from phones that were looked at: whose they are was found (matched), or they are nobody's.",
   ['outcome'],
 );
 
-/** Counts messages that were to be sent. */
 export function countRequested(outcome: Request, messages = 1): void {
   requested.inc({ outcome }, messages);
 }
 
-/** Counts messages that have ended; any other status is none of an end and is left out. */
+/** Counts messages in a final status; others are ignored. */
 export function countEnd(status: string, messages = 1): void {
   if (ENDS.has(status) && messages > 0) ended.inc({ status }, messages);
 }
 
-/** @param seconds since the message was due; null: it was not this time that it became sent */
+/** @param seconds since the message was due; null: it had been sent before */
 export function observeSent(seconds: number | null): void {
   if (seconds !== null) submitDelay.observe(Math.max(seconds, 0));
 }
@@ -102,15 +100,12 @@ export function observeSubmit(route: string, answer: string, seconds: number): v
   recordEnded('submit', seconds, { 'goniec.route': route, 'goniec.answer': answer }, { failure });
 }
 
-/** @param found the states of one delivery's reports, of a closed list */
+/** @param found report states, of a closed list */
 export function countReports(route: string, found: readonly { state: string }[]): void {
   for (const { state } of found) reports.inc({ route, state });
 }
 
-/**
- * Counts one call of a webhook.
- * @param statusCode null without an answer
- */
+/** Counts one attempt. @param statusCode null without an answer */
 export function observeAttempt(statusCode: number | null, durationMs: number): void {
   const outcome =
     statusCode === null ? 'no_answer' : statusCode >= 200 && statusCode < 300 ? 'delivered' : 'refused';
@@ -120,7 +115,6 @@ export function observeAttempt(statusCode: number | null, durationMs: number): v
   recordEnded('webhook attempt', durationMs / 1000, { 'goniec.outcome': outcome, ...status }, { failure });
 }
 
-/** Counts an event that is to be delivered no more. */
 export function countEvent(outcome: (typeof EVENT_OUTCOMES)[number]): void {
   events.inc({ outcome });
 }

@@ -1,18 +1,14 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 
-/** What this process counts and measures, whatever parts of the service run in it. */
+/** Metrics of this process, whichever parts of the service it runs. */
 export const registry = new Registry();
 
-/** From a submit at once to a delivery when the phone is switched on days later. */
+/** From an immediate submit to a delivery days later. */
 export const WAIT_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 21_600, 86_400];
-// From a few milliseconds to the longest answer the API gives.
+// From a few milliseconds to the longest response of the API.
 const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * A counter of this process.
- * @param zero labels with which it is shown at 0 from the start of the process, where their values are a closed list: Prometheus sees no
- *   increase in the first value of what was not there before
- */
+/** @param zero labels of closed lists, exported as 0 from the start: Prometheus sees no increase in the first value of a new series */
 export function counter<Label extends string>(
   name: string,
   help: string,
@@ -24,7 +20,7 @@ export function counter<Label extends string>(
   return made;
 }
 
-/** A histogram of seconds of this process. */
+/** In seconds. */
 export function histogram<Label extends string = never>(
   name: string,
   help: string,

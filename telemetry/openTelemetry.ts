@@ -10,20 +10,17 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import { withTimeout } from '../concurrency/tasks.ts';
 import { setTracing } from './tracing.ts';
 
-// A collector that is away must not hold up the end of a process.
+// An unreachable collector must not delay the end of the process.
 const STOP_MS = 3_000;
 
-/** Traces that are on. */
 export interface RunningTraces {
-  /** Hands over what is left, for a few seconds at most. */
   stop(): Promise<void>;
 }
 
 /**
- * Registers OpenTelemetry's SDK, which sends traces by OTLP over HTTP. Address, headers, sampling, limits and queue are those of its
- * standard environment variables, which it reads by itself.
- * @param service the service's name unless the environment names one
- * @param onProblem gets what the SDK complains of, such as a collector that does not answer
+ * Registers OpenTelemetry's SDK with OTLP over HTTP, which its standard environment variables configure.
+ * @param service name unless the environment has one
+ * @param onProblem receives the SDK's warnings, such as an unreachable collector
  */
 export function openTelemetry(
   service: string,
@@ -49,7 +46,7 @@ export function openTelemetry(
 }
 
 function complaints(onProblem: (message: string) => void): DiagLogger {
-  // What comes beside the message may be a whole answer of the collector's.
+  // Only the message: the other arguments may contain a whole response of the collector.
   const report = (message: string): void => onProblem(message);
   const ignore = (): void => undefined;
   return { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore };

@@ -32,10 +32,7 @@ const block = new Gauge({
   },
 });
 
-/**
- * Shows a pool among the metrics until the returned function is called.
- * @param name the part of the service that uses it
- */
+/** Exports a pool's metrics until the returned function is called. @param name the part of the service that uses it */
 export function watchPool(name: string, look: () => PoolState): () => void {
   pools.set(name, look);
   return () => {
@@ -43,11 +40,11 @@ export function watchPool(name: string, look: () => PoolState): () => void {
   };
 }
 
-/** Watches how long this process computes without a pause, until the returned function is called. */
+/** Measures how long this process blocks its event loop, until the returned function is called. */
 export function watchBlocks(): () => void {
   let last = performance.now();
   let cpu = process.cpuUsage();
-  // A timer that comes late waited for a computation, or the whole process for a core: then it used no time of one.
+  // A late timer waited for a computation, or the process waited for a core: then it used no CPU time.
   const ticking = setInterval(() => {
     const now = performance.now();
     const { user, system } = process.cpuUsage(cpu);
@@ -59,7 +56,7 @@ export function watchBlocks(): () => void {
   return () => clearInterval(ticking);
 }
 
-/** @param read one figure of a pool, or one for each of its states */
+// `read`: one figure of a pool, or one for each of its states.
 function poolGauge(name: string, help: string, read: (pool: PoolState) => number | Record<string, number>) {
   const gauge = new Gauge({
     ...{ name, help, labelNames: ['pool', 'state'], registers: [registry] },

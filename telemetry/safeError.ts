@@ -1,13 +1,13 @@
 import { stdSerializers } from 'pino';
 
-// What describes the fault and not the data. PostgreSQL's errors also carry the row, the statement and its parameters.
+// Fields about the error, not the data: those of PostgreSQL also hold the row, the statement and its parameters.
 const KEPT = ['code', 'severity', 'constraint_name', 'table_name', 'column_name', 'nonRetryable'] as const;
-// Data exceptions (class 22) quote the value that they could not read.
+// Data exceptions (class 22) quote the invalid value.
 const QUOTING = /^22/;
 const PHONE_NUMBER = /\+?\d{9,15}(?!\d)/g;
 const QUOTED = /"[^"\n]*"/g;
 
-/** An error as it may be logged: kind, message and place, without what other people's data it holds. */
+/** An error for the log: type, message and stack without personal data. */
 export function safeError(error: unknown): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? masked(error) : typeof error;
   const { type, message, stack } = stdSerializers.err(error);

@@ -8,10 +8,9 @@ const calls = histogram(
   'Calls of Temporal about workflows: what was asked for, and whether it came to an answer (ok) or not (error). Waiting for a charge and the workflow task that it is made in is part of an update.',
   ['operation', 'outcome'],
 );
-// Each from 0, as counters of closed lists.
+// Closed lists: every series begins at 0.
 for (const operation of OPERATIONS) for (const outcome of ['ok', 'error']) calls.zero({ operation, outcome });
 
-/** Measures what a client of ours asks of Temporal. */
 export function temporalCallMetrics(): WorkflowClientInterceptor {
   return {
     startWithDetails: (input, next) => measured('start', next(input)),
@@ -31,7 +30,7 @@ async function measured<T>(operation: (typeof OPERATIONS)[number], call: Promise
     end({ outcome: 'ok' });
     return answer;
   } catch (error) {
-    // That it was started before is an answer.
+    // "Already started" is an answer.
     end({ outcome: error instanceof WorkflowExecutionAlreadyStartedError ? 'ok' : 'error' });
     throw error;
   }

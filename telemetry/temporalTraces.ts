@@ -16,11 +16,10 @@ import {
 } from './tracing.ts';
 
 /**
- * Makes calls of Temporal that belong to the trace of something that has ended since, such as a request.
- * @param traceparent null: to none
- * @param apart whether they get a trace of their own, linked to that one: they are of one message among thousands
+ * Runs Temporal calls in the trace of something that has ended, such as a request; null: in none.
+ * @param apart in a linked trace of its own, as one message among thousands
  */
-export async function causedBy<T>(
+export async function inTraceOf<T>(
   traceparent: string | null,
   apart: boolean,
   call: () => Promise<T>,
@@ -30,7 +29,7 @@ export async function causedBy<T>(
   return await inSpan('message of a request', { links: linksTo(traceparent) }, call, ROOT_CONTEXT);
 }
 
-/** Traces of a client's calls, and the header by which workflows go on with them; none while traces are off. */
+/** Traces a client's calls and passes the trace on to workflows; none while tracing is off. */
 export function clientTraces(): WorkflowClientInterceptor[] {
   if (!isTracing()) return [];
   return [
@@ -53,7 +52,7 @@ export function clientTraces(): WorkflowClientInterceptor[] {
   ];
 }
 
-// What nothing traced has caused is of no interest by itself.
+// A call without a traced cause is not worth a trace.
 async function calling<T>(
   name: string,
   workflowId: string | null | undefined,
@@ -69,7 +68,7 @@ function withTrace(headers: Headers): Headers {
   return 'traceparent' in carrier ? { ...headers, ...headerOf(TRACE_HEADER, carrier) } : headers;
 }
 
-/** Traces of the activities of traced workflows; none while traces are off. */
+/** Traces the activities of traced workflows; none while tracing is off. */
 export function activityTraces(): ActivityInterceptorsFactory[] {
   if (!isTracing()) return [];
   return [
@@ -92,7 +91,7 @@ export function activityTraces(): ActivityInterceptorsFactory[] {
   ];
 }
 
-/** Where the workflows of a worker report that they have ended. It does nothing while traces are off: those that were traced before go on. */
+/** Receives the end of workflows. Present while tracing is off, because workflows that were traced before still call it. */
 export const workflowSinks: InjectedSinks<TraceSinks> = {
   trace: {
     ended: {

@@ -13,28 +13,24 @@ import {
 } from '@opentelemetry/api';
 import { currentIds, type Ids } from './ids.ts';
 
-/** A trace as it is handed on: the headers of W3C Trace Context, in small letters; without `traceparent` none. */
+/** Headers of W3C Trace Context in lower case; without `traceparent` no trace. */
 export type Carrier = Record<string, string>;
 
-// Of the API alone, whose calls do nothing until an SDK is registered.
+// The API alone: its calls do nothing until an SDK is registered.
 const tracer = trace.getTracer('goniec');
 let on = false;
 
-/** Whether an SDK is registered in this process: else interceptors are left out. */
+/** Whether an SDK is registered; otherwise interceptors are left out. */
 export function isTracing(): boolean {
   return on;
 }
 
-/** To be called where the SDK is registered or taken away, before anything else of the process is made. */
+/** Call it where the SDK is registered or removed, before anything else of the process is created. */
 export function setTracing(next: boolean): void {
   on = next;
 }
 
-/**
- * Does some work in a span, with the ids that become known in its course. Spans hold identifiers, patterns, counts and words of closed
- * lists, never what a customer or a phone wrote: so of an error nothing but its kind.
- * @param parent the current span by default
- */
+/** Runs work in a span with the ids that it adds. Spans never hold content of customers or recipients: only the type of an error. */
 export async function inSpan<T>(
   name: string,
   options: SpanOptions,
@@ -54,10 +50,7 @@ export async function inSpan<T>(
   });
 }
 
-/**
- * Reports what has just ended; nothing where it belongs to no trace.
- * @param failure a word of a closed list
- */
+/** Records work that has just ended; nothing outside a trace. @param failure a word of a closed list */
 export function recordEnded(
   name: string,
   seconds: number,
@@ -79,42 +72,41 @@ export function recordEnded(
   span.end(now);
 }
 
-/** @param kind a word of a closed list or a kind of error, never its message */
+/** @param kind a word of a closed list or an error's type, never its message */
 export function markFailed(span: Span, kind: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute('error.type', kind);
 }
 
-/** The trace of the work under way, for whoever goes on with it elsewhere; empty where nothing is traced. */
+/** The current trace, to continue it elsewhere; empty without one. */
 export function currentCarrier(): Carrier {
   const carrier: Carrier = {};
   propagation.inject(context.active(), carrier);
   return carrier;
 }
 
-/** The same as the database keeps it; null where nothing is traced. */
+/** The current trace as stored in the database. */
 export function currentTraceparent(): string | null {
   return currentCarrier()['traceparent'] ?? null;
 }
 
-/** The trace of the work under way, for a line of the log. */
 export function currentTrace(): { traceId?: string } {
   const traceId = trace.getActiveSpan()?.spanContext().traceId;
   return traceId === undefined ? {} : { traceId };
 }
 
-/** The context of whoever handed a trace on; without a span where it is none. */
+/** The context of a received trace; without a span where there is none. */
 export function contextOf(carrier: Carrier): Context {
   return propagation.extract(ROOT_CONTEXT, carrier);
 }
 
-/** A link to a span that something has to do with and does not belong to; none where it is no `traceparent`. */
+/** Links a related span that is not the parent; empty for an invalid `traceparent`. */
 export function linksTo(traceparent: string | undefined): Link[] {
   const linked = traceparent && trace.getSpanContext(contextOf({ traceparent }));
   return linked ? [{ context: linked }] : [];
 }
 
-/** Identifiers as attributes: `requestId` becomes `goniec.request_id`. */
+/** `requestId` becomes `goniec.request_id`. */
 export function idAttributes(ids: Ids): Attributes {
   const named = Object.entries(ids).map(([name, id]) => [
     `goniec.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,

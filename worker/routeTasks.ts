@@ -11,7 +11,7 @@ import type { SubmitContext } from '../activities/submission/storing.ts';
 import type { Provider } from '../providers/provider.ts';
 import { NO_SESSION, type SubmitAnswer, type Suspect } from '../domain/submission.ts';
 import type { Route, SeenRoute } from '../db/routes/routes.ts';
-import { hasReserve, type Routing } from '../domain/routing.ts';
+import { hasFallback, type Routing } from '../domain/routing.ts';
 import { providerKinds } from '../providers/registry.ts';
 import { lookupQueue, routeQueue } from '../workflows/contracts.ts';
 
@@ -35,7 +35,7 @@ export function shouldTakeTasks(route: Route, provider: Provider, routing: Routi
   if (provider.state().takesSubmits) return true;
   const self = routing.routes.find(({ name }) => name === route.name);
   if (self?.working === true && route.state !== 'disabled') return false;
-  return hasReserve(routing, route.name);
+  return hasFallback(routing, route.name);
 }
 
 interface RouteWork {

@@ -29,7 +29,7 @@ import {
   SEARCH_TERMS_MAX,
   searchTerms,
 } from '../../domain/contacts.ts';
-import { composed, EXACT_MAX, idPattern, isId } from '../../domain/ids.ts';
+import { toNfc, EXACT_MAX, idPattern, isId } from '../../domain/ids.ts';
 import { groupReference } from '../groups.ts';
 import { hasGroup } from '../../db/contacts/groups.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -89,7 +89,7 @@ const orNull = (value: string | null): string | null => (value === '' ? null : v
 
 const personName = lineText
   .refine(...maxBeforeComposition(PERSON_NAME_MAX))
-  .transform(composed)
+  .transform(toNfc)
   .pipe(z.string().trim().max(PERSON_NAME_MAX))
   .meta({ maxLength: PERSON_NAME_MAX })
   .nullable()
@@ -182,7 +182,7 @@ const limit = z
 const search = lineText
   .max(SEARCH_MAX)
   .transform((value, context) => {
-    const terms = searchTerms(composed(value));
+    const terms = searchTerms(toNfc(value));
     if (terms.length <= SEARCH_TERMS_MAX) return terms;
     context.addIssue({ code: 'custom', ...issue({ reason: 'search_too_long', limit: SEARCH_TERMS_MAX }) });
     return z.NEVER;

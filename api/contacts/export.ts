@@ -8,7 +8,7 @@ import {
 } from '../../db/contacts/contacts.ts';
 import type { Sql } from '../../db/connection.ts';
 import { placeholderKey } from '../../domain/placeholders.ts';
-import { CONTACT_COLUMNS, customColumn, joinedNames, protectedCell } from '../../domain/contacts.ts';
+import { CONTACT_COLUMNS, customColumn, joinedNames, escapeFormula } from '../../domain/contacts.ts';
 import { HttpRefused } from '../http/refusals.ts';
 
 function charactersOf({ fields, groups }: ContactRow): number {
@@ -84,7 +84,7 @@ function cells(contact: ContactRow, keys: readonly string[]): string[] {
   const values = new Map(Object.entries(fields).map(([key, value]) => [placeholderKey(key), value]));
   const names = joinedNames(groups.map(({ name }) => name));
   const texts = [firstName, lastName, email, names, ...keys.map((key) => values.get(key))];
-  return [msisdn, ...texts.map((text) => protectedCell(text ?? ''))];
+  return [msisdn, ...texts.map((text) => escapeFormula(text ?? ''))];
 }
 
 // Quotes more than RFC 4180 requires: some readers treat these characters as separators.

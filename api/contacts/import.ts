@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { composed } from '../../domain/ids.ts';
+import { toNfc } from '../../domain/ids.ts';
 import {
   CONTACT_COLUMNS,
   CONTACT_GROUPS_MAX,
@@ -14,7 +14,7 @@ import {
   isContactColumn,
   repeatedKey,
   splitNames,
-  unprotectedCell,
+  unescapeFormula,
 } from '../../domain/contacts.ts';
 import { CUSTOM_COLUMNS_MAX } from './export.ts';
 import { Refused } from '../../domain/refusals.ts';
@@ -96,7 +96,7 @@ function tooWide(): HttpRefused {
 function readHeader(header: Cells): string[] {
   if (header.length > COLUMNS_MAX) throw tooWide();
   const columns = header.map((cell) => {
-    const name = composed(unprotectedCell(cell).trim());
+    const name = toNfc(unescapeFormula(cell).trim());
     return isContactColumn(name.toLowerCase()) ? name.toLowerCase() : name;
   });
   if (!columns.includes('msisdn')) throw new Refused({ reason: 'field_missing', field: 'msisdn' }, 'msisdn');
@@ -115,7 +115,7 @@ function contactOf(columns: readonly string[], row: Cells): unknown {
   for (const [index, raw] of row.entries()) {
     const column = columns[index];
     // A cell longer than any field stays one value, to be refused as too long.
-    const cell = raw.length > CELL_MAX ? raw.slice(0, CELL_MAX) : unprotectedCell(raw);
+    const cell = raw.length > CELL_MAX ? raw.slice(0, CELL_MAX) : unescapeFormula(raw);
     if (column === undefined) {
       // A value beyond the header's columns is refused as an unknown field.
       if (cell === '') continue;

@@ -18,7 +18,7 @@ import { beforeDeadline, invoke, readQuery } from './invoke.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { HttpRefused } from './refusals.ts';
 import { Refused } from '../../domain/refusals.ts';
-import { areHeavy } from '../../domain/sms.ts';
+import { isHeavy } from '../../domain/sms.ts';
 import type { Interface } from '../../domain/ids.ts';
 import type { Services } from '../services.ts';
 
@@ -172,7 +172,7 @@ function write(
     return;
   }
   const json = JSON.stringify(answer.body);
-  if (areHeavy(json.length) && mayBeRefused(endpoint, answer)) admitted?.acquireHeavySlot();
+  if (isHeavy(json.length) && mayBeRefused(endpoint, answer)) admitted?.acquireHeavySlot();
   if (answer.headers !== undefined) context.set(answer.headers);
   context.type = 'application/json; charset=utf-8';
   context.body = json;

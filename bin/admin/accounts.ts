@@ -19,7 +19,6 @@ const accountName = line(ACCOUNT_NAME_LENGTH);
 const grosze = wholeNumber(0, MAX_GROSZE, ' of grosze');
 const rateLimit = wholeNumber(1, MAX_RATE_LIMIT);
 
-/** Settings that `accounts create` and `accounts set` share. */
 const terms = {
   mode: choice('--mode', 'test, as a new one is: verified numbers only, 25 test credits', 'test', 'live'),
   billingMode: choice('--billing', 'postpaid: statements, a credit limit', 'prepaid', 'postpaid'),
@@ -30,7 +29,7 @@ const terms = {
 };
 
 const STATUSES = ['active', 'suspended', 'closed'] as const;
-/** What becomes of the messages that no network was given, after a change of status. */
+// What happens to unsubmitted messages after a change of status.
 const AFTER_STATUS = {
   active: 'Messages that waited for it go now, those within their time.',
   suspended: 'Messages not submitted yet wait until it is active again, or expire and are refunded.',

@@ -4,22 +4,19 @@ import { findAccount } from '../../operations/accounts/accounts.ts';
 import { type ActRecord, recorded, recordedAfter, type StaffRequest } from '../../operations/staff.ts';
 import type { Tools } from './tools.ts';
 
-/** One argument of a command. */
 export interface Argument<T, Always extends boolean = boolean> {
-  /** As commander has it: `--price <GROSZE>`, `--yes` alone, or a word in its place, `<KEY_ID>`. */
+  /** As commander has it: `--price <GROSZE>`, `--yes`, or a positional `<KEY_ID>`. */
   flags: string;
   about: string;
-  /** Reads the value. */
   schema: z.ZodType<T, string>;
-  /** Whether it always has a value: it must be typed, or has a default. */
+  /** Required, or with a default. */
   always: Always;
-  /** Its value when it is not typed. */
   default?: T;
 }
 
 type Arguments = Record<string, Argument<unknown>>;
 
-/** The values of a command's arguments; what was not typed and has no default is absent. */
+/** Values of a command's arguments; those neither typed nor with a default are absent. */
 export type Values<A extends Arguments> = {
   [K in keyof A as A[K]['always'] extends true ? K : never]: ValueOf<A[K]>;
 } & {
@@ -27,77 +24,69 @@ export type Values<A extends Arguments> = {
 };
 type ValueOf<A> = A extends Argument<infer T> ? T : never;
 
-/** What a command answers. */
 export interface Shown {
-  /** Printed, see `named` in output.ts. */
+  /** Printed by `named` in output.ts. */
   result: object;
-  /** Only these fields of the records in `result.data` are printed for people; all by default. With `--json` always all. */
+  /** Fields of `result.data` printed as text, by default all; `--json` prints all. */
   columns?: readonly string[];
   /** Sentences for people, left out with `--json`; null is none. */
   remarks?: readonly (string | null)[];
 }
 
-/** Said by a command that acts on many things and was not confirmed, see `yes` in values.ts. */
+/** For a bulk command that was not confirmed, see `yes` in values.ts. */
 export const NOTHING_DONE = 'Nothing was done. With --yes it is done.';
 
-/** An answer with its remarks. */
 export function shown(result: object, ...remarks: (string | null)[]): Shown {
   return { result, remarks };
 }
 
-/** Whose operation it is: the input of an operation of staff but for what was typed. */
-type Asking = Omit<StaffRequest<never>, 'input'>;
+// The request of a staff operation, without its input.
+type StaffContext = Omit<StaffRequest<never>, 'input'>;
 
 interface Declaration<A extends Arguments> {
-  /** Its words: `accounts create`. */
+  /** `accounts create`. */
   name: string;
   about: string;
-  /** By the names of their values; words in this order. */
+  /** By the names of their values; positional ones in this order. */
   options: A;
 }
 
-/** A command that an operation carries out, which writes the audit record. It throws the operation's refusals, or AdminError. */
+/** A command carried out by an operation, which writes the audit record. Throws the operation's refusals, or AdminError. */
 interface ChangingSpec<A extends Arguments> extends Declaration<A> {
-  ask(asking: Asking, values: Values<A>, tools: Tools): Promise<Shown>;
+  ask(asking: StaffContext, values: Values<A>, tools: Tools): Promise<Shown>;
 }
 
-/**
- * A command that only reads. Its audit record is written in the same transaction, under its name and on the account in `--account`,
- * which has to exist. It throws AdminError to refuse.
- */
+/** A read-only command, audited in the same transaction under its name and the account in `--account`, which must exist. */
 interface ReadingSpec<A extends Arguments> extends Declaration<A> {
-  /** True if it also reads from Temporal: it runs in no transaction, and the audit record is written after it. */
+  /** Also reads from Temporal: without a transaction, and with the audit record written afterwards. */
   outside?: boolean;
   run(sql: Sql, values: Values<A>, tools: Tools): Promise<Shown & ActRecord>;
 }
 
-/** A command whose argument types no longer matter to its user. */
+/** A command without the types of its arguments. */
 export type AnyCommand = Declaration<Arguments> &
   (
-    | { ask(asking: Asking, values: Record<string, unknown>, tools: Tools): Promise<Shown> }
+    | { ask(asking: StaffContext, values: Record<string, unknown>, tools: Tools): Promise<Shown> }
     | {
         outside?: boolean;
         run(sql: Sql, values: Record<string, unknown>, tools: Tools): Promise<Shown & ActRecord>;
       }
   );
 
-/** Declares a command: command line, validation and help follow from this. */
+/** Declares a command: parsing, validation and help follow from it. */
 export function command<A extends Arguments>(spec: ChangingSpec<A> | ReadingSpec<A>): AnyCommand {
-  // Sound because the values come from these very schemas, in program.ts.
+  // Sound because program.ts reads the values by these very schemas.
   return spec;
 }
 
-/** An option or a word that must be typed. */
 export function required<T>(flags: string, about: string, schema: z.ZodType<T, string>): Argument<T, true> {
   return { flags, about, schema, always: true };
 }
 
-/** An option that may be left out. */
 export function optional<T>(flags: string, about: string, schema: z.ZodType<T, string>): Argument<T, false> {
   return { flags, about, schema, always: false };
 }
 
-/** An option with a default. */
 export function defaulted<T>(
   flags: string,
   about: string,
@@ -110,12 +99,11 @@ export function defaulted<T>(
 /** What commander reads as the value of a flag. */
 export const FLAG_VALUE = 'yes';
 
-/** An option alone, `--yes`: true if it is typed. */
 export function flag(flags: string, about: string): Argument<boolean, true> {
   return { flags, about, schema: z.literal(FLAG_VALUE).transform(() => true), always: true, default: false };
 }
 
-/** Carries out a command; it leaves its audit record, unless it is refused. @throws what the command throws */
+/** Runs a command, which leaves an audit record unless it is refused. @throws what the command throws */
 export async function execute(
   sql: Database,
   actor: string,
@@ -124,7 +112,7 @@ export async function execute(
   tools: Tools,
 ): Promise<Shown> {
   const services = { sql, temporal: () => tools.temporal(), secretsKey: () => tools.secretsKey() };
-  const asking: Asking = { services, actor };
+  const asking: StaffContext = { services, actor };
   if ('ask' in command) return await command.ask(asking, values, tools);
   const read = async (from: Sql) => {
     const account = typeof values['account'] === 'string' ? values['account'] : undefined;

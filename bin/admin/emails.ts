@@ -126,7 +126,6 @@ function masked(address: string): string {
   return address === ERASED_ADDRESS ? address : maskAddress(address);
 }
 
-/** With all records in one table, each once, for people. */
 function domainShown(domain: DomainView): Shown {
   return shown({ ...domain, records: recordsOf(domain.routes) });
 }

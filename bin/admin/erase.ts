@@ -9,7 +9,7 @@ const address = readBy(emailAddress, 'an address such as jan@example.com is need
 // 32 bytes in base64.
 const KEY = /^[A-Za-z0-9+/]{43}=$/;
 
-/** What is left for later, in words. */
+// Remarks on what could not be erased yet.
 const LEFT: readonly ((done: Done) => string | null)[] = [
   ({ open_messages: count = 0 }) => {
     if (count === 0) return null;

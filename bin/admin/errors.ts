@@ -14,7 +14,7 @@ import { printable } from './output.ts';
 
 type Code = 'invalid_argument' | 'not_found' | 'refused' | 'unavailable';
 
-/** Why a command was not carried out; `code` is for programs, the message is one sentence for people. */
+/** `code` is for programs, the message is one sentence for people. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
   constructor(
@@ -25,22 +25,21 @@ export class AdminError extends Error {
   }
 }
 
-/** An argument that cannot be used; `option` is its name as typed (`--price`, `KEY_ID`). */
+/** @param option its name as typed (`--price`, `KEY_ID`) */
 export function invalidArgument(option: string, reason: string): AdminError {
   return new AdminError('invalid_argument', `${option}: ${reason}`);
 }
 
-/** The thing named in the command does not exist. */
 export function notFound(what: string): AdminError {
   return new AdminError('not_found', what);
 }
 
-/** The command is well formed, and what is true now does not allow it. */
+/** For a well-formed command that the current state does not allow. */
 export function refused(reason: string): AdminError {
   return new AdminError('refused', reason);
 }
 
-/** Any error as a code and one sentence; never an address with its password. */
+/** Any error as a code and one sentence; never a URL with its password. */
 export function describeError(error: unknown): { code: string; message: string } {
   const { code, message } =
     error instanceof Refused || error instanceof StaffRefused
@@ -68,7 +67,7 @@ function failureInWords(error: unknown): { code: string; message: string } {
   return { code: 'internal_error', message: `Unexpected failure: ${text}.` };
 }
 
-/** What an operation refuses, with the option that is to blame. */
+/** An operation's refusal, with the option to blame. */
 export function refusalInWords(error: Refused | StaffRefused): AdminError {
   return error instanceof Refused ? ofBoth(error.refusal) : ofStaff(error.refusal);
 }
@@ -89,7 +88,7 @@ const ARGUMENTS_OF_BOTH: Partial<Record<Refusal['reason'], [option: string, faul
   domain_not_verified: ['--name', 'this sender domain is not verified (see domains check)'],
 };
 
-// Of the refusals that accounts get as well, these are the ones that staff can meet.
+// The API's refusals that staff can meet.
 function ofBoth(refusal: Refusal): AdminError {
   if (refusal.reason === 'domain_unknown') return notFound('The account has no such sender domain.');
   if (refusal.reason === 'domains_too_many')
@@ -102,7 +101,6 @@ function ofBoth(refusal: Refusal): AdminError {
 
 type Reason = StaffRefusal['reason'];
 
-/** Of each refusal, what it says in one sentence. */
 type Sentences = { [R in Reason]: (refusal: OfReason<StaffRefusal, R>) => string };
 
 const ENDED = 'Where findings list has it as workflow_ended, see messages settle.';
@@ -211,7 +209,7 @@ const SENTENCES: Sentences = { ...NOT_FOUND, ...INVALID_ARGUMENT, ...UNAVAILABLE
 
 function ofStaff(refusal: StaffRefusal): AdminError {
   const { reason } = refusal;
-  // Each takes the refusal of its own reason, which the compiler cannot follow through the index.
+  // Each sentence takes the refusal of its own reason, which the compiler cannot follow through the index.
   const sentence = SENTENCES[reason] as (refusal: StaffRefusal) => string;
   return new AdminError(codeOf(reason), sentence(refusal));
 }
@@ -232,7 +230,6 @@ const OF_RESEND: Readonly<Record<ResendRefusal['reason'], string>> = {
 
 type Outcome = ItemOutcome<StaffRefusal | ResendRefusal>;
 
-/** How many of several things were done, and each of the others with its reason. */
 export function summaryOf(all: readonly Outcome[]): { done: number; data: { id: string; reason: string }[] } {
   const left = all.filter(({ carriedOut }) => carriedOut !== true);
   return {
@@ -241,7 +238,7 @@ export function summaryOf(all: readonly Outcome[]): { done: number; data: { id: 
   };
 }
 
-/** Why one of several things was not done; null: no worker answered. */
+/** Why one of several was not done; null: no worker answered. */
 export function leftInWords(why: Outcome['why']): string {
   if (why === null) return 'no worker answered in time; it may still be carried out';
   if (why === 'not_tried') return 'it was not tried, after the error before';

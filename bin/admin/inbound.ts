@@ -1,6 +1,6 @@
 import { listKeywords } from '../../db/accounts/keywords.ts';
 import { listUnmatched } from '../../db/incoming/replies.ts';
-import { guardOf } from '../../domain/keywords.ts';
+import { restrictionOf } from '../../domain/keywords.ts';
 import {
   allowKeyword,
   disableInbound,
@@ -81,7 +81,10 @@ export const inboundCommands = [
     options: { account: onlyAccount },
     async run(sql, { account = null }) {
       const keywords = await listKeywords(sql, account);
-      const data = keywords.map((keyword) => ({ ...keyword, everyday: guardOf(keyword.word) !== null }));
+      const data = keywords.map((keyword) => ({
+        ...keyword,
+        everyday: restrictionOf(keyword.word) !== null,
+      }));
       return shown({ data });
     },
   }),

@@ -20,7 +20,7 @@ const grosze = orNone(wholeNumber(0, MAX_GROSZE, ' of grosze'));
 const rateLimit = wholeNumber(1, MAX_RATE_LIMIT);
 const token = required('<TOKEN_ID>', 'the token', id('tok', 'a token'));
 
-/** `send,read` → those scopes in their usual order, each once. */
+// `send,read` → those scopes in their usual order, without duplicates.
 const scopes = text
   .refine(
     (list) => list.split(',').every((scope) => ALL_SCOPES.some((known) => known === scope)),

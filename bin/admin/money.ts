@@ -14,7 +14,7 @@ const signedGrosze = wholeNumber(-MAX_GROSZE, MAX_GROSZE, ' of grosze').refine(
   'zero changes nothing',
 );
 
-/** The one thing that makes them differ without a fault of the ledger is a wrong note of the check that the sum began with. */
+// Without a fault of the ledger they differ only if the reconciliation's stored sum, from which this one starts, is wrong.
 const DIFFER =
   'They differ since the last check. The reconciliation sums the whole ledger up again every 10 minutes, and says where that differs too: findings list.';
 

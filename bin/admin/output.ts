@@ -2,10 +2,7 @@ import { byColumnName } from '../../db/connection.ts';
 
 type Row = Record<string, unknown>;
 
-/**
- * An answer as it is printed: it and the records in its lists have names in snake_case, as in the API, and text in them is
- * {@link printable}. Objects within them, such as a route's settings, are data and stay as they are.
- */
+/** Names in snake_case, as in the API, also in lists of records; text {@link printable}. Nested objects are data and stay as they are. */
 export function named(record: object): Row {
   return Object.fromEntries(
     Object.entries(byColumnName(record)).map(([name, value]) => [name, namedValue(value)]),
@@ -20,20 +17,16 @@ function namedValue(value: unknown): unknown {
   );
 }
 
-/** Third-party text in one line that cannot steer a terminal or turn the order of its letters. */
+/** Third-party text on one line, without control and bidi characters that would affect the terminal. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, '\uFFFD');
 }
 
-/** One line of JSON, as programs read it. Times become ISO 8601. */
 export function asJson(value: Row): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/**
- * The same for people: aligned lines, and a table for every list of records. Grosze are shown in PLN beside.
- * @param columns of the records in `data`; all by default
- */
+/** For people: aligned lines, and a table for each list of records; grosze also in PLN. @param columns of the records in `data` */
 export function asText(result: Row, remarks: readonly string[] = [], columns?: readonly string[]): string {
   const entries = Object.entries(result);
   const fields = entries.filter(([, value]) => !isList(value));
@@ -56,7 +49,7 @@ function isList(value: unknown): value is Row[] {
 function table(rows: Row[], columns?: readonly string[]): string {
   const [first] = rows;
   if (first === undefined) return '(none)';
-  // Records within records are for programs.
+  // Nested records are for programs.
   const hasRecords = (name: string) => rows.some(({ [name]: value }) => isList(value) && value.length > 0);
   const names = columns ?? Object.keys(first).filter((name) => !hasRecords(name));
   const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
@@ -81,7 +74,7 @@ function cell(value: unknown): string {
   return printable(JSON.stringify(value));
 }
 
-// By code points: close enough for names, and right for Polish ones.
+// Code points: a good enough width for names, Polish ones included.
 function length(text: string): number {
   return [...text].length;
 }

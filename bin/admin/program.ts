@@ -18,7 +18,6 @@ import { stuckCommands } from './stuck.ts';
 import type { OpenTools } from './tools.ts';
 import { webhookCommands } from './webhooks.ts';
 
-/** Every command, in the order of the help. */
 export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...accountCommands,
   ...keyCommands,
@@ -55,24 +54,21 @@ const GROUPS: Readonly<Record<string, string>> = {
   secrets: 'How stored secrets are encrypted.',
 };
 
-/** Where a run of the command line reads and writes. */
 interface Environment {
-  /** Who acts, as the audit log has it; called only for a command that is well formed. */
+  /** For the audit log; called only for a well-formed command. */
   actor(): string | Promise<string>;
-  /** Opens the service's database; called only for a command that is well formed. The run closes it. */
+  /** Called only for a well-formed command; the run closes it. */
   openDatabase(): Promise<Database>;
-  /** What else a command may need. The run closes them. */
+  /** Closed by the run. */
   openTools(): OpenTools;
   out(text: string): void;
   err(text: string): void;
 }
 
 /**
- * Runs one line of the command line of staff.
- *
- * An answer goes to stdout, with `--json` (anywhere on the line) as exactly one JSON object. What cannot be done is one
- * sentence on stderr, with `--json` `{"error":{"code","message"}}`, and nothing on stdout; codes: invalid_argument,
- * not_found, refused, unavailable, internal_error.
+ * Runs one command line of staff. Output goes to stdout, with `--json` (anywhere on the line) as exactly one JSON object. An error is one
+ * sentence on stderr, with `--json` `{"error":{"code","message"}}`; codes: invalid_argument, not_found, refused, unavailable,
+ * internal_error.
  * @param line the words after the program's name
  * @returns the exit code: 0, or 1 for every error
  */
@@ -105,13 +101,11 @@ async function carryOut({ command, values }: Typed, around: Environment, json: b
   }
 }
 
-/** A well-formed command. */
 interface Typed {
   command: AnyCommand;
   values: Record<string, unknown>;
 }
 
-/** @throws AdminError invalid_argument */
 function readLine(words: readonly string[]): Typed | { help: string } {
   let help = '';
   let typed: Typed | undefined;
@@ -121,7 +115,7 @@ function readLine(words: readonly string[]): Typed | { help: string } {
     .option('--json', JSON_ABOUT)
     .helpCommand(false)
     .exitOverride()
-    // Help is an answer; what commander has to say about errors is said by us.
+    // Help is output; commander's own error messages are replaced.
     .configureOutput({ writeOut: (text) => (help += text), writeErr: () => undefined });
   for (const command of ALL_COMMANDS) addCommand(program, command, (values) => (typed = { command, values }));
   try {
@@ -177,7 +171,7 @@ function readValue({ flags, schema }: Argument<unknown>, text: string, again: bo
   throw invalidArgument(name, read.error.issues[0]?.message ?? 'is not valid');
 }
 
-// Not left to commander, which finds that an option is missing before it finds that another is misspelt.
+// Not left to commander, which reports a missing option before a misspelt one.
 function complete(spec: AnyCommand, typed: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values = { ...typed };
   for (const [name, argument] of Object.entries(spec.options)) {
@@ -188,7 +182,7 @@ function complete(spec: AnyCommand, typed: Readonly<Record<string, unknown>>): R
   return values;
 }
 
-/** `--price <GROSZE>` → `--price`, `<KEY_ID>` → `KEY_ID`. */
+// `--price <GROSZE>` → `--price`, `<KEY_ID>` → `KEY_ID`.
 function typedName(flags: string): string {
   return flags.startsWith('--') ? flags.replace(/ .*/, '') : flags.slice(1, -1);
 }

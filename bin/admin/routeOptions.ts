@@ -7,26 +7,23 @@ import { invalidArgument } from './errors.ts';
 import type { Tools } from './tools.ts';
 import { json, oneOf, text, wholeNumber, yesOrNo } from './values.ts';
 
-/** What was typed, by option. */
 type Typed = Readonly<Record<string, unknown>>;
 
-/** The settings that a kind of provider has options for. */
 const settingsOf = (kind: ProviderKind): KindOptions => kind.options;
-/** The credentials that are no secret. */
+// Credentials that are not secret.
 const identityOf = (kind: ProviderKind): KindOptions => kind.secret?.options ?? {};
 
-/** The settings that nearly every route needs, as options of their own; `--settings` takes all there are. */
+/** Options for the settings that nearly every route needs; `--settings` accepts all. */
 export const settingOptions = {
   settings: optional('--settings <JSON|FILE|->', 'all settings as one JSON object; null: the default', text),
   ...optionsOf(settingsOf),
 };
 
-/** What the secret is called, by kind. */
 const SECRETS = new Intl.ListFormat('en', { type: 'disjunction' }).format(
   providerKinds.all.flatMap(({ name, secret }) => (secret === null ? [] : [`${secret.bare} (${name})`])),
 );
 
-/** Credentials as options; never with the secret itself on the command line. */
+/** Credentials as options; never the secret itself on the command line. */
 export const credentialOptions = {
   credentials: optional(
     '--credentials <FILE|-|env:NAME>',
@@ -36,7 +33,7 @@ export const credentialOptions = {
   ...optionsOf(identityOf),
 };
 
-/** The options of all kinds, each with what it is to which kind. */
+// One option may have a meaning for several kinds: `about` lists them.
 function optionsOf(of: (kind: ProviderKind) => KindOptions): Record<string, Argument<unknown, false>> {
   const options: Record<string, Argument<unknown, false>> = {};
   for (const kind of providerKinds.all) {
@@ -52,7 +49,7 @@ function optionsOf(of: (kind: ProviderKind) => KindOptions): Record<string, Argu
   return options;
 }
 
-/** `systemId` → `--system-id`. */
+// `systemId` → `--system-id`.
 function optionName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
@@ -71,17 +68,14 @@ function schemaOf(read: OptionReading): z.ZodType<unknown, string> {
   }
 }
 
-/** The settings that are typed, or in the file that is. @throws AdminError invalid_argument */
+/** Settings as typed, and from `--settings`. @throws AdminError invalid_argument */
 export async function readSettings(typed: Typed, tools: Tools): Promise<Record<string, unknown>> {
   const { settings } = typed;
   const whole = typeof settings === 'string' ? await readObject(settings, tools) : {};
   return { ...whole, ...(await readOptions(settingsOf, typed, tools)) };
 }
 
-/**
- * The credentials in the file that is typed, a JSON object or the secret alone, and what is typed beside it.
- * @throws AdminError invalid_argument, with nothing of them
- */
+/** Credentials as typed, and from the file: JSON or the bare secret. @throws AdminError invalid_argument, without quoting them */
 export async function readCredentials(typed: Typed, tools: Tools): Promise<GivenCredentials> {
   const fields = await readOptions(identityOf, typed, tools);
   if (typeof typed['credentials'] !== 'string') return { fields };
@@ -89,7 +83,7 @@ export async function readCredentials(typed: Typed, tools: Tools): Promise<Given
   return { secret: content.startsWith('{') ? parseObject('--credentials', content) : content, fields };
 }
 
-/** What was typed for these options, whichever kind they are of: its own schema judges it. */
+// Options of any kind: its own schema validates them.
 async function readOptions(
   of: (kind: ProviderKind) => KindOptions,
   typed: Typed,
@@ -105,13 +99,13 @@ async function readOptions(
   return values;
 }
 
-// Written out on the command line it begins like an object; no file's name does.
+// Inline JSON begins with a brace; no file name does.
 async function readObject(source: string, tools: Tools): Promise<Record<string, unknown>> {
   const json = source.trimStart().startsWith('{') ? source : await tools.read('--settings', source);
   return parseObject('--settings', json);
 }
 
-/** @throws AdminError invalid_argument when this is no JSON object; what it is, is not repeated */
+// The error does not quote the text.
 function parseObject(option: string, text: string): Record<string, unknown> {
   const { data } = json.safeParse(text);
   if (typeof data === 'object' && data !== null && !Array.isArray(data)) return { ...data };

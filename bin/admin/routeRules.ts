@@ -76,13 +76,13 @@ export const routeRuleCommands = [
   }),
 ];
 
-/** A rule as the command line shows it; null and `all` admit everything. */
+/** A rule as printed; null and `all` match everything. */
 export function ruleRecord(rule: StoredRule) {
   const { id, route, prefix, ...conditions } = rule;
   return { id, route, prefix: prefix === '' ? 'all' : prefix, ...conditions };
 }
 
-/** What is to be said of the simulated network, if anything. */
+/** A remark on the simulated network while it is in use. */
 export function simulatorRemark(use: SimulatedUse | null): string | null {
   if (use === null) return null;
   const names = use.routes.join(', ');

@@ -36,7 +36,7 @@ const rate = wholeNumber(1, MAX_PARTS_PER_SECOND);
 const KINDS = providerKinds.all.map(({ name }) => name);
 const CALLBACK_REMARK =
   'The callback addresses contain a secret: enter them at the provider and keep them out of tickets and mails.';
-/** What shows at a glance how the routes are, within the width of a terminal. */
+// Fits the width of a terminal.
 const NARROW = [
   ...['name', 'kind', 'state', 'working', 'sessions', 'sessions_wanted'],
   ...['in_flight', 'queue', 'unanswered', 'failures'],
@@ -193,7 +193,7 @@ function routeRecord({ hasCredentials, ...route }: Omit<PlainRoute, 'settings'> 
   return { ...route, credentials: hasCredentials ? 'stored' : 'none' };
 }
 
-/** The sums of what the workers see, and their latest error. */
+// Sums over the workers, and their latest error.
 function health(route: RouteOverview) {
   const { workers } = route;
   const sum = (count: (worker: RouteWorker) => number) => workers.reduce((all, one) => all + count(one), 0);
@@ -214,7 +214,7 @@ function health(route: RouteOverview) {
   };
 }
 
-// A release that allows less than an earlier one must not hide what is stored.
+// A release with stricter rules than an earlier one must not hide what is stored.
 function effectiveSettings(route: Route): { settings: unknown; problem: string | null } {
   try {
     return { settings: checkedSettings(kindOf(route), storedSettings(route)), problem: null };
@@ -225,7 +225,7 @@ function effectiveSettings(route: Route): { settings: unknown; problem: string |
   }
 }
 
-// The options of kinds are beside them.
+// Without the options of provider kinds.
 function limitsOf({ rate, brokenAfter }: Values<typeof limits>) {
   return {
     ...(rate === undefined ? {} : { ratePerSecond: rate }),
@@ -246,7 +246,6 @@ function switched(name: string, { state, queue, unanswered, simulated, untaken }
   );
 }
 
-/** A rule's conditions in words. */
 function conditions({ prefix, accountId, type, priority }: RouteRule): string {
   const all = [
     prefix === '' ? null : `numbers +${prefix}…`,

@@ -23,9 +23,8 @@ const filters = {
   minutes: optional('--minutes <N>', 'for so long; each kind has a default', wholeNumber(0, YEAR_MINUTES)),
 };
 
-/** What `stuck` found of one kind. */
 interface Found {
-  /** Null: Temporal alone knows, and cannot be reached. */
+  /** Null: only Temporal knows, and it is unreachable. */
   count: number | string | null;
   things: object[];
   remark: string | null;
@@ -115,7 +114,7 @@ async function findStored(
   };
 }
 
-/** Of each id how its workflow stands; nothing, with a remark, if Temporal cannot be reached. */
+// By id; empty, with a remark, if Temporal is unreachable.
 async function statesOf(tools: Tools, ids: readonly string[]) {
   const none = new Map<string, WorkflowState>();
   if (ids.length === 0) return { states: none, remark: null };

@@ -10,33 +10,30 @@ import { AdminError, invalidArgument } from './errors.ts';
 const CONNECT_TIMEOUT = '5s';
 const MAX_BYTES = 1_000_000;
 
-/** What some commands need beside the database; each is opened when it is first needed. */
+/** What some commands need besides the database; each is opened on first use. */
 export interface Tools {
-  /** The key of the secrets in this database. */
   secretsKey(): Promise<Buffer>;
-  /** Whether webhooks may reach private addresses (`WEBHOOK_ALLOW_PRIVATE`). */
+  /** `WEBHOOK_ALLOW_PRIVATE`. */
   webhookAllowPrivate(): Promise<boolean>;
-  /** The DNS servers that answer for sender domains (`DNS_SERVERS`); null: those of the system. */
+  /** `DNS_SERVERS`; null: the system's. */
   dnsServers(): Promise<readonly string[] | null>;
-  /** A client of the service's Temporal. */
   temporal(): Promise<Client>;
   /**
    * Reads what does not belong on a command line.
-   * @param option its name as typed, for refusals
-   * @param source a file's path, `-` for standard input, `env:NAME` for a variable of the environment
-   * @throws AdminError invalid_argument, never with anything of what was read
+   * @param option its name as typed, for error messages
+   * @param source a file's path, `-` for standard input, `env:NAME` for an environment variable
+   * @throws AdminError invalid_argument, without quoting the content
    */
   read(option: string, source: string): Promise<string>;
 }
 
 export type OpenTools = Tools & { close(): Promise<void> };
 
-/** Who acts: `ADMIN_ACTOR`, as everybody is one user in a container, else the user of the operating system. */
+/** `ADMIN_ACTOR`, because a container has one user for all staff, else the user of the operating system. */
 export function actorOf({ ADMIN_ACTOR }: { ADMIN_ACTOR?: string | undefined }): string {
   return ADMIN_ACTOR ?? operatingUser();
 }
 
-/** The user of the operating system, by number where the system knows no name. */
 export function operatingUser(): string {
   try {
     return userInfo().username;
@@ -45,14 +42,11 @@ export function operatingUser(): string {
   }
 }
 
-/**
- * Opens the database of the running service: DATABASE_URL, else the embedded one found by DATA_DIR.
- * @throws AdminError unavailable when neither is there; ConfigError for a malformed setting
- */
+/** DATABASE_URL, else the embedded database found by DATA_DIR. @throws AdminError unavailable when there is neither; ConfigError */
 export async function openServiceDatabase(): Promise<Database> {
   const config = readConfig();
   const url = config.DATABASE_URL ?? (await embeddedUrl(config.DATA_DIR));
-  // The locks of a command whose process or machine is gone (on a route, an account's money) end with its transaction.
+  // Releases the locks (on a route, an account's money) of a command whose process or machine is gone.
   return openDatabase(url, 1, undefined, { transactionMs: LONGEST_TRANSACTION_MS });
 }
 
@@ -65,7 +59,7 @@ async function embeddedUrl(dataDir: string): Promise<string> {
   throw new AdminError('unavailable', `No service is running in ${dataDir}; ${remedy}.`);
 }
 
-/** The tools of the service whose settings these are: of the environment, unless given. */
+/** @param env default: the environment of this process */
 export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
   let client: Promise<Client> | undefined;
   return {
@@ -90,12 +84,12 @@ export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
   };
 }
 
-// The client of Temporal is the slowest import of all: only commands that need it load it.
+// Temporal's client is the slowest import: only commands that need it load it.
 async function openClient(env: NodeJS.ProcessEnv | undefined): Promise<Client> {
   const { awaitTemporal, connectTo } = await import('../connections.ts');
   const { Client, Connection } = await import('@temporalio/client');
   const { temporal } = connectTo(readConfig(env), 'admin');
-  // Tried once, so that a server that is not there is reported in the words of every other command.
+  // Connects once first, so that an unreachable server is reported as by every other command.
   await awaitTemporal(temporal, 0);
   const { namespace, ...server } = temporal;
   return new Client({
@@ -104,7 +98,6 @@ async function openClient(env: NodeJS.ProcessEnv | undefined): Promise<Client> {
   });
 }
 
-/** As {@link Tools.read} says. */
 export async function readSource(option: string, source: string): Promise<string> {
   const content = source.startsWith('env:')
     ? fromEnvironment(option, source.slice('env:'.length))

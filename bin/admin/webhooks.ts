@@ -16,7 +16,7 @@ import {
   yes,
 } from './values.ts';
 
-// As of the webhook that an account sets itself.
+// The same as for the webhook that an account sets itself.
 const URL_LENGTH = 2048;
 
 const filters = {
@@ -88,7 +88,6 @@ export const webhookCommands = [
   }),
 ];
 
-/** An event with what came of its latest attempt. */
 function record({ attempts, emailId, ...event }: DeliveryRow) {
   const last = attempts.at(-1);
   return {

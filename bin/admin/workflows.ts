@@ -4,10 +4,7 @@ import type { WorkflowView } from '../../operations/support/workflow.ts';
 import { printable } from './output.ts';
 import type { Tools } from './tools.ts';
 
-/**
- * What Temporal knows, for commands that are worth something without it.
- * @returns null, with a remark, if Temporal cannot be reached
- */
+/** Reads from Temporal, for commands that are useful without it too. @returns null and a remark if Temporal is unreachable */
 export async function fromTemporal<T>(
   tools: Tools,
   read: (client: Client) => Promise<T>,
@@ -20,10 +17,7 @@ export async function fromTemporal<T>(
   }
 }
 
-/**
- * The workflow of a message or an e-mail as it is shown, and one timeline of what the database and Temporal know of it.
- * @param timeline what the database knows
- */
+/** The workflow of a message or e-mail as printed, with one timeline of database and Temporal. */
 export async function withWorkflow(tools: Tools, id: string, timeline: readonly TimelineEntry[]) {
   const { viewWorkflow, workflowEntries } = await import('../../operations/support/workflow.ts');
   const { found, remark } = await fromTemporal(tools, async (client) => {
@@ -46,7 +40,7 @@ function viewRecord({ status, waitsFor, taskAttempt, pending }: WorkflowView) {
   return pending.length === 0 ? head : { ...head, pending };
 }
 
-// Codes, ids and errors in here are what providers and receivers said.
+// Codes, ids and errors are third-party text.
 function readable(facts: TimelineEntry['facts']): TimelineEntry['facts'] {
   const entries = Object.entries(facts);
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 import type postgres from 'postgres';
 import type { SeenRecord } from '../../domain/email/dns.ts';
-import type { DomainStatus, RouteStanding } from '../../domain/email/domainStates.ts';
+import type { DomainStatus, RouteVerification } from '../../domain/email/domainStates.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { encrypt } from '../installation.ts';
 import { newId } from '../ids.ts';
@@ -22,7 +22,7 @@ export interface SenderDomain {
   createdAt: Date;
 }
 
-export interface DomainRoute extends RouteStanding {
+export interface DomainRoute extends RouteVerification {
   domainId: string;
   route: string;
   providerDomainId: string | null;

@@ -1,7 +1,7 @@
 import type postgres from 'postgres';
 import type { EmailStatus, ProviderEmailEvent, RecipientState } from '../../domain/email/statuses.ts';
 import type { NotifiedEmailEvent } from '../../domain/email/dns.ts';
-import type { ReportedRecipient, Suppressing } from '../../domain/email/reports.ts';
+import type { ReportedRecipient, SuppressionCandidate } from '../../domain/email/reports.ts';
 import { newId } from '../ids.ts';
 import { type Database, type Fragment, type Sql, withNamedLock } from '../connection.ts';
 import { reportNoted } from '../routes/routes.ts';
@@ -194,7 +194,7 @@ export interface AppliedEvent {
   address: string | null;
   /** Nothing of the provider's payload may be kept. */
   erased: boolean;
-  suppress: Suppressing | null;
+  suppress: SuppressionCandidate | null;
   notifies: boolean;
 }
 

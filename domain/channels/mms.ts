@@ -1,24 +1,22 @@
 import type { Declaration } from '../channelDeclaration.ts';
-import { faultOfSmil, inSmil, outOfSmil, SMIL_MAX } from '../smil.ts';
+import { faultOfSmil, escapeXml, unescapeXml, SMIL_MAX } from '../smil.ts';
 
-/** Longest subject in characters: what SMSAPI.pl takes (its error 26). */
+/** In characters: the limit of SMSAPI.pl (its error 26). */
 export const SUBJECT_MAX = 30;
 
-/** What an MMS has beside its SMIL. */
 interface MmsContent {
-  /** Empty once it was erased. */
+  /** Empty after erasure. */
   subject: string;
 }
 
-/** The content of a stored MMS. */
 export function mmsContentOf(content: object | null): MmsContent {
   return { subject: '', ...content };
 }
 
-// What nobody cuts. The encoding is of no account: markup goes to the provider as it is.
+// Never split. The encoding does not matter: the provider gets the markup as it is.
 const WHOLE = { encoding: 'ucs2', cut: 'whole' } as const;
 
-/** An MMS says what its SMIL shows, under a subject, and is one part (v1.2.0, POST /v1/mms; v2.3.0, Send). */
+/** An MMS is one part: SMIL and a subject (v1.2.0, POST /v1/mms; v2.3.0, Send). */
 export const mms: Declaration<MmsContent & { smil: string }> = {
   channel: 'mms',
   maxParts: 1,
@@ -28,8 +26,8 @@ export const mms: Declaration<MmsContent & { smil: string }> = {
   links: true,
   senderIsNumber: false,
   domesticPrice: (prices) => prices.pricePerMmsGrosze,
-  written: inSmil,
-  meant: outOfSmil,
+  escapeText: escapeXml,
+  unescapeText: unescapeXml,
   faultOf: faultOfSmil,
   read: ({ text, content }) => ({ smil: text, ...mmsContentOf(content) }),
   measure: () => ({ ...WHOLE, parts: 1 }),

@@ -1,7 +1,7 @@
 import type { Declaration } from '../channelDeclaration.ts';
-import { cutAsNoted, MAX_PARTS, noteOfCut, optionsOf, type SmsContent, splitIntoParts } from '../sms.ts';
+import { applySplit, MAX_PARTS, encodeSplit, optionsOf, type SmsContent, splitIntoParts } from '../sms.ts';
 
-/** An SMS says its text, and costs what it has parts (v2.3.0, Send, rules 1 and 2). */
+/** An SMS is its text, billed per part (v2.3.0, Send, rules 1 and 2). */
 export const sms: Declaration<SmsContent> = {
   channel: 'sms',
   maxParts: MAX_PARTS,
@@ -11,14 +11,14 @@ export const sms: Declaration<SmsContent> = {
   links: true,
   senderIsNumber: false,
   domesticPrice: (prices) => prices.pricePerPartGrosze,
-  written: (value) => value,
-  meant: (written) => written,
+  escapeText: (value) => value,
+  unescapeText: (written) => written,
   faultOf: () => null,
   read: ({ text, content }) => ({ text, ...optionsOf(content) }),
   measure: ({ text, ucs2 }) => {
     const split = splitIntoParts(text, ucs2);
-    return { encoding: split.encoding, parts: split.parts.length, cut: noteOfCut(split) };
+    return { encoding: split.encoding, parts: split.parts.length, cut: encodeSplit(split) };
   },
-  cutAs: ({ text }, cut) => cutAsNoted(text, cut),
+  cutAs: ({ text }, cut) => applySplit(text, cut),
   show: ({ text }) => ({ text, subject: null }),
 };

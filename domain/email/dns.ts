@@ -1,10 +1,9 @@
 import { notifiedKind, type ProviderEmailEvent } from './statuses.ts';
 
-/** What a webhook is notified of about an e-mail: the event, and the e-mail it is of. */
 export interface NotifiedEmailEvent {
   kind: ProviderEmailEvent['kind'];
   emailId: string;
-  /** Whom of the e-mail's addresses it concerns; empty where that cannot be told. */
+  /** Empty where unknown. */
   to: readonly string[];
   fromAddress: string;
   subject: string;
@@ -37,34 +36,32 @@ export function emailEvent({
   };
 }
 
-/** A DNS record that the owner of a sender domain has to set. */
 export interface DnsRecord {
   type: 'TXT' | 'MX' | 'CNAME';
-  /** The whole name, without a dot at the end: `send.sklep.example`. */
+  /** Full name without trailing dot: `send.sklep.example`. */
   name: string;
-  /** Of a TXT its text in one piece; of an MX the host, without a dot at the end. */
+  /** TXT: the text in one piece; MX: the host without trailing dot. */
   value: string;
-  /** Of an MX; null of all else. */
+  /** MX only. */
   priority: number | null;
-  /** What it is for: the signature, who may send, where bounces go. */
+  /** Signature, authorised senders, bounces. */
   purpose: 'dkim' | 'spf' | 'return_path';
 }
 
-/** A record, and whether it was there when somebody looked. */
 export interface SeenRecord extends DnsRecord {
   seen: boolean;
 }
 
-/** Where bounces of a domain's e-mails go, and whom its SPF record names. */
+/** Where bounces of a domain's e-mails go, and which name its SPF record has. */
 export function returnPathOf(domain: string): string {
   return `send.${domain}`;
 }
 
 /**
- * The records of a domain whose e-mails we sign ourselves: the DKIM key, and for the return path who may send and where bounces go.
+ * The DNS records of a domain whose e-mails we sign: the DKIM key, and SPF and MX of the return path.
  * @param publicKey RSA, base64 of its DER form
- * @param mailHost takes the bounces, and sends
- * @param senders terms of SPF (RFC 7208) beside the mail host: `include:_spf.relay.example`
+ * @param mailHost receives bounces, and sends
+ * @param senders further terms of SPF (RFC 7208): `include:_spf.relay.example`
  */
 export function ownRecords(
   { name, selector, publicKey }: { name: string; selector: string; publicKey: string },
@@ -91,17 +88,14 @@ export function ownRecords(
   ];
 }
 
-/** What DNS answers about a name: texts in one piece each, hosts of MX and CNAME. */
+/** DNS answers about a name: texts in one piece each, hosts of MX and CNAME. */
 export type DnsAnswer = readonly string[];
 
-/**
- * Whether a record is among what DNS answers about its name and type; compared as its readers do: a DKIM key by its tags (RFC 6376,
- * 3.6.1), SPF by its terms (RFC 7208), hosts without case and final dot. Of an MX the priority is the owner's own affair.
- */
-export function isSeen(record: DnsRecord, answer: DnsAnswer): boolean {
+/** Whether DNS has a record, compared as verifiers do: DKIM by tags (RFC 6376, 3.6.1), SPF by terms (RFC 7208), MX without priority. */
+export function isPublished(record: DnsRecord, answer: DnsAnswer): boolean {
   if (record.type !== 'TXT') return answer.some((host) => hostOf(host) === hostOf(record.value));
-  if (record.purpose === 'dkim') return isKeySeen(record.value, answer);
-  if (record.purpose === 'spf') return isSenderSeen(record.value, answer);
+  if (record.purpose === 'dkim') return isKeyPublished(record.value, answer);
+  if (record.purpose === 'spf') return isSpfPublished(record.value, answer);
   return answer.some((text) => text.trim() === record.value);
 }
 
@@ -109,15 +103,15 @@ function hostOf(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-// More than one key at a name: a reader may take any of them (RFC 6376, 3.6.2.2).
-function isKeySeen(wanted: string, texts: DnsAnswer): boolean {
+// With several keys at one name, a verifier may use any of them (RFC 6376, 3.6.2.2).
+function isKeyPublished(wanted: string, texts: DnsAnswer): boolean {
   const keys = texts.map(tagsOf).filter((tags) => tags === null || tags.has('p'));
   const [key] = keys;
   if (keys.length !== 1 || key === undefined || key === null) return false;
   return key.get('p') === tagsOf(wanted)?.get('p') && isForMail(key);
 }
 
-/** Whether the tags beside the key let it sign e-mails by RSA and SHA-256. */
+// Whether the other tags allow signing e-mails by RSA and SHA-256.
 function isForMail(tags: ReadonlyMap<string, string>): boolean {
   const listed = (tag: string, ...values: string[]): boolean => {
     const given = tags.get(tag)?.toLowerCase().split(':');
@@ -126,7 +120,7 @@ function isForMail(tags: ReadonlyMap<string, string>): boolean {
   return listed('v', 'dkim1') && listed('k', 'rsa') && listed('h', 'sha256') && listed('s', '*', 'email');
 }
 
-/** The tags of a key, without any space in their values; null where one stands twice: it is void then. */
+// Whitespace in values is ignored; a duplicate tag makes the record invalid (null).
 function tagsOf(text: string): Map<string, string> | null {
   const tags = new Map<string, string>();
   for (const tag of text.split(';')) {
@@ -139,8 +133,8 @@ function tagsOf(text: string): Map<string, string> | null {
   return tags;
 }
 
-// With two of them SPF fails for good (RFC 7208, 4.5).
-function isSenderSeen(wanted: string, texts: DnsAnswer): boolean {
+// Two SPF records are a permanent error (RFC 7208, 4.5).
+function isSpfPublished(wanted: string, texts: DnsAnswer): boolean {
   const records = texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
   const [record] = records;
   if (records.length !== 1 || record === undefined) return false;
@@ -148,7 +142,7 @@ function isSenderSeen(wanted: string, texts: DnsAnswer): boolean {
   return termsOf(wanted).every((term) => terms.has(term));
 }
 
-/** The terms of an SPF record that are read: those before `all`. */
+// Terms after `all` are ignored.
 function termsOf(record: string): string[] {
   const terms = record.toLowerCase().split(/ +/).slice(1);
   const end = terms.findIndex((term) => /^[-+~?]?all$/.test(term));

@@ -1,39 +1,34 @@
 import type { SeenRecord } from './dns.ts';
 
-/** How many sender domains an account has at most. */
 export const DOMAINS_MAX = 100;
 
-/** A claim that nobody has proven gives way to another account's after so long. */
+/** An unverified claim gives way to another account's after this long. */
 export const CLAIM_MS = 7 * 24 * 3_600_000;
 
-/** What is gone at one look may be a glitch; gone again after so long it is lost. */
+/** Records missing at one check may be a glitch; still missing after this long, the verification is lost. */
 export const LOST_AFTER_MS = 10 * 60_000;
 
-/** `lost`: it was verified, and something that it needs is not there any more. */
+/** `lost`: was verified, but a required record is missing now. */
 export type DomainStatus = 'pending' | 'verified' | 'lost';
 
-/** How a domain stands with one route. */
-export interface RouteStanding {
+export interface RouteVerification {
   verifiedAt: Date | null;
   missingSince: Date | null;
   lostAt: Date | null;
 }
 
-/** What a look at a domain came to for one route; `unknown`: there was no answer, and nothing is concluded. */
+/** Result of a check for one route; `unknown`: no answer, nothing changes. */
 export type RecordCheck = 'verified' | 'missing' | 'unknown';
 
-/** How a domain stands with a route before anybody looked. */
-export const UNSEEN: RouteStanding = { verifiedAt: null, missingSince: null, lostAt: null };
+/** Before the first check. */
+export const UNCHECKED: RouteVerification = { verifiedAt: null, missingSince: null, lostAt: null };
 
-/**
- * How a domain stands with a route after a look.
- * @param confirmed staff answer for it, whatever was seen
- */
-export function afterLook(
-  before: RouteStanding,
+/** Verification of a domain on a route after a check. @param confirmed staff vouch for the domain, whatever the check found */
+export function afterCheck(
+  before: RouteVerification,
   verdict: RecordCheck,
   { confirmed, now }: { confirmed: boolean; now: Date },
-): RouteStanding {
+): RouteVerification {
   if (confirmed || verdict === 'verified') {
     return { verifiedAt: before.verifiedAt ?? now, missingSince: null, lostAt: null };
   }
@@ -43,13 +38,12 @@ export function afterLook(
   return { verifiedAt: null, missingSince: null, lostAt: now };
 }
 
-/** How a domain stands altogether: e-mails go from it as long as one route may take them. */
-export function statusOf(confirmed: boolean, routes: readonly RouteStanding[]): DomainStatus {
+/** Status of a domain: verified as long as one route may send from it. */
+export function statusOf(confirmed: boolean, routes: readonly RouteVerification[]): DomainStatus {
   if (confirmed || routes.some(({ verifiedAt }) => verifiedAt !== null)) return 'verified';
   return routes.some(({ lostAt }) => lostAt !== null) ? 'lost' : 'pending';
 }
 
-/** What the account is notified of, if anything, when its domain stands otherwise than before. */
 export function eventBetween(
   before: { status: DomainStatus; routesLost: number },
   after: { status: DomainStatus; routesLost: number },
@@ -61,7 +55,6 @@ export function eventBetween(
     : null;
 }
 
-/** All records that any of the routes needs, each once. */
 export function recordsOf(routes: readonly { records: readonly SeenRecord[] }[]): SeenRecord[] {
   const records = new Map<string, SeenRecord>();
   for (const record of routes.flatMap((route) => route.records)) {

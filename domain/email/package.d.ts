@@ -1,7 +1,7 @@
-// The package has no types.
+// punycode.js has no types.
 declare module 'punycode.js' {
   const punycode: {
-    /** What an A-label stands for, given without its `xn--`. @throws RangeError for what is none */
+    /** Decodes an A-label given without its `xn--`. @throws RangeError for an invalid one */
     decode(label: string): string;
   };
   export default punycode;

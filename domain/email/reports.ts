@@ -1,7 +1,6 @@
 import { addressKey, emailAddress } from './address.ts';
 import { type ProviderEmailEvent, type RecipientState, suppressionAfter } from './statuses.ts';
 
-/** An address of an e-mail that something is reported of. */
 export interface ReportedRecipient {
   position: number;
   kind: 'to' | 'cc' | 'bcc';
@@ -9,23 +8,21 @@ export interface ReportedRecipient {
   state: RecipientState;
 }
 
-/** An e-mail that something is reported of. */
 interface ReportedEmail {
-  /** Its addresses are not known any more. */
+  /** Its addresses are no longer known. */
   erased: boolean;
-  /** The sender's address. */
   from: string;
   recipients: readonly ReportedRecipient[];
 }
 
 type Report = Pick<ProviderEmailEvent, 'kind' | 'permanent' | 'addresses' | 'namesAllTo' | 'unverified'>;
 
-/** An address that is not to be written to any more. */
-export interface Suppressing {
-  /** In small letters. */
+/** An address to suppress. */
+export interface SuppressionCandidate {
+  /** Lower case. */
   address: string;
   reason: 'bounce' | 'complaint';
-  /** Only where another e-mail of the account has had the same reported of it. */
+  /** Only if the same was reported of another e-mail of the account. */
   ifRepeated: boolean;
 }
 
@@ -33,12 +30,11 @@ const sentTo = <R extends ReportedRecipient>(recipients: readonly R[]): R[] =>
   recipients.filter(({ state }) => state !== 'suppressed');
 
 /**
- * Whom of an e-mail's addresses a report is about. Of one that went to a single address it is that one, unless the provider names
- * another of its own accord: who came to the return path may write the address otherwise, or the one that it was forwarded to. A report
- * that names nobody is about all where the provider makes it, and else about nobody that can be told; so is one that names all of `to`
- * whomever it is about, copies included. A stranger's address counts for nothing.
+ * The recipients a report concerns. With a single recipient it is that one, unless the provider itself names another address: a bounce
+ * may spell the address differently or name the one it was forwarded to. A report without addresses concerns all if the provider makes it,
+ * else none. One that names all of `to` whichever it concerns also concerns all, copies included. Unknown addresses are ignored.
  */
-export function concernedBy<R extends ReportedRecipient>(
+export function affectedRecipients<R extends ReportedRecipient>(
   report: Pick<Report, 'kind' | 'addresses' | 'namesAllTo' | 'unverified'>,
   email: Omit<ReportedEmail, 'recipients'> & { recipients: readonly R[] },
 ): R[] {
@@ -48,7 +44,7 @@ export function concernedBy<R extends ReportedRecipient>(
   const namesAnother = addresses.length > 0 && unverified !== true && namesAllTo !== true;
   if (all.length === 1 && (erased || !namesAnother)) return all;
   if (erased) return [];
-  // The provider has the whole of it, whomever it names.
+  // The provider has accepted the whole e-mail, whichever address it names.
   if (namesSenderAlone(report, email)) return kind === 'sent' ? all : [];
   if (addresses.length === 0) return unverified === true ? [] : all;
   const keys = new Set(addresses.map(addressKey));
@@ -58,11 +54,11 @@ export function concernedBy<R extends ReportedRecipient>(
 }
 
 /**
- * Which address a report keeps from being written to again; null: none. It has to be the only one that the report is about: what is
- * said of several is not known of any. Of an erased e-mail only a provider's word counts, which names the address itself. What
- * anybody may have written who got the e-mail is believed of others only once it is said of two e-mails.
+ * The address a report suppresses, or null. It must be the only one concerned: a report about several is not known to be true of any. Of an
+ * erased e-mail only the provider itself counts, naming the address. An unverified report, which any recipient may have written, counts for
+ * an e-mail with several recipients only once it is repeated for another e-mail.
  */
-export function suppressing(report: Report, email: ReportedEmail): Suppressing | null {
+export function suppressionOf(report: Report, email: ReportedEmail): SuppressionCandidate | null {
   const reason = suppressionAfter(report);
   const address = reason === null ? null : soleAddress(report, email);
   if (reason === null || address === null) return null;
@@ -76,11 +72,11 @@ function soleAddress(report: Report, email: ReportedEmail): string | null {
     const isSole = addresses.length === 1 && (namesAllTo !== true || sentTo(email.recipients).length === 1);
     return unverified === true || !isSole ? null : emailAddress(addresses[0]!);
   }
-  const [first, ...more] = concernedBy(report, email);
+  const [first, ...more] = affectedRecipients(report, email);
   return first === undefined || more.length > 0 ? null : first.address;
 }
 
-/** Whether it names the sender alone, who stands in `to` of an e-mail that only hidden recipients get: it may be about any, or none. */
+// Whether only the sender is named, who is `to` of an e-mail to hidden recipients alone: it may concern any of them, or none.
 function namesSenderAlone(
   { addresses, namesAllTo }: Pick<Report, 'addresses' | 'namesAllTo'>,
   { from, recipients }: ReportedEmail,
@@ -97,11 +93,8 @@ function namesSenderAlone(
 const isHidden = (recipients: readonly ReportedRecipient[]): boolean =>
   recipients.every(({ kind }) => kind === 'bcc');
 
-/**
- * Whether nobody has to hear of it: what anybody may have written about people who did not get the e-mail, and what the provider says of
- * the copy that the sender got in place of others.
- */
-export function isIdle(
+/** Whether a report can be dropped: unverified about other addresses, or about the sender's own copy of an e-mail to hidden recipients. */
+export function isIrrelevant(
   report: Pick<Report, 'addresses' | 'namesAllTo' | 'unverified'>,
   email: ReportedEmail,
   concerned: readonly unknown[],

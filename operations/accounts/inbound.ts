@@ -9,7 +9,7 @@ import {
   takeKeywordAway,
   revokeKeyword as withdrawConsent,
 } from '../../db/accounts/keywords.ts';
-import { guardOf } from '../../domain/keywords.ts';
+import { restrictionOf } from '../../domain/keywords.ts';
 
 interface EnableInput {
   account: string;
@@ -44,7 +44,7 @@ interface Input {
 /** Lets an account claim an everyday word as its keyword. @throws StaffRefused also for opt-out words and words that need no approval */
 export const allowKeyword = recorded('inbound allow-keyword', async (sql, { account, word }: Input) => {
   await findOpenAccountForUpdate(sql, account);
-  const guard = guardOf(word);
+  const guard = restrictionOf(word);
   if (guard === 'opt_out') throw new StaffRefused({ reason: 'keyword_unsubscribes', word });
   if (guard === null) throw new StaffRefused({ reason: 'keyword_needs_no_consent', word });
   const isNew = await storeConsent(sql, account, word);

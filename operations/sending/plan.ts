@@ -1,5 +1,5 @@
 import {
-  type Calling,
+  type CallConstraints,
   type CallingHours,
   firstMomentInsideAll,
   firstMomentToCall,
@@ -22,7 +22,7 @@ import { readSendTerms, type SendTerms } from '../../db/messages/acceptShared.ts
 import { newId } from '../../db/ids.ts';
 import { type Channel, type ChannelRules, DEFAULT_CHANNEL } from '../../domain/channelDeclaration.ts';
 import { rulesOf } from '../../domain/channels.ts';
-import { areHeavy } from '../../domain/sms.ts';
+import { isHeavy } from '../../domain/sms.ts';
 import { messageCost, pricePerPart } from '../../domain/money.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
 import { isNumber } from '../../domain/msisdn.ts';
@@ -38,7 +38,7 @@ const DAY_MS = 24 * 3_600_000;
 interface TimesAsked {
   sendAt: number | null;
   windows: readonly SendWindow[];
-  calling?: Calling | null;
+  calling?: CallConstraints | null;
   expiresAt: number | null;
 }
 
@@ -119,7 +119,7 @@ export async function planMessages(context: OperationContext<SendInput>): Promis
   const channel = input.channel ?? DEFAULT_CHANNEL;
   const wording = await findWording(sql, caller.accountId, input, channel);
   const recipients = await expandRecipients(sql, caller.accountId, read, input.recipientsMax);
-  if (areHeavy(charactersOf(wording) * recipients.length)) context.acquireHeavySlot();
+  if (isHeavy(charactersOf(wording) * recipients.length)) context.acquireHeavySlot();
   const msisdns = recipients.map(({ msisdn }) => msisdn);
   const terms = await readSendTerms(sql, caller.accountId, input.from ?? null, msisdns);
   if (terms === null) throw new Refused({ reason: 'account_closed' });

@@ -1,7 +1,7 @@
 import { mapInChunks } from '../../concurrency/tasks.ts';
 import type { Sql } from '../../db/connection.ts';
 import { expandGroups } from '../../db/contacts/groups.ts';
-import { composed } from '../../domain/ids.ts';
+import { toNfc } from '../../domain/ids.ts';
 import { isOverlongPolish, parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
 
@@ -88,7 +88,7 @@ async function membersOf(sql: Sql, accountId: string, named: ReadRecipients['nam
 }
 
 function readOne(input: string, index: number | null): Named {
-  if (isGroup(input)) return { group: composed(input.slice(GROUP.length)).trim(), index };
+  if (isGroup(input)) return { group: toNfc(input.slice(GROUP.length)).trim(), index };
   const msisdn = parseMsisdn(input);
   if (msisdn === null) {
     const reason = isOverlongPolish(input) ? 'recipient_too_long' : 'recipient_malformed';

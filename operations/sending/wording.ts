@@ -1,6 +1,6 @@
 import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
 import type { Channel, Measure } from '../../domain/channelDeclaration.ts';
-import { firstOutside, hasMoreCharacters, normalize } from '../../domain/gsm7.ts';
+import { firstNonGsm7, hasMoreCharacters, normalize } from '../../domain/gsm7.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { storedOptions } from '../../domain/sms.ts';
 import { isOneLine } from '../../domain/ids.ts';
@@ -141,7 +141,7 @@ async function writtenOrTemplate(
 ): Promise<Pick<Wording, 'pieces' | 'field'> & { template: TemplateExtras }> {
   const { template_id: templateId, params } = request;
   const field = channel === 'mms' ? 'smil' : 'text';
-  const { written, meant } = rulesOf(channel);
+  const { escapeText: written, unescapeText: meant } = rulesOf(channel);
   if (templateId === undefined) {
     if (params !== undefined) throw new Refused({ reason: 'params_without_template' }, 'params');
     const text = request[field];
@@ -237,13 +237,13 @@ export function writtenOut(
   links: PersonalLinks,
   index: number | null,
 ): string {
-  const { written } = rulesOf(wording.channel);
+  const { escapeText: written } = rulesOf(wording.channel);
   return finished(wording, render(wording.pieces, { values, written, ...links }), index);
 }
 
 function finished({ finish, field }: Wording, text: string, index: number | null): string {
   if (finish.normalize) return normalize(text);
-  const position = finish.gsm7Only ? firstOutside(text) : null;
+  const position = finish.gsm7Only ? firstNonGsm7(text) : null;
   if (position !== null) throw new Refused({ reason: 'text_not_gsm7', position, index }, field);
   return text;
 }

@@ -7,7 +7,7 @@ import { acceptParts } from '../../db/messages/answers.ts';
 import { failSubmission } from '../../db/messages/endings.ts';
 import { claimParts, holdParts } from '../../db/messages/parts.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
-import { MOVES, MESSAGE_STATUSES } from '../../domain/statuses.ts';
+import { TRANSITIONS, MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { startDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 import { clickOn } from '../support/clicked.ts';
@@ -184,7 +184,7 @@ describe('a click belongs to the last message that some network was given, or ma
         const token = await newLink();
         const ids = await scheduled([token], 4);
         for (const { message, status, submission } of changes) {
-          const from = MOVES.filter(({ to }) => to === status).map((allowed) => allowed.from);
+          const from = TRANSITIONS.filter(({ to }) => to === status).map((allowed) => allowed.from);
           await sql`
             update messages set submission = ${submission}, status = case when status = any(${from}) then ${status} else status end
              where id = ${ids[message]!}`;

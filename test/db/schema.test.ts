@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { migrate } from '../../db/migrate.ts';
-import { MOVES, MESSAGE_STATUSES } from '../../domain/statuses.ts';
+import { TRANSITIONS, MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { startDatabase } from '../support/database.ts';
 
 let sql: Database;
@@ -58,7 +58,7 @@ describe('the database allows the moves of the state machine and no others', () 
   });
 
   test.each(MESSAGE_STATUSES)('from %s', async (from) => {
-    const declared = MOVES.filter((move) => move.from === from).map(({ to }) => to);
+    const declared = TRANSITIONS.filter((move) => move.from === from).map(({ to }) => to);
     expect(await movesFrom(from)).toEqual(declared.sort());
   });
 

@@ -4,7 +4,7 @@ import { type Channel, CHANNELS, DEFAULT_CHANNEL } from '../../domain/channelDec
 import { mms } from '../../domain/channels/mms.ts';
 import { vms, VOICES, voiceContentOf } from '../../domain/channels/vms.ts';
 import { declareChannel, rulesOf } from '../../domain/channels.ts';
-import { cutAsNoted, noteOfCut, splitIntoParts } from '../../domain/sms.ts';
+import { applySplit, encodeSplit, splitIntoParts } from '../../domain/sms.ts';
 
 const sms = rulesOf('sms');
 
@@ -37,16 +37,16 @@ describe('an SMS', () => {
   });
 
   test.each(['', 'gsm8', 'gsm7:', 'gsm7:1,', 'gsm7:-1', 'ucs2 7', 'xgsm7:1'])('%j is no cut', (note) => {
-    expect(() => cutAsNoted('tajne', note)).toThrow(RangeError);
-    expect(() => cutAsNoted('tajne', note)).toThrow(`${note} `);
-    expect(() => cutAsNoted('tajne', note)).not.toThrow(/tajne/);
+    expect(() => applySplit('tajne', note)).toThrow(RangeError);
+    expect(() => applySplit('tajne', note)).toThrow(`${note} `);
+    expect(() => applySplit('tajne', note)).not.toThrow(/tajne/);
   });
 });
 
 test('the note of a cut says where parts begin', () => {
-  expect(noteOfCut(splitIntoParts('a'.repeat(160)))).toBe('gsm7');
-  expect(noteOfCut(splitIntoParts('a'.repeat(310)))).toBe('gsm7:153,306');
-  expect(noteOfCut(splitIntoParts('ż'.repeat(71)))).toBe('ucs2:67');
+  expect(encodeSplit(splitIntoParts('a'.repeat(160)))).toBe('gsm7');
+  expect(encodeSplit(splitIntoParts('a'.repeat(310)))).toBe('gsm7:153,306');
+  expect(encodeSplit(splitIntoParts('ż'.repeat(71)))).toBe('ucs2:67');
 });
 
 describe.each([
@@ -101,15 +101,15 @@ describe('what holds for a channel', () => {
   test.each(['sms', 'vms'] as const)('values stand in the text of a %s as they are', (channel) => {
     const rules = rulesOf(channel);
     for (const text of ['', 'Zażółć & <b> "{{x}}"']) {
-      expect(rules.written(text)).toBe(text);
-      expect(rules.meant(text)).toBe(text);
+      expect(rules.escapeText(text)).toBe(text);
+      expect(rules.unescapeText(text)).toBe(text);
       expect(rules.faultOf(text, false)).toBeNull();
     }
   });
 
   test('values stand in an MMS as text of its markup, which is looked at', () => {
-    expect(rulesOf('mms').written('Zażółć & <b>')).toBe('Zażółć &amp; &lt;b&gt;');
-    expect(rulesOf('mms').meant('Zażółć &amp; &lt;b&gt;')).toBe('Zażółć & <b>');
+    expect(rulesOf('mms').escapeText('Zażółć & <b>')).toBe('Zażółć &amp; &lt;b&gt;');
+    expect(rulesOf('mms').unescapeText('Zażółć &amp; &lt;b&gt;')).toBe('Zażółć & <b>');
     expect(rulesOf('mms').faultOf('no markup', false)).toMatchObject({ reason: 'smil_malformed' });
   });
 

@@ -6,13 +6,13 @@ import {
   isMeantAsGroupId,
   joinedNames,
   mergeCustomFields,
-  NAMELESS,
-  protectedCell,
+  EMPTY_CONTACT,
+  escapeFormula,
   readCustomFields,
-  rememberedKeys,
+  memoizedKeys,
   repeatedKey,
   splitNames,
-  unprotectedCell,
+  unescapeFormula,
 } from '../../domain/contacts.ts';
 
 describe('keys of custom fields', () => {
@@ -113,7 +113,7 @@ describe('merging custom fields', () => {
   });
 
   it('remembers how a key is compared', () => {
-    const compare = rememberedKeys();
+    const compare = memoizedKeys();
     expect([compare('Z\u0307'), compare('ż'), compare('Z\u0307'), compare('Ż')]).toEqual([
       'ż',
       'ż',
@@ -124,7 +124,7 @@ describe('merging custom fields', () => {
 
   it('of 20 fields none can be added, but changed and exchanged', () => {
     const fields = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}`, 'x']));
-    const full = { ...NAMELESS, fields };
+    const full = { ...EMPTY_CONTACT, fields };
     expect(changedContact(full, { fields: { g: 'x' } })).toBeNull();
     expect(changedContact(full, { fields: { F1: 'y' } })?.fields).toEqual({ ...fields, f1: 'y' });
     expect(Object.keys(changedContact(full, { fields: { g: 'x', f0: null } })!.fields)).toHaveLength(20);
@@ -151,8 +151,8 @@ describe('cells', () => {
   it('protection is taken off again, and leaves nothing that a spreadsheet would run', () => {
     fc.assert(
       fc.property(fc.oneof(awkward, fc.string({ unit: 'binary' })), (value) => {
-        const cell = protectedCell(value);
-        expect(unprotectedCell(cell)).toBe(value);
+        const cell = escapeFormula(value);
+        expect(unescapeFormula(cell)).toBe(value);
         // A Polish Excel begins a cell at a semicolon.
         for (const piece of cell.split(';')) {
           if (/^[+-]?[0-9]+(?:[.,][0-9]+)?$/.test(piece)) continue;
@@ -167,8 +167,8 @@ describe('cells', () => {
   });
 
   it.each([...SIGNS, ...UNSEEN.map((letter) => `${letter}=`), ...BREAKS])('%j at the beginning', (start) => {
-    expect(protectedCell(`${start}1+1`)).toBe(`'${start}1+1`);
-    expect(unprotectedCell(`'${start}1+1`)).toBe(`${start}1+1`);
+    expect(escapeFormula(`${start}1+1`)).toBe(`'${start}1+1`);
+    expect(unescapeFormula(`'${start}1+1`)).toBe(`${start}1+1`);
   });
 
   it('names of groups share a cell and come apart again', () => {

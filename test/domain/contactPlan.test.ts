@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type BookExcerpt, type NumberedChange, planContacts } from '../../domain/contactPlan.ts';
-import { NAMELESS } from '../../domain/contacts.ts';
+import { EMPTY_CONTACT } from '../../domain/contacts.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 const ANNA = '+48500100200';
@@ -9,7 +9,7 @@ const EWA = '+48500100202';
 
 /** A book with Anna in it, room for two more contacts and one more group, which two names mean. */
 const BOOK: BookExcerpt = {
-  contacts: new Map([[ANNA, { id: 'ct_anna', content: { ...NAMELESS, firstName: 'Anna' } }]]),
+  contacts: new Map([[ANNA, { id: 'ct_anna', content: { ...EMPTY_CONTACT, firstName: 'Anna' } }]]),
   groups: new Map([
     ['Klienci', { id: 'gr_old', compared: 'klienci' }],
     ['VIP', { id: null, compared: 'vip' }],
@@ -82,7 +82,7 @@ describe('a plan of contacts', () => {
       { msisdn: ANNA, change: {} },
     );
     expect(outcomes).toEqual(['created', 'updated', 'updated', 'updated']);
-    expect(contacts.get(JAN)).toMatchObject({ content: NAMELESS, changed: true });
+    expect(contacts.get(JAN)).toMatchObject({ content: EMPTY_CONTACT, changed: true });
     expect(contacts.get(ANNA)).toMatchObject({ content: { lastName: 'Nowak' }, changed: true });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changedContact, isMeantAsGroupId, NAMELESS } from '../../domain/contacts.ts';
+import { changedContact, isMeantAsGroupId, EMPTY_CONTACT } from '../../domain/contacts.ts';
 
 const ANNA = { firstName: 'Anna', lastName: 'Nowak', email: 'a@example.com', fields: { miasto: 'Kraków' } };
 
@@ -28,13 +28,13 @@ describe('a change of a contact', () => {
   test('takes 20 custom fields and no more', () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`pole${i}`, 'x']));
-    expect(Object.keys(changedContact(NAMELESS, { fields: fields(20) })?.fields ?? {})).toHaveLength(20);
-    expect(changedContact(NAMELESS, { fields: fields(21) })).toBeNull();
+    expect(Object.keys(changedContact(EMPTY_CONTACT, { fields: fields(20) })?.fields ?? {})).toHaveLength(20);
+    expect(changedContact(EMPTY_CONTACT, { fields: fields(21) })).toBeNull();
     expect(changedContact(ANNA, { fields: fields(20) })).toBeNull();
   });
 
   test('a contact that nobody has said anything of has nothing', () => {
-    expect(NAMELESS).toEqual({ firstName: null, lastName: null, email: null, fields: {} });
+    expect(EMPTY_CONTACT).toEqual({ firstName: null, lastName: null, email: null, fields: {} });
   });
 });
 

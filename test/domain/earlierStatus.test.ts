@@ -5,7 +5,7 @@ import {
   EARLIER_STATUS_OF,
   EARLIER_STATUSES,
   type EarlierStatus,
-  hasLeft,
+  wasSubmitted,
   historyClassOf,
   shownStatus,
 } from '../../domain/earlier.ts';
@@ -84,7 +84,7 @@ describe('a message in the history of v1.2.0', () => {
           const row = { status, errorCode, submission };
           expect([row, shownStatus(row)]).toEqual([row, { status: shown[0], dlrStatus: shown[1] }]);
           expect([row, historyClassOf(row)]).toEqual([row, found]);
-          expect([row, hasLeft(row)]).toEqual([row, shown[0] === 'sent']);
+          expect([row, wasSubmitted(row)]).toEqual([row, shown[0] === 'sent']);
         }
       }
     },

@@ -16,7 +16,7 @@ import {
   isDisplayName,
   isHeaderValue,
 } from '../../domain/email/content.ts';
-import { concernedBy, isIdle, suppressing } from '../../domain/email/reports.ts';
+import { affectedRecipients, isIrrelevant, suppressionOf } from '../../domain/email/reports.ts';
 import {
   EMAIL_STATUSES,
   RECIPIENT_STATES,
@@ -344,8 +344,8 @@ describe('a report', () => {
   };
   const complaint = { kind: 'complained', permanent: null, addresses: [] as string[] } as const;
   const of = (...addresses: string[]) => ({ ...complaint, addresses });
-  const whom = (...[report, email]: Parameters<typeof concernedBy>) =>
-    concernedBy(report, email).map(({ position }) => position);
+  const whom = (...[report, email]: Parameters<typeof affectedRecipients>) =>
+    affectedRecipients(report, email).map(({ position }) => position);
 
   it.each([
     ['the provider’s, of nobody by name: all', complaint, two, [0, 1]],
@@ -424,8 +424,8 @@ describe('a report', () => {
   });
 
   it('is nobody’s to hear of where it is about nobody, and anybody could have written it or it is of the sender’s own copy', () => {
-    const idle = (...[report, email]: Parameters<typeof concernedBy>) =>
-      isIdle(report, email, concernedBy(report, email));
+    const idle = (...[report, email]: Parameters<typeof affectedRecipients>) =>
+      isIrrelevant(report, email, affectedRecipients(report, email));
     expect(idle({ ...of('obcy@klient.example'), unverified: true }, two)).toBe(true);
     expect(idle(ofSender, hidden)).toBe(true);
     expect(idle({ ...ofSender, kind: 'sent' }, hidden)).toBe(false);
@@ -486,7 +486,7 @@ describe('a report', () => {
     ['of an erased e-mail without a name', complaint, { ...one, erased: true }, null],
     ['of an erased e-mail as what is no address', of('***'), { ...one, erased: true }, null],
   ])('suppresses none but the address that it is about alone: %s', (_, report, email, expected) => {
-    const found = suppressing(report, email);
+    const found = suppressionOf(report, email);
     if (expected === null) expect(found).toBeNull();
     else expect(found).toEqual({ ...expected, address: expected.address.toLowerCase(), reason: 'complaint' });
   });

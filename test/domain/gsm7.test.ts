@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { encodeGsm7, firstOutside, isGsm7, septetsOf } from '../../domain/gsm7.ts';
+import { encodeGsm7, firstNonGsm7, isGsm7, septetsOf } from '../../domain/gsm7.ts';
 
 // Not part of the library's interface, hence loaded by its path: code point → septets.
 const { default: table } = createRequire(import.meta.url)(
@@ -35,7 +35,7 @@ test.each(['ą', 'Ż', 'ó', 'ç', '`', '\t', '\0', '\u001b', '😀', '\ud83d'])
   expect(isGsm7(`a${char}`)).toBe(false);
   expect(() => encodeGsm7(`a${char}`)).toThrow(RangeError);
   expect(() => encodeGsm7(`a${char}`)).toThrow(/GSM-7/);
-  expect(firstOutside(`a${char}b${char}`)).toBe(2);
+  expect(firstNonGsm7(`a${char}b${char}`)).toBe(2);
 });
 
 test.each([
@@ -45,7 +45,7 @@ test.each([
   ['€[Zażółć]', 5],
   [`${'€'.repeat(160)}😀ą`, 161],
 ])('the first character outside GSM-7 in %j has the place %s', (text, place) => {
-  expect(firstOutside(text)).toBe(place);
+  expect(firstNonGsm7(text)).toBe(place);
 });
 
 test('the text that cannot be encoded is not repeated', () => {

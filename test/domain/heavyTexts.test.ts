@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { areHeavy } from '../../domain/sms.ts';
+import { isHeavy } from '../../domain/sms.ts';
 
 test('texts are heavy beyond a million characters', () => {
-  expect([0, 1_000_000, 1_000_001].map(areHeavy)).toEqual([false, false, true]);
+  expect([0, 1_000_000, 1_000_001].map(isHeavy)).toEqual([false, false, true]);
 });

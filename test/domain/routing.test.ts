@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   emailTraffic,
-  hasReserve,
+  hasFallback,
   orderRoutes,
   ownRoutes,
   type RouteOption,
@@ -263,7 +263,7 @@ describe('the routes of an account alone', () => {
 describe('a reserve', () => {
   const routes = [option('broken', { working: false }), option('other'), SIMULATOR];
   const reserve = (own: Partial<RouteRule>, others: RouteRule[], all = routes) =>
-    hasReserve({ routes: all, rules: [rule('broken', own), ...others] }, 'broken');
+    hasFallback({ routes: all, rules: [rule('broken', own), ...others] }, 'broken');
 
   test('is another working route with a rule that one of its messages can match', () => {
     expect(reserve({}, [rule('other', { prefix: '48' })])).toBe(true);

@@ -1,15 +1,15 @@
 import { describe, expect, it, test } from 'vitest';
-import { type DnsRecord, isSeen, ownRecords, returnPathOf } from '../../domain/email/dns.ts';
+import { type DnsRecord, isPublished, ownRecords, returnPathOf } from '../../domain/email/dns.ts';
 import { readDomainName, selectorOf } from '../../domain/email/address.ts';
 import {
-  afterLook,
+  afterCheck,
   CLAIM_MS,
   DOMAINS_MAX,
   eventBetween,
   LOST_AFTER_MS,
   recordsOf,
   statusOf,
-  UNSEEN,
+  UNCHECKED,
 } from '../../domain/email/domainStates.ts';
 
 describe('the name of a sender domain', () => {
@@ -105,8 +105,8 @@ describe('the records of a domain whose e-mails we sign', () => {
 
   it('are there once they are set as they are', () => {
     for (const one of ownRecords(domain, 'mail.example', ['include:_spf.relay.example'])) {
-      expect(isSeen(one, ['unrelated', one.value])).toBe(true);
-      expect(isSeen(one, ['unrelated'])).toBe(false);
+      expect(isPublished(one, ['unrelated', one.value])).toBe(true);
+      expect(isPublished(one, ['unrelated'])).toBe(false);
     }
   });
 });
@@ -129,10 +129,10 @@ describe('a key of DKIM', () => {
     ['v=DKIM1; s=*; p=AbC+/='],
     ['v=DKIM1; s=tlsrpt:email; p=AbC+/='],
   ])('is there as %j', (text) => {
-    expect(isSeen(wanted, ['unrelated', text])).toBe(true);
+    expect(isPublished(wanted, ['unrelated', text])).toBe(true);
   });
   it('is there beside texts without tags', () => {
-    expect(isSeen(wanted, ['to prove; to prove', wanted.value])).toBe(true);
+    expect(isPublished(wanted, ['to prove; to prove', wanted.value])).toBe(true);
   });
   it.each([
     [],
@@ -146,10 +146,10 @@ describe('a key of DKIM', () => {
     ['v=DKIM1; p=AbC+/=', 'v=DKIM1; p=another'],
     ['v=DKIM1; p=AbC+/=', 'p=AbC+/='],
   ])('is not there with %j', (...texts) => {
-    expect(isSeen(wanted, texts)).toBe(false);
+    expect(isPublished(wanted, texts)).toBe(false);
   });
   it('that is void itself is never there', () => {
-    expect(isSeen(record('dkim', 'p=AbC; p=AbC'), ['p=AbC'])).toBe(false);
+    expect(isPublished(record('dkim', 'p=AbC; p=AbC'), ['p=AbC'])).toBe(false);
   });
 });
 
@@ -162,7 +162,7 @@ describe('SPF', () => {
     ['v=spf1 include:spf.overall a:mail.example include:_spf.relay.example ~all'],
     ['v=spf1 allow=1 a:mail.example include:_spf.relay.example ?all'],
   ])('is there as %j', (text) => {
-    expect(isSeen(wanted, ['other=1', text])).toBe(true);
+    expect(isPublished(wanted, ['other=1', text])).toBe(true);
   });
   it.each([
     [],
@@ -174,74 +174,74 @@ describe('SPF', () => {
     ['v=spf1 a:mail.example include:_spf.relay.example ~all', 'v=spf1'],
     ['v=spf1 all a:mail.example include:_spf.relay.example'],
   ])('is not there with %j', (...texts) => {
-    expect(isSeen(wanted, texts)).toBe(false);
+    expect(isPublished(wanted, texts)).toBe(false);
   });
   it('is there beside a text that has its beginning further on', () => {
-    expect(isSeen(wanted, ['was: v=spf1 -all', wanted.value])).toBe(true);
+    expect(isPublished(wanted, ['was: v=spf1 -all', wanted.value])).toBe(true);
   });
   it('is looked for by its terms, whatever blanks are beside them', () => {
-    expect(isSeen(record('spf', 'v=spf1  a:mail.example '), ['v=spf1 a:mail.example -all'])).toBe(true);
+    expect(isPublished(record('spf', 'v=spf1  a:mail.example '), ['v=spf1 a:mail.example -all'])).toBe(true);
   });
   it('has a plus that means nothing before a term alone', () => {
     const macro = record('spf', 'v=spf1 exists:%{l1+}.relay.example ~all');
-    expect(isSeen(macro, ['v=spf1 +exists:%{l1+}.relay.example ~all'])).toBe(true);
-    expect(isSeen(macro, ['v=spf1 exists:%{l1}.relay.example ~all'])).toBe(false);
+    expect(isPublished(macro, ['v=spf1 +exists:%{l1+}.relay.example ~all'])).toBe(true);
+    expect(isPublished(macro, ['v=spf1 exists:%{l1}.relay.example ~all'])).toBe(false);
   });
 });
 
 test('hosts are compared without case and final dot, other texts as they are', () => {
   for (const type of ['MX', 'CNAME'] as const) {
     const wanted = record('return_path', 'mail.example', type);
-    expect(isSeen(wanted, ['other.example', 'MAIL.Example.'])).toBe(true);
-    expect(isSeen(wanted, ['xmail.example'])).toBe(false);
-    expect(isSeen(wanted, [])).toBe(false);
+    expect(isPublished(wanted, ['other.example', 'MAIL.Example.'])).toBe(true);
+    expect(isPublished(wanted, ['xmail.example'])).toBe(false);
+    expect(isPublished(wanted, [])).toBe(false);
   }
-  expect(isSeen(record('return_path', 'token=A'), ['other', ' token=A '])).toBe(true);
-  expect(isSeen(record('return_path', 'token=A'), ['token=a'])).toBe(false);
+  expect(isPublished(record('return_path', 'token=A'), ['other', ' token=A '])).toBe(true);
+  expect(isPublished(record('return_path', 'token=A'), ['token=a'])).toBe(false);
 });
 
 describe('how a domain stands with a route', () => {
   const now = new Date('2027-01-01T12:00:00Z');
   const earlier = (ms: number) => new Date(now.getTime() - ms);
-  const verified = { ...UNSEEN, verifiedAt: earlier(1e9) };
+  const verified = { ...UNCHECKED, verifiedAt: earlier(1e9) };
   const at = { confirmed: false, now };
 
   it('is verified at once, and lost at the second look after ten minutes', () => {
-    expect(afterLook(UNSEEN, 'verified', at)).toEqual({ ...UNSEEN, verifiedAt: now });
+    expect(afterCheck(UNCHECKED, 'verified', at)).toEqual({ ...UNCHECKED, verifiedAt: now });
     expect(LOST_AFTER_MS).toBe(600_000);
-    const missing = afterLook(verified, 'missing', at);
+    const missing = afterCheck(verified, 'missing', at);
     expect(missing).toEqual({ ...verified, missingSince: now });
     const since = (ms: number) => ({ ...verified, missingSince: earlier(ms) });
-    expect(afterLook(since(LOST_AFTER_MS - 1), 'missing', at)).toEqual(since(LOST_AFTER_MS - 1));
-    expect(afterLook(since(LOST_AFTER_MS), 'missing', at)).toEqual({ ...UNSEEN, lostAt: now });
-    expect(afterLook(since(LOST_AFTER_MS), 'verified', at)).toEqual(verified);
-    expect(afterLook({ ...UNSEEN, lostAt: earlier(1) }, 'verified', at)).toEqual({
-      ...UNSEEN,
+    expect(afterCheck(since(LOST_AFTER_MS - 1), 'missing', at)).toEqual(since(LOST_AFTER_MS - 1));
+    expect(afterCheck(since(LOST_AFTER_MS), 'missing', at)).toEqual({ ...UNCHECKED, lostAt: now });
+    expect(afterCheck(since(LOST_AFTER_MS), 'verified', at)).toEqual(verified);
+    expect(afterCheck({ ...UNCHECKED, lostAt: earlier(1) }, 'verified', at)).toEqual({
+      ...UNCHECKED,
       verifiedAt: now,
     });
   });
 
   it('stays as it is where there was no answer, or it never was verified', () => {
-    for (const before of [UNSEEN, verified, { ...verified, missingSince: earlier(1e9) }]) {
-      expect(afterLook(before, 'unknown', at)).toEqual(before);
+    for (const before of [UNCHECKED, verified, { ...verified, missingSince: earlier(1e9) }]) {
+      expect(afterCheck(before, 'unknown', at)).toEqual(before);
     }
-    expect(afterLook(UNSEEN, 'missing', at)).toEqual(UNSEEN);
-    const lost = { ...UNSEEN, lostAt: earlier(5) };
-    expect(afterLook(lost, 'missing', at)).toEqual(lost);
+    expect(afterCheck(UNCHECKED, 'missing', at)).toEqual(UNCHECKED);
+    const lost = { ...UNCHECKED, lostAt: earlier(5) };
+    expect(afterCheck(lost, 'missing', at)).toEqual(lost);
   });
 
   it('is verified where staff say so, whatever was seen', () => {
     const confirmed = { confirmed: true, now };
-    expect(afterLook(UNSEEN, 'missing', confirmed)).toEqual({ ...UNSEEN, verifiedAt: now });
-    expect(afterLook({ ...verified, missingSince: earlier(1e9) }, 'missing', confirmed)).toEqual(verified);
+    expect(afterCheck(UNCHECKED, 'missing', confirmed)).toEqual({ ...UNCHECKED, verifiedAt: now });
+    expect(afterCheck({ ...verified, missingSince: earlier(1e9) }, 'missing', confirmed)).toEqual(verified);
   });
 
   it('makes one status, and events of its changes', () => {
-    const lost = { ...UNSEEN, lostAt: now };
+    const lost = { ...UNCHECKED, lostAt: now };
     expect(statusOf(false, [])).toBe('pending');
-    expect(statusOf(false, [UNSEEN])).toBe('pending');
+    expect(statusOf(false, [UNCHECKED])).toBe('pending');
     expect(statusOf(true, [])).toBe('verified');
-    expect(statusOf(false, [UNSEEN, lost])).toBe('lost');
+    expect(statusOf(false, [UNCHECKED, lost])).toBe('lost');
     expect(statusOf(false, [lost, verified])).toBe('verified');
     const stands = (status: 'pending' | 'verified' | 'lost', routesLost = 0) => ({ status, routesLost });
     expect(eventBetween(stands('pending'), stands('verified'))).toBe('domain.verified');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as statuses from '../../domain/statuses.ts';
 
-const { FINAL_STATUSES, MESSAGE_STATUSES, mayMove, MOVES } = statuses;
+const { FINAL_STATUSES, MESSAGE_STATUSES, canTransition: mayMove, TRANSITIONS: MOVES } = statuses;
 
 test('exactly the moves of the specification are allowed', () => {
   const allowed = MESSAGE_STATUSES.flatMap((from) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { protectedCell, unprotectedCell } from '../../domain/contacts.ts';
+import { escapeFormula, unescapeFormula } from '../../domain/contacts.ts';
 
 describe('a cell of a table', () => {
   test.each([
@@ -19,16 +19,16 @@ describe('a cell of a table', () => {
     ],
     ...['0', '12', '12,50', '12.50', '-1', '+1', '-120', '+48500100200', '-12,5', '-12,50', '+0.125'],
   ])('"%s", which no spreadsheet runs, stays as it is', (value) => {
-    expect(protectedCell(value)).toBe(value);
-    expect(unprotectedCell(value)).toBe(value);
+    expect(escapeFormula(value)).toBe(value);
+    expect(unescapeFormula(value)).toBe(value);
   });
 
   test.each([
     ...['=1+1', '+1+1', '-1-1', '@SUM(A1)', '=', '+', '-', '\t1', '\r1', ' =1', '-A1', "+cmd|' /C calc'!A0"],
     ...['-1,', '-,5', '+1.2.3', '-1,000.5', '--1', '-1 ', '+1e5', '-1\n', ' -1', '－1', "'=1", "''-1"],
   ])('%j, which one may run, gets one apostrophe before it', (value) => {
-    expect(protectedCell(value)).toBe(`'${value}`);
-    expect(unprotectedCell(`'${value}`)).toBe(value);
+    expect(escapeFormula(value)).toBe(`'${value}`);
+    expect(unescapeFormula(`'${value}`)).toBe(value);
   });
 
   test.each([
@@ -40,15 +40,15 @@ describe('a cell of a table', () => {
     ['Jan;\r', "Jan;'\r"],
     [';=', ";'="],
   ])('%j, which one may run where it begins a cell at a semicolon, gets one there', (value, cell) => {
-    expect(protectedCell(value)).toBe(cell);
-    expect(unprotectedCell(cell)).toBe(value);
+    expect(escapeFormula(value)).toBe(cell);
+    expect(unescapeFormula(cell)).toBe(value);
   });
 
   test.each(['Jan;Ewa', ';', 'Jan;-5;12,50', 'a;b=1', 'Jan;"Ewa"', "Jan;'Ewa"])(
     '%j, whose pieces none runs, stays as it is',
     (value) => {
-      expect(protectedCell(value)).toBe(value);
-      expect(unprotectedCell(value)).toBe(value);
+      expect(escapeFormula(value)).toBe(value);
+      expect(unescapeFormula(value)).toBe(value);
     },
   );
 });

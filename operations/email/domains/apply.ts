@@ -16,12 +16,12 @@ import {
 import { closeFindings, reportFinding } from '../../../db/maintenance/findings.ts';
 import { databaseNow } from '../../../db/maintenance/regularWork.ts';
 import {
-  afterLook,
+  afterCheck,
   type DomainStatus,
   eventBetween,
   recordsOf,
   statusOf,
-  UNSEEN,
+  UNCHECKED,
 } from '../../../domain/email/domainStates.ts';
 import type { RouteLook } from './look.ts';
 
@@ -64,7 +64,7 @@ export async function applyConfirmation(tx: Sql, domainId: string): Promise<Appl
   const before = await readDomainRoutes(tx, [domainId]);
   const now = new Date(await databaseNow(tx));
   const confirmed = { ...domain, confirmedAt: domain.confirmedAt ?? now };
-  const after = before.map((row) => ({ ...row, ...afterLook(row, 'unknown', { confirmed: true, now }) }));
+  const after = before.map((row) => ({ ...row, ...afterCheck(row, 'unknown', { confirmed: true, now }) }));
   return await store(tx, confirmed, { before: standingOf(domain, before), after });
 }
 
@@ -76,7 +76,7 @@ function afterwards(
 ): DomainRoute {
   const before = rows.find((row) => row.route === route);
   return {
-    ...afterLook(before ?? UNSEEN, verdict, { confirmed: domain.confirmedAt !== null, now }),
+    ...afterCheck(before ?? UNCHECKED, verdict, { confirmed: domain.confirmedAt !== null, now }),
     ...{ domainId: domain.id, route, providerDomainId, records, problem },
     checkedAt: asked ? now : (before?.checkedAt ?? null),
   };

@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { ZodError } from 'zod';
-import { type DnsAnswer, type DnsRecord, isSeen, type SeenRecord } from '../../../domain/email/dns.ts';
+import { type DnsAnswer, type DnsRecord, isPublished, type SeenRecord } from '../../../domain/email/dns.ts';
 import type { Database } from '../../../db/connection.ts';
 import { DecryptionError } from '../../../db/installation.ts';
 import { type DomainRoute, readAllDomainRoutes, type SenderDomain } from '../../../db/emails/domains.ts';
@@ -45,7 +45,7 @@ async function withDns<T>(servers: DnsServers, work: (eyes: DnsChecker) => Promi
     return await work({
       async lookFor(record) {
         const found = await ask(record);
-        return 'problem' in found ? found : { seen: isSeen(record, found.answer) };
+        return 'problem' in found ? found : { seen: isPublished(record, found.answer) };
       },
     });
   } finally {
