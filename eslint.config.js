@@ -110,10 +110,7 @@ export default tseslint.config(
     },
     rules: { 'import-x/no-cycle': ['error', { ignoreExternal: true }] },
   },
-  {
-    files: Object.keys(ROOMS).map((room) => `${room}/**/*.ts`),
-    rules: { 'max-lines': ['error', 400] },
-  },
+  { files: Object.keys(ROOMS).map((room) => `${room}/**/*.ts`), rules: { 'max-lines': ['error', 400] } },
   { files: ['eslint.config.js'], ...tseslint.configs.disableTypeChecked },
   ...Object.keys(ROOMS).map(arrowsOf),
   {

@@ -148,10 +148,5 @@ export const shortenBlacklist = endpoint({
 });
 
 function shown({ msisdn, reason, createdAt: since, expiresAt: until }: BlacklistRow) {
-  return {
-    msisdn,
-    reason,
-    created_at: since.toISOString(),
-    expires_at: until?.toISOString() ?? null,
-  };
+  return { msisdn, reason, created_at: since.toISOString(), expires_at: until?.toISOString() ?? null };
 }

@@ -48,9 +48,7 @@ const clickSchema = z.strictObject({
 });
 
 const linkWithClicksSchema = trackedLinkSchema
-  .extend({
-    click_log: z.array(clickSchema).max(LOGGED_CLICKS).describe('The latest clicks, at most 50.'),
-  })
+  .extend({ click_log: z.array(clickSchema).max(LOGGED_CLICKS).describe('The latest clicks, at most 50.') })
   .meta({ id: 'TrackedLinkWithClicks', description: 'A tracked link with its latest clicks.' });
 
 /** GET /v1/links (v2.3.0, Tracked links). */
@@ -119,13 +117,7 @@ export const getLink = endpoint({
     const link = await readLink(services.sql, caller.accountId, token);
     if (link === null) throw new Refused({ reason: 'link_unknown' });
     const log = await readClickLog(services.sql, caller.accountId, token);
-    return {
-      status: 200,
-      body: {
-        ...linkRecord(link, services.shortUrl),
-        click_log: log.map(clickRecord),
-      },
-    };
+    return { status: 200, body: { ...linkRecord(link, services.shortUrl), click_log: log.map(clickRecord) } };
   },
 });
 

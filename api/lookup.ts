@@ -64,7 +64,13 @@ export const lookUpNumber = endpoint({
     return {
       status: 200,
       body: {
-        ...{ msisdn, status, network, mcc, mnc, ported, cached },
+        msisdn,
+        status,
+        network,
+        mcc,
+        mnc,
+        ported,
+        cached,
         cost_grosze: cached ? 0 : found.costGrosze,
         checked_at: found.checkedAt.toISOString(),
       },

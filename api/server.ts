@@ -141,7 +141,11 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
   const { REQUESTS_AT_ONCE: requests, HEAVY_REQUESTS_AT_ONCE: heavy } = config;
   const services: Services = {
     keyLookups: createKeyLookups(front),
-    ...{ sql, priorityPool: front, temporal, secretsKey, log },
+    sql,
+    priorityPool: front,
+    temporal,
+    secretsKey,
+    log,
     admission: createAdmission({ requests, heavy }),
     acceptMessages: sharedAcceptance(sql),
     backlog: cachedRead(BACKLOG_TTL_MS, () => readBacklog(sql)),

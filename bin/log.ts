@@ -6,18 +6,17 @@ import type { Config } from './config.ts';
 
 // None of these is logged on purpose; this is for future log lines.
 const PERSONAL_OR_SECRET = [
-  ...[
-    'authorization',
-    'password',
-    'secret',
-    'apiKey',
-    'msisdn',
-    'recipient',
-    'phone',
-    'text',
-    'url.password',
-  ],
-  ...['headers.authorization', '*.headers.authorization'],
+  'authorization',
+  'password',
+  'secret',
+  'apiKey',
+  'msisdn',
+  'recipient',
+  'phone',
+  'text',
+  'url.password',
+  'headers.authorization',
+  '*.headers.authorization',
 ];
 
 function options(config: Pick<Config, 'LOG_LEVEL'>): LoggerOptions {

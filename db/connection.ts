@@ -61,12 +61,7 @@ export function openDatabase(
     transform: { column: { from: postgres.toCamel } },
     connection: { application_name: 'goniec', TimeZone: 'UTC', ...deadClientLimits, ...limits },
     types: {
-      bigint: {
-        to: INT8,
-        from: [INT8],
-        serialize: (value: number) => value.toString(),
-        parse: parseInteger,
-      },
+      bigint: { to: INT8, from: [INT8], serialize: (value: number) => value.toString(), parse: parseInteger },
     },
   });
 }

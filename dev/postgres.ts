@@ -29,8 +29,14 @@ const SETTINGS = {
 
 // The builtin C.UTF-8 sorts by code point on every machine and still knows Polish upper and lower case.
 const INITDB = [
-  ...['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
-  ...[`--username=${SUPERUSER}`, '--auth=scram-sha-256', '--pwfile=/dev/stdin', '--no-instructions'],
+  '--encoding=UTF8',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--locale=C',
+  `--username=${SUPERUSER}`,
+  '--auth=scram-sha-256',
+  '--pwfile=/dev/stdin',
+  '--no-instructions',
 ];
 
 /**

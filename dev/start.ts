@@ -77,11 +77,19 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   const { DATABASE_POOL: databasePool, PUBLIC_URL: publicUrl, SHORT_URL: shortUrl, MCP_URL: mcpUrl } = config;
   const shared = { databasePool, temporal, config, secretsKey, log };
   const api = await startApi({
-    ...{ ...shared, databaseUrl: partUrls?.api ?? databaseUrl },
-    ...{ port, host, publicUrl, shortUrl, mcpUrl, mounts: mounts },
+    ...shared,
+    databaseUrl: partUrls?.api ?? databaseUrl,
+    port,
+    host,
+    publicUrl,
+    shortUrl,
+    mcpUrl,
+    mounts: mounts,
   });
   const worker = await startWorker({
-    ...{ ...shared, databaseUrl: workerUrl, sdkMetrics: metrics?.sdkMetrics },
+    ...shared,
+    databaseUrl: workerUrl,
+    sdkMetrics: metrics?.sdkMetrics,
     // Webhooks name links as the API wrote them into the texts, with its actual host and port.
     shortUrl: api.shortUrl,
   });

@@ -1,8 +1,5 @@
 // Words after STOP and WYPISZ that do not change the meaning of a reply: "Stop, proszę", "WYPISZ MNIE".
-const COURTESIES = new Set([
-  ...['MNIE', 'SIE', 'SMS', 'PROSZE', 'DZIEKUJE', 'DZIEKI'],
-  ...['STOP', 'WYPISZ'],
-]);
+const COURTESIES = new Set(['MNIE', 'SIE', 'SMS', 'PROSZE', 'DZIEKUJE', 'DZIEKI', 'STOP', 'WYPISZ']);
 
 // No opt-out is longer, and normalising a long text can take seconds.
 const LONGEST = 1_000;

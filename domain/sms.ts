@@ -12,10 +12,7 @@ interface SplitText {
 }
 
 // Units (septets, UTF-16 code units) of a single part and of one of several, which carries a concatenation header (v2.3.0, Limits).
-const CAPACITY = {
-  gsm7: { single: 160, multi: 153 },
-  ucs2: { single: 70, multi: 67 },
-} as const;
+const CAPACITY = { gsm7: { single: 160, multi: 153 }, ucs2: { single: 70, multi: 67 } } as const;
 
 /**
  * Splits a text into SMS parts: GSM-7 160/153, else UCS-2 70/67 (v2.3.0, Send, rule 2; `alwaysUcs2`: v1.2.0, Limits, SMS part).

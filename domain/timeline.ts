@@ -104,32 +104,38 @@ export function internalTimeline(facts: MessageFacts, internal: InternalFacts): 
   const { message, parts } = facts;
   return inOrder([
     {
-      ...{ at: message.createdAt, kind: 'requested' },
-      facts: {
-        ...{ request_id: message.requestId, as: message.acceptedAs, parts: message.parts },
-      },
+      at: message.createdAt,
+      kind: 'requested',
+      facts: { request_id: message.requestId, as: message.acceptedAs, parts: message.parts },
     },
     ...facts.ledger.map(({ at, kind, amountGrosze, testCredits }) => ({
-      ...{ at, kind: kind === 'charge' ? 'charged' : 'refunded' },
+      at,
+      kind: kind === 'charge' ? 'charged' : 'refunded',
       facts: { amount_grosze: amountGrosze, ...(testCredits === 0 ? {} : { test_credits: testCredits }) },
     })),
     ...facts.moves.map(({ at, from, to }) => ({ at, kind: 'moved', facts: { from, to } })),
     ...parts.flatMap(submitEntries),
     ...statusChanges(facts).map(({ at, status }) => ({
-      ...{ at, kind: 'status' },
+      at,
+      kind: 'status',
       facts: { status, ...(status === message.status ? errorOf(message.errorCode) : {}) },
     })),
     ...internal.reports.map(({ at, route, providerMessageId, part, state, errorCode, applied }) => ({
-      ...{ at, kind: 'report' },
+      at,
+      kind: 'report',
       facts: {
-        ...{ route, id: providerMessageId, part, state },
+        route,
+        id: providerMessageId,
+        part,
+        state,
         ...(errorCode === null ? {} : { code: errorCode }),
         ...(applied ? {} : { applied }),
       },
     })),
     ...facts.webhooks.map(({ at, id, type, state }) => ({ at, kind: 'webhook', facts: { id, type, state } })),
     ...facts.attempts.map(({ at, eventId, type, attempt, statusCode, error, durationMs }) => ({
-      ...{ at, kind: 'webhook_attempt' },
+      at,
+      kind: 'webhook_attempt',
       facts: { id: eventId, type, attempt, status_code: statusCode, error, duration_ms: durationMs },
     })),
     ...facts.resends.map(({ at, eventId, by }) => ({
@@ -188,8 +194,16 @@ function publicEvent(
   known: Partial<Omit<PublicEvent, 'at' | 'type'>>,
 ): UndatedEvent {
   return {
-    ...{ at, type, status: null, part: null, amount_grosze: null },
-    ...{ event_id: null, attempt: null, status_code: null, inbound_id: null, ...known },
+    at,
+    type,
+    status: null,
+    part: null,
+    amount_grosze: null,
+    event_id: null,
+    attempt: null,
+    status_code: null,
+    inbound_id: null,
+    ...known,
   };
 }
 
@@ -197,9 +211,11 @@ function submitEntries(part: PartFacts): TimelineEntry[] {
   const { route, part: number, tries, providerMessageId: id, code } = part;
   const open = part.state === 'submitting' || part.state === 'unanswered';
   const submitted: TimelineEntry = {
-    ...{ at: part.submittedAt, kind: 'submitted' },
+    at: part.submittedAt,
+    kind: 'submitted',
     facts: {
-      ...{ part: number, route },
+      part: number,
+      route,
       ...(tries > 1 ? { tries } : {}),
       ...(open ? { answer: part.state === 'unanswered' ? 'none' : 'awaited' } : {}),
       ...(open && code !== null ? { code } : {}),
@@ -211,9 +227,11 @@ function submitEntries(part: PartFacts): TimelineEntry[] {
     ...(answered
       ? [
           {
-            ...{ at: part.answeredAt!, kind: part.state },
+            at: part.answeredAt!,
+            kind: part.state,
             facts: {
-              ...{ part: number, route },
+              part: number,
+              route,
               ...(id === null ? {} : { id }),
               ...(code === null ? {} : { code }),
             },

@@ -43,10 +43,7 @@ export interface SendSize {
   costGrosze: number;
 }
 
-function splitArguments(given: Arguments): {
-  own: z.output<typeof SENDING_ARGUMENTS>;
-  fields: Arguments;
-} {
+function splitArguments(given: Arguments): { own: z.output<typeof SENDING_ARGUMENTS>; fields: Arguments } {
   const { dry_run, confirm, idempotency_key, ...fields } = given;
   const own = validate(SENDING_ARGUMENTS, { dry_run, confirm, idempotency_key });
   const { to } = fields;
@@ -173,9 +170,7 @@ const isConfirmed = ({ answers }: ToolCall): boolean =>
 function requestConfirmation(extent: SendSize, { canAsk, answers, requestId }: ToolCall): Result {
   // A user who did not agree is not asked again.
   if (!canAsk || answers !== undefined) return confirmationNeeded(extent, requestId);
-  return inputRequired({
-    inputRequests: { confirm: confirmation(`Send? ${describe(extent)}`, 'Send it') },
-  });
+  return inputRequired({ inputRequests: { confirm: confirmation(`Send? ${describe(extent)}`, 'Send it') } });
 }
 
 function confirmation(message: string, title: string): InputRequest {
@@ -196,7 +191,12 @@ export async function callEndpoint(
   key: string | null,
 ): Promise<Answer> {
   const answer = await invoke(endpoint, services, caller, {
-    ...{ params, body, requestId, acquireHeavySlot: acquireHeavySlot, csv: false, receivedAt: Date.now() },
+    params,
+    body,
+    requestId,
+    acquireHeavySlot: acquireHeavySlot,
+    csv: false,
+    receivedAt: Date.now(),
     query: () => query,
     idempotencyKey: () => key,
   });

@@ -56,7 +56,10 @@ async function serve(services: Services, context: Context, createServer: CreateS
   if (rules === null) throw new HttpRefused({ reason: 'key_invalid' });
   const admitted = services.admission.enter(caller.accountId, context.res);
   const call = {
-    ...{ services, refusal, closedSignal: admitted.closedSignal, requestId: context.state.requestId },
+    services,
+    refusal,
+    closedSignal: admitted.closedSignal,
+    requestId: context.state.requestId,
     caller: { ...caller, toolBudget: rules.hasToolBudget },
     confirmAbove: confirmAboveOf(rules, services),
     acquireHeavySlot: () => admitted.acquireHeavySlot(),

@@ -31,8 +31,13 @@ export const resources: readonly ServedResource[] = [
     description: 'The prices of the account in grosze net, and its balance.',
     endpoint: getAccount,
     fields: [
-      ...['balance_grosze', 'price_per_part_grosze', 'price_per_mms_grosze', 'price_per_vms_grosze'],
-      ...['price_per_hlr_grosze', 'country_rates', 'international_sms'],
+      'balance_grosze',
+      'price_per_part_grosze',
+      'price_per_mms_grosze',
+      'price_per_vms_grosze',
+      'price_per_hlr_grosze',
+      'country_rates',
+      'international_sms',
     ],
   },
   {
@@ -42,9 +47,7 @@ export const resources: readonly ServedResource[] = [
     description:
       'What bounds the account: calls a minute, credit, mode, sending hours, scopes of the key, and beyond how many recipients or grosze net a send has to be agreed to.',
     endpoint: getAccount,
-    fields: [
-      ...['rate_limit_per_minute', 'credit_limit_grosze', 'mode', 'test_credits', 'send_window', 'scopes'],
-    ],
+    fields: ['rate_limit_per_minute', 'credit_limit_grosze', 'mode', 'test_credits', 'send_window', 'scopes'],
     extraFields: ({ confirmAbove: { recipients, costGrosze } }) => ({
       tool_confirm_recipients: recipients,
       tool_confirm_grosze: costGrosze,

@@ -58,7 +58,10 @@ export function createToolServer({ tools, call }: Session, modern: boolean): Ser
 
 function listed({ name, title, description, inputSchema, outputSchema, annotations }: Tool) {
   return {
-    ...{ name, title, description, annotations },
+    name,
+    title,
+    description,
+    annotations,
     inputSchema: inputSchema as { type: 'object' },
     outputSchema: outputSchema as { type: 'object' },
   };

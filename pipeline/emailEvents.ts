@@ -156,7 +156,11 @@ function applicationOf(
   const status = statusAfter(email);
   email.status = status;
   return {
-    ...{ event, emailId: email.id, accountId: email.accountId, status, notifies: email.notifies },
+    event,
+    emailId: email.id,
+    accountId: email.accountId,
+    status,
+    notifies: email.notifies,
     moves: moves.map(({ recipient: { position }, state }) => ({ position, state })),
     concerned: concerned.map(({ position }) => position),
     address: concerned.length === 1 && !email.erased ? concerned[0]!.address : null,

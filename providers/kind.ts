@@ -123,7 +123,10 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
   if (email !== undefined) carries.push('email');
   if (looksUp) carries.push('hlr');
   return {
-    ...{ name, settings, options, credentials },
+    name,
+    settings,
+    options,
+    credentials,
     traits: { carries, simulated },
     reportsFailuresAlone,
     email: email === undefined ? null : storedEmail(email),
@@ -174,9 +177,7 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
               check: parsed(domains.check),
               remove: parsed(domains.remove),
             },
-      ...(suppressions && {
-        suppressions: { remove: parsed(suppressions.remove) },
-      }),
+      ...(suppressions && { suppressions: { remove: parsed(suppressions.remove) } }),
       ...(callback && {
         callback: {
           signed: async (secrets, call) => callback.signed(credentials.parse(secrets), call),
@@ -194,7 +195,9 @@ export function emailOnly(
   rest: Pick<Provider, 'start' | 'state' | 'stop'>,
 ): Provider {
   return {
-    ...{ name, email, takesWhole: true },
+    name,
+    email,
+    takesWhole: true,
     // No message is routed here.
     submit: () => Promise.resolve({ kind: 'broken', code: 'no_messages' }),
     lookup: () => Promise.resolve({ kind: 'failed' }),

@@ -71,7 +71,12 @@ export function closedProvider(name: string, problem: string | null): Provider {
     lookup: () => Promise.resolve({ kind: 'failed' }),
     start: () => Promise.resolve(),
     state: () => ({
-      ...{ takesSubmits: false, sessions: 0, sessionsWanted: 0, window: 0, inFlight: 0, failures: 0 },
+      takesSubmits: false,
+      sessions: 0,
+      sessionsWanted: 0,
+      window: 0,
+      inFlight: 0,
+      failures: 0,
       lastError: problem,
       lastErrorAt: problem === null ? null : since,
     }),

@@ -59,7 +59,10 @@ export function watchBlocks(): () => void {
 // `read`: one figure of a pool, or one for each of its states.
 function poolGauge(name: string, help: string, read: (pool: PoolState) => number | Record<string, number>) {
   const gauge = new Gauge({
-    ...{ name, help, labelNames: ['pool', 'state'], registers: [registry] },
+    name,
+    help,
+    labelNames: ['pool', 'state'],
+    registers: [registry],
     collect() {
       gauge.reset();
       for (const [pool, look] of pools) {

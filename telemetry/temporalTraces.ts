@@ -98,7 +98,8 @@ export const workflowSinks: InjectedSinks<TraceSinks> = {
       fn({ workflowId, workflowType, runId }, headers, seconds, outcome) {
         const attributes = {
           ...aboutWorkflow(workflowId),
-          ...{ 'goniec.run_id': runId, 'goniec.outcome': outcome },
+          'goniec.run_id': runId,
+          'goniec.outcome': outcome,
         };
         recordEnded(`workflow ${workflowType}`, seconds, attributes, { parent: carriedContext(headers) });
       },

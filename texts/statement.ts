@@ -3,8 +3,18 @@ import type { StatementForCustomer } from '../domain/money.ts';
 import type { Words } from './words.ts';
 
 const MONTHS = [
-  ...['styczeń', 'luty', 'marzec', 'kwiecień', 'maj', 'czerwiec'],
-  ...['lipiec', 'sierpień', 'wrzesień', 'październik', 'listopad', 'grudzień'],
+  'styczeń',
+  'luty',
+  'marzec',
+  'kwiecień',
+  'maj',
+  'czerwiec',
+  'lipiec',
+  'sierpień',
+  'wrzesień',
+  'październik',
+  'listopad',
+  'grudzień',
 ];
 
 /** E-mail that delivers a statement to the customer (in Polish). */

@@ -42,7 +42,9 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
   const onEmailError = (error: unknown): void =>
     log.error({ err: error }, 'failed to process e-mail events; will retry');
   const notifying = {
-    ...{ sql, secretsKey, shortUrl },
+    sql,
+    secretsKey,
+    shortUrl,
     outgoing: createOutgoing(config.WEBHOOK_ALLOW_PRIVATE, config.DNS_SERVERS ?? null),
     quick: createQuickLane(QUICK_WEBHOOKS),
   };
@@ -51,7 +53,11 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
     isTracing() ? [...events] : await notifyFirst(notifying, events);
   const outcomes = createOutcomeDispatcher(sql, client, notify, onReportError);
   return {
-    ...{ notifying, outcomes, onReportError, onReplyError, onEmailError },
+    notifying,
+    outcomes,
+    onReportError,
+    onReplyError,
+    onEmailError,
     emailEvents: createEmailEvents(sql, client, onEmailError),
     reports: createDeliveryReports(sql, outcomes, onReportError),
     replyParts: createReplyParts(sql),
@@ -108,12 +114,16 @@ export function startLoops(
 }
 
 function ownEmailsOf(
-  { sql, client }: Servers,
+  { sql }: Servers,
   { routing }: Pipeline,
   { config, secretsKey, log }: Pick<WorkerOptions, 'config' | 'secretsKey' | 'log'>,
 ): OwnEmailServices {
   return {
-    ...{ sql, temporal: client, backlog: () => readBacklog(sql), routing, secretsKey, log },
+    sql,
+    backlog: () => readBacklog(sql),
+    routing,
+    secretsKey,
+    log,
     ownEmailAccount: config.OWN_EMAIL_ACCOUNT ?? null,
   };
 }

@@ -111,10 +111,15 @@ async function ensureSchedule(client: Client, options: ScheduleOptions): Promise
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const { spec, action, policies } = options;
-    await client.schedule.getHandle(options.scheduleId).update(({ state, typedSearchAttributes }) => ({
-      ...{ spec, action, state, typedSearchAttributes },
-      ...(policies === undefined ? {} : { policies }),
-    }));
+    await client.schedule
+      .getHandle(options.scheduleId)
+      .update(({ state, typedSearchAttributes }) => ({
+        spec,
+        action,
+        state,
+        typedSearchAttributes,
+        ...(policies === undefined ? {} : { policies }),
+      }));
   }
 }
 

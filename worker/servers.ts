@@ -93,7 +93,10 @@ export async function connect({ databaseUrl, databasePool, temporal }: WorkerOpt
     interceptors: { workflow: [temporalCallMetrics(), ...clientTraces()] },
   });
   return {
-    ...{ sql, connection, namespace, client },
+    sql,
+    connection,
+    namespace,
+    client,
     async close() {
       unwatchPool();
       await connection.close();

@@ -115,7 +115,10 @@ function routesOf(
   onBroken: (error: unknown) => void,
 ): RoutesOptions {
   return {
-    ...{ sql, secretsKey, shortUrl, emailEvents },
+    sql,
+    secretsKey,
+    shortUrl,
+    emailEvents,
     stores: {
       simulator: (route) => ({ ...simulatorStore(sql, route), ...simulatorMail(sql, route) }),
       lookups: { find: (route, id) => findLookupAnswer(sql, route, id) },

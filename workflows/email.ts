@@ -25,10 +25,7 @@ import { deliverEvents } from './webhooks.ts';
 // One database transaction each, idempotent: retried until the database answers.
 const local = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof emailClosingActivities>
->({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', maximumInterval: '5s' },
-});
+>({ startToCloseTimeout: '10s', retry: { initialInterval: '100ms', maximumInterval: '5s' } });
 
 // Opens and clicks are unlimited.
 const EVENTS_OF_HISTORY = 4_000;
@@ -46,12 +43,7 @@ interface State {
  * One e-mail, its id the workflow id: charge, hand-over, webhook calls for the provider's events for three days. A cancel has no effect.
  */
 export async function email(input: EmailInput): Promise<EmailResult> {
-  const state: State = {
-    id: workflowInfo().workflowId,
-    input,
-    route: input.route,
-    events: [],
-  };
+  const state: State = { id: workflowInfo().workflowId, input, route: input.route, events: [] };
   setHandler(emailEventsSignal, (events) => void state.events.push(...events), {
     description: 'Webhook events to be delivered, of what the provider reported.',
   });

@@ -14,10 +14,7 @@ import { lookupQueue, type LookupInput } from './contracts.ts';
 // One database transaction each, idempotent: retried until the database answers.
 const local = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof lookupRefundActivities>
->({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', maximumInterval: '5s' },
-});
+>({ startToCloseTimeout: '10s', retry: { initialInterval: '100ms', maximumInterval: '5s' } });
 
 /** One look-up, with its id as workflow id: charge, query, result or refund. Number and result are stored in the database only. */
 export async function lookup(input: LookupInput): Promise<LookupState> {

@@ -27,10 +27,7 @@ import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
 /** One database transaction each, idempotent: retried until the database answers. */
 export const local = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof messageActivities>
->({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', maximumInterval: '5s' },
-});
+>({ startToCloseTimeout: '10s', retry: { initialInterval: '100ms', maximumInterval: '5s' } });
 
 // One attempt; the route's queue takes over. Time-out as in the queue: a submit still under way must not pass for an unanswered one.
 export const { submitInTask } = proxyLocalActivities<ReturnType<typeof quickSubmissionActivities>>({

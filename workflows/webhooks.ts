@@ -61,10 +61,7 @@ export async function deliverEvents(deliveries: readonly string[], accountId?: s
 // One database statement each: retried until the database answers.
 const { charge: settleReservation, takePendingEvents } = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof quickWebhookActivities>
->({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', maximumInterval: '5s' },
-});
+>({ startToCloseTimeout: '10s', retry: { initialInterval: '100ms', maximumInterval: '5s' } });
 
 /** Delivers events of links, sender domains and lost workflows; its id is one of the events'. A cancel has no effect. */
 export async function notify(): Promise<NotifyResult> {

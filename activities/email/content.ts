@@ -32,7 +32,10 @@ export function submitEmailOf(
     headers: email.headers,
     listUnsubscribe: unsubscribeToken === null ? null : `${shortUrl}/u/${unsubscribeToken}`,
     attachments: email.attachments.map(({ number, filename, contentType, contentId, bytes }) => ({
-      ...{ filename, contentType, contentId, bytes },
+      filename,
+      contentType,
+      contentId,
+      bytes,
       content: () => piecesOf(sql, id, number, bytes),
     })),
     domain:

@@ -95,8 +95,11 @@ export async function moveOn(
   const blip = code === NO_SESSION && self?.working === true && self.state !== 'disabled';
   if (!blip && hasRested(moves)) {
     const traffic = {
-      ...{ key: message.id, msisdn: message.recipient, accountId: message.accountId },
-      ...{ type: message.channel, priority: message.priority },
+      key: message.id,
+      msisdn: message.recipient,
+      accountId: message.accountId,
+      type: message.channel,
+      priority: message.priority,
     };
     const next = workingRoute(now, traffic, (name) => name !== provider.name);
     if (next !== null && (await moveToRoute(sql, message.id, provider.name, next))) {

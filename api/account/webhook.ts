@@ -193,13 +193,11 @@ function deliveryRecord(
     resends: row.resends,
     created_at: row.createdAt.toISOString(),
     attempts: row.attempts.map(({ attempt, at, url, statusCode, error, durationMs }) => ({
-      ...{
-        attempt,
-        at: at.toISOString(),
-        url: readOnly ? withoutPath(url)! : url,
-        status_code: statusCode,
-        duration_ms: durationMs,
-      },
+      attempt,
+      at: at.toISOString(),
+      url: readOnly ? withoutPath(url)! : url,
+      status_code: statusCode,
+      duration_ms: durationMs,
       error: error === null ? null : UNREACHABLE,
     })),
   };

@@ -158,10 +158,7 @@ export const numberedContact = z
   .transform(({ msisdn: number, ...change }) => ({ msisdn: number, change }));
 
 const contactPatch = z
-  .strictObject({
-    msisdn: msisdn.optional().describe('Another number for the contact.'),
-    ...contactFields,
-  })
+  .strictObject({ msisdn: msisdn.optional().describe('Another number for the contact.'), ...contactFields })
   .transform(({ msisdn: number, ...change }) => ({ msisdn: number, change }));
 
 const SEARCH_MAX = 254;

@@ -175,18 +175,10 @@ export const saveContacts = endpoint({
   statusTexts: { 404: 'A group id is unknown.' },
   errors: [404],
   body: oneOrMany,
-  example: {
-    msisdn: '+48500100200',
-    first_name: 'Anna',
-    fields: { miasto: 'Kraków' },
-    groups: ['Klienci'],
-  },
+  example: { msisdn: '+48500100200', first_name: 'Anna', fields: { miasto: 'Kraków' }, groups: ['Klienci'] },
   bodyLimit: REQUEST_LIMIT,
   parseCsv: readContactsCsv,
-  responses: {
-    200: contactSchema,
-    201: z.union([contactSchema, importSchema]),
-  },
+  responses: { 200: contactSchema, 201: z.union([contactSchema, importSchema]) },
   async handle(call) {
     const { body } = call;
     if ('elements' in body) {

@@ -35,10 +35,7 @@ export const headers = z
   .superRefine((given, context) => {
     // z.record drops this key silently.
     if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__'))
-      context.addIssue({
-        code: 'custom',
-        ...issue({ reason: 'header_not_allowed', header: '__proto__' }),
-      });
+      context.addIssue({ code: 'custom', ...issue({ reason: 'header_not_allowed', header: '__proto__' }) });
   })
   .pipe(z.record(z.string(), z.string().nullable()))
   .transform((given, context) => {

@@ -73,9 +73,7 @@ const body = z
     headers: documented(
       omissibleWithDefault(headers, [], {}),
       'Headers beside the usual ones, of those listed.',
-      {
-        'X-Entity-Ref-ID': 'zam-1042',
-      },
+      { 'X-Entity-Ref-ID': 'zam-1042' },
     ),
     attachments: documented(
       omissibleWithDefault(attachments, []),
@@ -129,8 +127,16 @@ export function sendEmail(owner: Interface) {
     async handle(call) {
       const { html, text, from = null, from_name: fromName = null, ...rest } = call.body;
       const input = {
-        ...{ interface: owner, html: contentOf(html), text: contentOf(text), from, fromName },
-        ...{ to: rest.to, cc: rest.cc, bcc: rest.bcc, subject: rest.subject, headers: rest.headers },
+        interface: owner,
+        html: contentOf(html),
+        text: contentOf(text),
+        from,
+        fromName,
+        to: rest.to,
+        cc: rest.cc,
+        bcc: rest.bcc,
+        subject: rest.subject,
+        headers: rest.headers,
         replyTo: rest.reply_to ?? null,
         idx: rest.idx ?? null,
         attachments: await decodedAttachments(rest.attachments),

@@ -67,7 +67,9 @@ export async function authenticate(
   const window = { of: requested === 'v1' ? keyId : accountId, limit };
   const name = windowName(window);
   return {
-    ...{ requested, tools, refusal: refusalOf(row) },
+    requested,
+    tools,
+    refusal: refusalOf(row),
     caller: { accountId, keyId, address, requestId, accountMode, window, ...may, toolBudget: false },
     headers: {
       'RateLimit-Policy': `"${name}";q=${limit};w=${WINDOW_SECONDS}`,

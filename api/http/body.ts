@@ -233,10 +233,7 @@ function createBodyBuffer(announced: number | null): BodyBuffer {
   }
   const bytes = Buffer.allocUnsafeSlow(announced);
   let size = 0;
-  return {
-    add: (piece) => void (size += piece.copy(bytes, size)),
-    whole: () => bytes.subarray(0, size),
-  };
+  return { add: (piece) => void (size += piece.copy(bytes, size)), whole: () => bytes.subarray(0, size) };
 }
 
 function tooLarge(limitBytes: number): HttpRefused {

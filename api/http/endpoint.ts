@@ -131,7 +131,13 @@ export function errorStatusesOf(endpoint: Endpoint): ReadonlySet<number> {
   // The earlier interface has one status for all outages, and 422 for an invalid field (v1.2.0, Errors).
   const outages = owner === 'v1' ? [endpoint.outageStatus ?? 502] : [502, 504];
   return new Set([
-    ...[400, 405, 408, 417, 431, 500, outages.at(-1)!],
+    400,
+    405,
+    408,
+    417,
+    431,
+    500,
+    outages.at(-1)!,
     ...(owner === 'v1' ? [422] : []),
     ...(scope === null ? [] : [401, 403, 429, ...outages]),
     ...(params === undefined ? [] : [404]),

@@ -146,7 +146,11 @@ export async function invoke(
     query: validate(endpoint.query ?? NOTHING, input.query(), 'parameter_unknown'),
     body: endpoint.body === undefined ? undefined : validate(endpoint.body, input.body),
     idempotencyKey: endpoint.idempotent ? input.idempotencyKey() : null,
-    ...{ caller, requestId, csv, receivedAt, services },
+    caller,
+    requestId,
+    csv,
+    receivedAt,
+    services,
     acquireHeavySlot: input.acquireHeavySlot,
   };
   const answer = await beforeDeadline(receivedAt, endpoint.handle(call));

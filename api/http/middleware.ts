@@ -136,7 +136,9 @@ export function traceRequests(): Middleware<State> {
     }
     const method = methodLabel(context.method);
     const options = {
-      ...{ kind: SpanKind.SERVER, root: true, attributes: { 'http.request.method': method } },
+      kind: SpanKind.SERVER,
+      root: true,
+      attributes: { 'http.request.method': method },
       links: linksTo(context.req.headersDistinct['traceparent']?.[0]),
     };
     await inSpan(method, options, async (span) => {

@@ -71,7 +71,10 @@ export async function serve(
           watch: watchSize(services, context, caller, admitted, endpoint.bytesPerRequest),
         });
   const answer = await invoke(endpoint, services, caller, {
-    ...{ params, body, csv, requestId: context.state.requestId },
+    params,
+    body,
+    csv,
+    requestId: context.state.requestId,
     query: () => readQuery(context.querystring),
     idempotencyKey: () => readIdempotencyKey(context),
     // The time that the body takes to arrive does not count.

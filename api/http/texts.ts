@@ -77,9 +77,7 @@ const SMIL_TEXTS: Readonly<Record<SmilFault, (name: string | null) => string>> =
   media_missing: () => 'brak obrazu, dźwięku, filmu lub tekstu',
 };
 
-type Sentences = {
-  readonly [R in Reason]: string | ((problem: OfReason<Problem, R>) => string);
-};
+type Sentences = { readonly [R in Reason]: string | ((problem: OfReason<Problem, R>) => string) };
 
 const SENTENCES: Sentences = {
   key_missing: 'Brak klucza API. Podaj go w nagłówku „Authorization: Bearer <klucz>”.',

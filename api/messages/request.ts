@@ -106,10 +106,7 @@ const ignoredPriority = documented(
 /** A body has content of its own or a template; `params` come with a template only. */
 const textOrTemplate = (field: string) => ({
   anyOf: [given(field, 'string'), given('template_id', 'string')],
-  not: {
-    required: ['params'],
-    properties: { params: { type: 'object' }, template_id: { type: 'null' } },
-  },
+  not: { required: ['params'], properties: { params: { type: 'object' }, template_id: { type: 'null' } } },
 });
 
 /** Body of a send and of its estimate (v2.3.0, Send). */

@@ -154,9 +154,7 @@ export function describeInterface(endpoints: readonly Endpoint[], of: Descriptio
       schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
       responses: of.errors.responses(),
       headers: of.headers,
-      securitySchemes: {
-        [of.key.name]: { type: 'http', scheme: 'bearer', description: of.key.description },
-      },
+      securitySchemes: { [of.key.name]: { type: 'http', scheme: 'bearer', description: of.key.description } },
     },
   };
 }

@@ -15,7 +15,9 @@ export interface ErrorForm {
 
 /** Headers that only this status has. */
 export const OWN_HEADERS: Readonly<Partial<Record<Status, string>>> = {
-  ...{ 401: 'WWW-Authenticate', 405: 'Allow', 429: 'Retry-After' },
+  401: 'WWW-Authenticate',
+  405: 'Allow',
+  429: 'Retry-After',
 };
 
 /** Error responses as OpenAPI components, by name. */
@@ -25,9 +27,7 @@ export function errorComponents(form: ErrorForm): Record<string, Response> {
     {
       description: form.descriptions[status]!,
       headers: headersNamed(form.headersOf(status)),
-      content: {
-        'application/json': { schema: form.schemaOf(status), example: form.exampleOf(status) },
-      },
+      content: { 'application/json': { schema: form.schemaOf(status), example: form.exampleOf(status) } },
     },
   ]);
   return Object.fromEntries(described);

@@ -98,8 +98,14 @@ async function sendToAll(call: Call, body: SameText): Promise<Shown[]> {
   const { recipients, message: text, from: sender, date: sendAt } = body;
   await refuseMalformed(recipients);
   const input = {
-    ...{ interface: 'v1' as const, literal: true, to: recipients, recipientsMax: RECIPIENTS_MAX },
-    ...{ text, from: sender, send_at: sendAt, encoding: encodingOf(body.encoding) },
+    interface: 'v1' as const,
+    literal: true,
+    to: recipients,
+    recipientsMax: RECIPIENTS_MAX,
+    text,
+    from: sender,
+    send_at: sendAt,
+    encoding: encodingOf(body.encoding),
   };
   const sending = send<Shown[]>(
     { ...call, input },
@@ -120,8 +126,15 @@ async function sendEach(call: Call, messages: readonly OwnText[]): Promise<Shown
   const items = messages.map((one): Item => {
     const { to: recipient, message: text, from: sender, date: sendAt, idx: own } = one;
     const input = {
-      ...{ channel: 'sms' as const, to: recipient, text, from: sender, send_at: sendAt },
-      ...{ flash: undefined, normalize: undefined, idx: own, encoding: encodingOf(undefined) },
+      channel: 'sms' as const,
+      to: recipient,
+      text,
+      from: sender,
+      send_at: sendAt,
+      flash: undefined,
+      normalize: undefined,
+      idx: own,
+      encoding: encodingOf(undefined),
     };
     return {
       input: { ...input, interface: 'v1', literal: true },

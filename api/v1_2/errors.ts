@@ -43,13 +43,7 @@ export function earlierError({ status, problem, param }: ErrorAnswer, outageStat
   const retry = problem.reason === 'idempotency_in_progress' ? { 'Retry-After': RETRY_SECONDS } : {};
   return {
     status: code,
-    body: {
-      error: {
-        code,
-        message: earlierText(problem),
-        details: detailsOf(problem, param),
-      },
-    },
+    body: { error: { code, message: earlierText(problem), details: detailsOf(problem, param) } },
     headers: retry,
   };
 }

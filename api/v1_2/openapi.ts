@@ -49,9 +49,7 @@ const FORM: ErrorForm = {
     ...(OWN_HEADERS[status] === undefined ? [] : [OWN_HEADERS[status]]),
   ],
   schemaOf: () => ({ $ref: '#/components/schemas/Error' }),
-  exampleOf: (status) => ({
-    error: { code: status, message: earlierText(EXAMPLES[status]), details: null },
-  }),
+  exampleOf: (status) => ({ error: { code: status, message: earlierText(EXAMPLES[status]), details: null } }),
 };
 
 const envelope = z

@@ -84,8 +84,14 @@ export const sendEarlierSms = endpoint({
   handle(call) {
     const { to: recipient, message: text, from: sender, date: sendAt, ...rest } = call.body;
     const input = {
-      ...{ channel: 'sms' as const, to: recipient, text, from: sender, send_at: sendAt },
-      ...{ flash: rest.flash, normalize: rest.normalize, idx: rest.idx },
+      channel: 'sms' as const,
+      to: recipient,
+      text,
+      from: sender,
+      send_at: sendAt,
+      flash: rest.flash,
+      normalize: rest.normalize,
+      idx: rest.idx,
       encoding: encodingOf(rest.encoding),
     };
     return sendOne(call, input, SMS_NAMES);

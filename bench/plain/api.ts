@@ -17,9 +17,7 @@ const accepted = z.object({
   text: z.string().min(1).max(1600),
 });
 const authorization = `Bearer ${setting('API_KEY')}`;
-const client = new Client({
-  connection: await Connection.connect({ address: setting('TEMPORAL_ADDRESS') }),
-});
+const client = new Client({ connection: await Connection.connect({ address: setting('TEMPORAL_ADDRESS') }) });
 
 const app = new Koa();
 app.use(async (ctx) => {

@@ -9,9 +9,7 @@ import { reportSignal } from './workflows.ts';
 
 /** The plain pipeline's worker: workflows and activities on one task queue. */
 const sql = openDatabase(setting('DATABASE_URL'));
-const client = new Client({
-  connection: await Connection.connect({ address: setting('TEMPORAL_ADDRESS') }),
-});
+const client = new Client({ connection: await Connection.connect({ address: setting('TEMPORAL_ADDRESS') }) });
 const provider = await openProvider(async (providerId, status) => {
   await storeReport(sql, providerId, status);
   const id = await conclude(sql, providerId);

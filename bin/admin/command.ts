@@ -19,9 +19,7 @@ type Arguments = Record<string, Argument<unknown>>;
 /** Values of a command's arguments; those neither typed nor with a default are absent. */
 export type Values<A extends Arguments> = {
   [K in keyof A as A[K]['always'] extends true ? K : never]: ValueOf<A[K]>;
-} & {
-  [K in keyof A as A[K]['always'] extends true ? never : K]?: ValueOf<A[K]>;
-};
+} & { [K in keyof A as A[K]['always'] extends true ? never : K]?: ValueOf<A[K]> };
 type ValueOf<A> = A extends Argument<infer T> ? T : never;
 
 export interface Shown {

@@ -33,16 +33,21 @@ export const emailCommands = [
       const { errorCode, providerEmailId, erasedAt, ...rest } = head;
       return {
         result: {
-          ...{ ...rest, error: errorCode, providerId: providerEmailId },
+          ...rest,
+          error: errorCode,
+          providerId: providerEmailId,
           ...(erasedAt === null ? {} : { erasedAt }),
           recipients: head.recipients.map(({ kind, address, state }) => ({
-            ...{ kind, address: addresses ? address : masked(address) },
+            kind,
+            address: addresses ? address : masked(address),
             state: shownState(head.status, state),
           })),
           ...workflow,
         },
         remarks,
-        ...{ account: head.accountId, subject: id, details: addresses ? { addresses: true } : {} },
+        account: head.accountId,
+        subject: id,
+        details: addresses ? { addresses: true } : {},
       };
     },
   }),

@@ -30,15 +30,25 @@ export const messageCommands = [
       const { workflow, remarks } = await withWorkflow(tools, id, timeline);
       return {
         result: {
-          ...{ id, accountId: message.accountId, requestId: message.requestId, status: message.status },
-          ...{ error: message.errorCode, to: text ? recipient : maskMsisdn(recipient), from: sender },
-          ...{ parts: message.parts, route: message.route, sendAt: message.sendAt, ...head },
+          id,
+          accountId: message.accountId,
+          requestId: message.requestId,
+          status: message.status,
+          error: message.errorCode,
+          to: text ? recipient : maskMsisdn(recipient),
+          from: sender,
+          parts: message.parts,
+          route: message.route,
+          sendAt: message.sendAt,
+          ...head,
           ...(pausedSince === null ? {} : { pausedSince }),
           ...(text ? { text: body } : {}),
           ...workflow,
         },
         remarks,
-        ...{ account: message.accountId, subject: id, details: text ? { text: true } : {} },
+        account: message.accountId,
+        subject: id,
+        details: text ? { text: true } : {},
       };
     },
   }),
@@ -51,7 +61,9 @@ export const messageCommands = [
       const found = await listUnanswered(sql, route ?? null, limit);
       const data = found.map(({ recipient, unanswered, codes, ...message }) => ({
         ...message,
-        ...{ to: maskMsisdn(recipient), unansweredParts: unanswered, codes },
+        to: maskMsisdn(recipient),
+        unansweredParts: unanswered,
+        codes,
       }));
       return shown({ data });
     },

@@ -69,7 +69,9 @@ export const routeRuleCommands = [
     async ask(asking, input) {
       const choices = await whichRoutes({ ...asking, input });
       const data = choices.map(({ route, firstShare, working }) => ({
-        ...{ route, firstChoicePercent: Math.round(100 * firstShare), working },
+        route,
+        firstChoicePercent: Math.round(100 * firstShare),
+        working,
       }));
       return shown({ data }, choices.length === 0 ? 'No active route has a rule for it.' : null);
     },

@@ -38,8 +38,16 @@ const CALLBACK_REMARK =
   'The callback addresses contain a secret: enter them at the provider and keep them out of tickets and mails.';
 // Fits the width of a terminal.
 const NARROW = [
-  ...['name', 'kind', 'state', 'working', 'sessions', 'sessions_wanted'],
-  ...['in_flight', 'queue', 'unanswered', 'failures'],
+  'name',
+  'kind',
+  'state',
+  'working',
+  'sessions',
+  'sessions_wanted',
+  'in_flight',
+  'queue',
+  'unanswered',
+  'failures',
 ];
 
 const name = required('<NAME>', 'the route', routeName);
@@ -59,7 +67,9 @@ export const routeCommands = [
     async run(sql, { wide }) {
       const routes = await readOverview(sql);
       const data = routes.map((route) => ({
-        ...{ name: route.name, kind: route.kind, state: route.state },
+        name: route.name,
+        kind: route.kind,
+        state: route.state,
         ...health(route),
       }));
       return {
@@ -104,7 +114,10 @@ export const routeCommands = [
     async ask(asking, values, tools) {
       const { name, kind, prefix } = values;
       const input = {
-        ...{ name, kind, ...limitsOf(values), ...(prefix === undefined ? {} : { prefix }) },
+        name,
+        kind,
+        ...limitsOf(values),
+        ...(prefix === undefined ? {} : { prefix }),
         settings: await readSettings(values, tools),
         credentials: await readCredentials(values, tools),
       };
@@ -201,16 +214,21 @@ function health(route: RouteOverview) {
     .filter(({ lastErrorAt }) => lastErrorAt !== null)
     .sort((a, b) => Number(b.lastErrorAt) - Number(a.lastErrorAt));
   return {
-    ...{ working: route.working, workedAt: route.workingAt, workersSeen: workers.length },
+    working: route.working,
+    workedAt: route.workingAt,
+    workersSeen: workers.length,
     sessions: sum(({ sessions }) => sessions),
     sessionsWanted: sum(({ sessionsWanted }) => sessionsWanted),
     window: sum(({ window }) => window),
     inFlight: sum(({ inFlight }) => inFlight),
     ratePerSecond: route.ratePerSecond,
-    ...{ queue: route.queue, unanswered: route.unanswered },
+    queue: route.queue,
+    unanswered: route.unanswered,
     failures: sum(({ failures }) => failures),
-    ...{ reportedAt: route.reportedAt, repliedAt: route.repliedAt },
-    ...{ lastErrorAt: latest?.lastErrorAt ?? null, lastError: latest?.lastError ?? null },
+    reportedAt: route.reportedAt,
+    repliedAt: route.repliedAt,
+    lastErrorAt: latest?.lastErrorAt ?? null,
+    lastError: latest?.lastError ?? null,
   };
 }
 

@@ -93,7 +93,9 @@ function record({ attempts, emailId, ...event }: DeliveryRow) {
   return {
     ...event,
     ...(emailId === null ? {} : { emailId }),
-    ...{ attempts: attempts.length, lastAt: last?.at ?? null },
-    ...{ statusCode: last?.statusCode ?? null, error: last?.error ?? null },
+    attempts: attempts.length,
+    lastAt: last?.at ?? null,
+    statusCode: last?.statusCode ?? null,
+    error: last?.error ?? null,
   };
 }

@@ -135,10 +135,15 @@ export async function readAllDomainRoutes(sql: Sql, id: string): Promise<DomainR
 export async function saveDomainRoute(sql: Sql, row: DomainRoute): Promise<void> {
   const { domainId, route, providerDomainId, records, problem } = row;
   const columns = {
-    ...{ domain_id: domainId, route, provider_domain_id: providerDomainId },
+    domain_id: domainId,
+    route,
+    provider_domain_id: providerDomainId,
     records: sql.json(records as unknown as postgres.JSONValue),
-    ...{ verified_at: row.verifiedAt, missing_since: row.missingSince, lost_at: row.lostAt },
-    ...{ problem, checked_at: row.checkedAt },
+    verified_at: row.verifiedAt,
+    missing_since: row.missingSince,
+    lost_at: row.lostAt,
+    problem,
+    checked_at: row.checkedAt,
   };
   await sql`
     insert into sender_domain_routes ${sql(columns)}

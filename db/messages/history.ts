@@ -133,7 +133,15 @@ export async function readFacts(
        where account_id = ${account} and msisdn = ${recipient} and message_id = ${id}`,
   ]);
   return {
-    ...{ message: known, ledger, moves, parts, webhooks, attempts, resends, replies, clicks },
+    message: known,
+    ledger,
+    moves,
+    parts,
+    webhooks,
+    attempts,
+    resends,
+    replies,
+    clicks,
     optedOut: optedOut.map(({ at }) => at),
   };
 }

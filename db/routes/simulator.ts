@@ -151,7 +151,12 @@ function eventOf({
 }: DueRow): ProviderEmailEvent {
   return {
     eventId: `sim_${id}`,
-    ...{ emailId: reference, providerEmailId, kind, permanent, addresses: [address], at: dueAt },
+    emailId: reference,
+    providerEmailId,
+    kind,
+    permanent,
+    addresses: [address],
+    at: dueAt,
     payload: {
       type: `email.${kind}`,
       created_at: dueAt.toISOString(),

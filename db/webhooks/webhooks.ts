@@ -248,10 +248,7 @@ export async function setWebhook(
     await writeApiChange(tx, by, {
       action: 'webhook',
       subject: null,
-      changes: {
-        url: addressChange(account?.webhookUrl ?? null, url),
-        ...secretChange(stored, secret),
-      },
+      changes: { url: addressChange(account?.webhookUrl ?? null, url), ...secretChange(stored, secret) },
     });
     return secret;
   });
@@ -278,10 +275,7 @@ export async function setLegacyWebhook(
      where id = ${accountId}`;
   return {
     secret,
-    changes: {
-      url: addressChange(before?.legacyWebhookUrl ?? null, url),
-      ...secretChange(stored, secret),
-    },
+    changes: { url: addressChange(before?.legacyWebhookUrl ?? null, url), ...secretChange(stored, secret) },
   };
 }
 

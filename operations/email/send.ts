@@ -124,7 +124,10 @@ async function keyOf({ services, input }: EmailContext): Promise<IdempotencyClai
   return {
     ...idempotencyKeyOf('email', idx),
     fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', {
-      ...{ ...input, interface: undefined, attachments: files, headers: input.headers.toSorted(byName) },
+      ...input,
+      interface: undefined,
+      attachments: files,
+      headers: input.headers.toSorted(byName),
     }),
   };
 }
@@ -189,7 +192,10 @@ async function planEmail({ services, caller, input, requestId }: EmailContext): 
   const costGrosze = GROSZE_AN_ADDRESS * paid.length;
   refuseUnpaid(terms, costGrosze);
   const email: NewEmail = {
-    ...{ id, requestId, route, recipients },
+    id,
+    requestId,
+    route,
+    recipients,
     accountId: caller.accountId,
     interface: input.interface,
     domain: terms.domain!,

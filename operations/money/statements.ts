@@ -40,14 +40,20 @@ export const issueStatement = recorded('statements issue', async (sql, input: Is
   }
   const { contactEmail, amountGrosze } = await sumAndHold(sql, account, month);
   const statement: StatementRow | undefined = await insertStatement(sql, {
-    ...{ id: newId('st'), account, month, amountGrosze, dueAt: due },
+    id: newId('st'),
+    account,
+    month,
+    amountGrosze,
+    dueAt: due,
   });
   if (statement === undefined) throw new StaffRefused({ reason: 'statement_exists', account, month });
   const emailed = amountGrosze > 0 && contactEmail !== null;
   if (emailed) await addStatementEmail(sql, statement.id);
   const data: IssuedStatement = { ...statement, emailStatus: emailed ? 'waiting' : null };
   return {
-    ...{ data, account, subject: statement.id },
+    data,
+    account,
+    subject: statement.id,
     details: { month, amount_grosze: amountGrosze, due_at: statement.dueAt.toISOString(), emailed },
   };
 });

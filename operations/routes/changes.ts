@@ -57,7 +57,12 @@ export const addRoute = recorded('routes add', async (sql, input: NewRoute, serv
   const settings = mergedSettings(kind, {}, input.settings);
   const credentials = await newCredentials(kind, input.credentials, () => Promise.resolve({}));
   const route = {
-    ...{ name, kind: kind.name, state: 'active' as const, settings, ratePerSecond, brokenAfterS },
+    name,
+    kind: kind.name,
+    state: 'active' as const,
+    settings,
+    ratePerSecond,
+    brokenAfterS,
     credentials: await sealed(services, name, credentials),
   };
   if (!(await storeRoute(sql, route))) throw new StaffRefused({ reason: 'route_exists', route: name });
@@ -128,11 +133,7 @@ export const removeRoute = recorded('routes remove', async (sql, { route: name }
   if (route.state !== 'disabled') throw new StaffRefused({ reason: 'route_not_disabled', route: name });
   if (await wasUsed(sql, name)) throw new StaffRefused({ reason: 'route_used', route: name });
   await deleteRoute(sql, name);
-  return {
-    data: undefined,
-    subject: name,
-    details: { kind: route.kind, settings: storedSettings(route) },
-  };
+  return { data: undefined, subject: name, details: { kind: route.kind, settings: storedSettings(route) } };
 });
 
 interface RouteNamed {

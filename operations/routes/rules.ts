@@ -71,8 +71,13 @@ function recordOf({ id, route, prefix, accountId, type, priority, weight }: Stor
     subject: route,
     account: accountId,
     details: {
-      ...{ id, route, prefix: prefix === '' ? 'all' : prefix, account_id: accountId },
-      ...{ type, priority, weight },
+      id,
+      route,
+      prefix: prefix === '' ? 'all' : prefix,
+      account_id: accountId,
+      type,
+      priority,
+      weight,
     },
   };
 }

@@ -221,8 +221,12 @@ function perPart(
   terms: SendTerms,
 ): number | null {
   return pricePerPart({
-    ...{ channel, msisdn, priority, foreignAtTwice },
-    ...{ domesticGrosze: domesticPrice(terms), countryRates: terms.countryRates },
+    channel,
+    msisdn,
+    priority,
+    foreignAtTwice,
+    domesticGrosze: domesticPrice(terms),
+    countryRates: terms.countryRates,
   });
 }
 

@@ -111,7 +111,10 @@ export function acceptingOf(
 ): Accepting {
   const costGrosze = plan.terms.mode === 'test' ? 0 : totalCost(plan.messages);
   return {
-    ...{ messages, claims, limits: quotasOf(plan.terms.quotas), spending: spendingOf(caller, costGrosze) },
+    messages,
+    claims,
+    limits: quotasOf(plan.terms.quotas),
+    spending: spendingOf(caller, costGrosze),
     trace: currentTraceparent(),
   };
 }

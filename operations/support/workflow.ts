@@ -40,7 +40,9 @@ export async function viewWorkflow(client: Client, id: string): Promise<Workflow
   const found = await describeWorkflow(client, id);
   if (found === null) return null;
   return {
-    ...{ status: found.status.name, started: found.startTime, closed: found.closeTime ?? null },
+    status: found.status.name,
+    started: found.startTime,
+    closed: found.closeTime ?? null,
     waitsFor: found.status.name === 'RUNNING' ? await currentDetails(client, id) : null,
     taskAttempt: taskAttempt(found),
     pending: (found.raw.pendingActivities ?? []).map((activity) => ({

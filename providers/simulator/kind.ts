@@ -13,9 +13,7 @@ export const simulator = providerKind({
   email: { domains: { by: 'us', records: (_settings, domain) => ownRecords(domain, MAIL_HOST) } },
   looksUp: true,
   simulated: true,
-  settings: z.strictObject({
-    callingHours: callingHours.optional(),
-  }),
+  settings: z.strictObject({ callingHours: callingHours.optional() }),
   callingHours: (set) =>
     set.callingHours === undefined ? null : readCallingHours(set.callingHours, BETWEEN_TRIES_S),
   options: {},

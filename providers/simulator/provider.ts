@@ -146,8 +146,14 @@ export function createSimulator(
     email: simulatedEmail(store),
     lookup: simulatedLookup,
     state: () => ({
-      ...{ takesSubmits: true, sessions: 1, sessionsWanted: 1, window: WINDOW, inFlight },
-      ...{ failures: 0, lastError: null, lastErrorAt: null },
+      takesSubmits: true,
+      sessions: 1,
+      sessionsWanted: 1,
+      window: WINDOW,
+      inFlight,
+      failures: 0,
+      lastError: null,
+      lastErrorAt: null,
     }),
     start(handlers) {
       loops = Promise.all([

@@ -37,11 +37,7 @@ function senderAddress(
 ): SmppAddress {
   if (sender === null) return { ton: TON.unknown, npi: NPI.unknown, address: '' };
   const usual = usualSender(sender);
-  return {
-    ...usual,
-    ton: settings.senderTon ?? usual.ton,
-    npi: settings.senderNpi ?? usual.npi,
-  };
+  return { ...usual, ton: settings.senderTon ?? usual.ton, npi: settings.senderNpi ?? usual.npi };
 }
 
 function usualSender(sender: string): SmppAddress {

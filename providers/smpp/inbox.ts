@@ -199,10 +199,12 @@ export function createInbox(
   // Messages of one socket read are stored together; one that fails must not fail the others.
   const gathering = { begin: setImmediate, splitAfterFailure: true };
   const storeReport = createBatcher((reports: DeliveryReport[]) => handlers.onReports(reports), {
-    ...{ ...gathering, most: REPORTS_A_BATCH },
+    ...gathering,
+    most: REPORTS_A_BATCH,
   });
   const storeReply = createBatcher((replies: NetworkReply[]) => handlers.onReplies(replies), {
-    ...{ ...gathering, most: REPLIES_A_BATCH },
+    ...gathering,
+    most: REPLIES_A_BATCH,
   });
   // Parts are stored one by one: one that fails must not keep the others from being acknowledged.
   const parts = createSemaphore({ places: PARTS_A_BATCH });

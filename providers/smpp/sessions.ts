@@ -49,7 +49,9 @@ export function createSessions(
   const accepting = (): Session[] => [...open.keys()].filter((session) => session.accepts());
   const windows = createWindowPool(accepting);
   const shown: Pick<ProviderState, 'failures' | 'lastError' | 'lastErrorAt'> = {
-    ...{ failures: 0, lastError: null, lastErrorAt: null },
+    failures: 0,
+    lastError: null,
+    lastErrorAt: null,
   };
   let keepers: Promise<unknown> = Promise.resolve();
 

@@ -70,9 +70,6 @@ export const smppSettings = z
 export type SmppSettings = z.infer<typeof smppSettings>;
 
 /** SMPP allows a system_id of 15 characters and a password of 8; some SMSCs issue longer ones. */
-export const smppCredentials = z.strictObject({
-  systemId: octets(64).min(1),
-  password: octets(64),
-});
+export const smppCredentials = z.strictObject({ systemId: octets(64).min(1), password: octets(64) });
 
 export type SmppCredentials = z.infer<typeof smppCredentials>;

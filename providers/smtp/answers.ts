@@ -43,12 +43,7 @@ export function answerOf(
     ageMs,
     known,
     asGiven,
-  }: {
-    id: string;
-    ageMs: number;
-    known: readonly RefusedAddress[];
-    asGiven: (address: string) => string;
-  },
+  }: { id: string; ageMs: number; known: readonly RefusedAddress[]; asGiven: (address: string) => string },
 ): EmailAnswer {
   const named = (some: readonly RefusedRecipient[]) =>
     some.map(({ address, reply }) => refusedAddress(asGiven(address), reply));

@@ -209,7 +209,9 @@ function optionsOf(settings: SmtpSettings): SMTPConnection.Options {
   const { host, port, security, mailHost, tlsCa, tlsServerName, tlsInsecure } = settings;
   const connectMs = settings.connectSeconds * 1000;
   return {
-    ...{ host, port, name: mailHost },
+    host,
+    port,
+    name: mailHost,
     secure: security === 'tls',
     requireTLS: security === 'starttls',
     ignoreTLS: security === 'none',

@@ -8,9 +8,7 @@ const MAX_PORT = 65_535;
 export const smtp = providerKind({
   name: 'smtp',
   channels: [],
-  email: {
-    domains: { by: 'us', records: ({ mailHost, spf }, domain) => ownRecords(domain, mailHost, spf) },
-  },
+  email: { domains: { by: 'us', records: ({ mailHost, spf }, domain) => ownRecords(domain, mailHost, spf) } },
   looksUp: false,
   reportsFailuresAlone: true,
   settings: smtpSettings,

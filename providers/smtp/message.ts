@@ -130,14 +130,20 @@ function unquoted(body: string): Buffer {
 
 // List-Unsubscribe-Post must be signed (RFC 8058, 4).
 const SIGNED = [
-  ...['From', 'Reply-To', 'To', 'Cc', 'Subject', 'Date', 'Message-ID', 'In-Reply-To', 'References'],
-  ...[
-    'MIME-Version',
-    'Content-Type',
-    'Content-Transfer-Encoding',
-    'List-Unsubscribe',
-    'List-Unsubscribe-Post',
-  ],
+  'From',
+  'Reply-To',
+  'To',
+  'Cc',
+  'Subject',
+  'Date',
+  'Message-ID',
+  'In-Reply-To',
+  'References',
+  'MIME-Version',
+  'Content-Type',
+  'Content-Transfer-Encoding',
+  'List-Unsubscribe',
+  'List-Unsubscribe-Post',
 ].join(':');
 
 export interface SignedMessage {

@@ -34,7 +34,11 @@ export function readReturned({ raw, bytes, ...returned }: Returned): ProviderEma
     eventId: eventId(returned.returnPath, addresses, mark, message),
     emailId: returned.emailId,
     providerEmailId: null,
-    ...{ kind, permanent, addresses, at, payload },
+    kind,
+    permanent,
+    addresses,
+    at,
+    payload,
     // Every recipient sees the return path in the e-mail, and can forge a report.
     unverified: true,
   }));

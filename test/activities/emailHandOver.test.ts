@@ -134,11 +134,9 @@ async function waiting(wish: EmailWish = {}): Promise<string> {
 }
 
 /** Accepted, and given to a provider that answers when it is told to, and takes whatever comes after that. */
-async function held(wish: EmailWish = {}): Promise<{
-  id: string;
-  answer: (answer: EmailAnswer) => void;
-  first: ReturnType<typeof attempt>;
-}> {
+async function held(
+  wish: EmailWish = {},
+): Promise<{ id: string; answer: (answer: EmailAnswer) => void; first: ReturnType<typeof attempt> }> {
   let answer: (answer: EmailAnswer) => void = () => undefined;
   answers = [new Promise<EmailAnswer>((resolve) => (answer = resolve)), ACCEPTED];
   const id = await waiting(wish);

@@ -29,11 +29,7 @@ describe('GET /v1/account', () => {
         test_credits: 0,
       },
       ...{ send_window: null, billing_mode: 'prepaid', inbound_number: null, inbound_prefix: null },
-      ...{
-        scopes: ['read'],
-        country_rates: countryRates,
-        international_sms: { price_per_part_grosze: 28 },
-      },
+      ...{ scopes: ['read'], country_rates: countryRates, international_sms: { price_per_part_grosze: 28 } },
     });
   });
 

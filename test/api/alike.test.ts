@@ -34,11 +34,7 @@ it('contacts of one number, and groups of one name', async () => {
     const { id } = await contactOf(own);
 
     const changed = await own.api.post('/v1/contacts', [
-      {
-        msisdn: NUMBER,
-        last_name: 'Nowak',
-        groups: ['VIP'],
-      },
+      { msisdn: NUMBER, last_name: 'Nowak', groups: ['VIP'] },
     ]);
     expect(changed.body).toMatchObject({ created: 0, updated: 1 });
     const contact = await contactOf(own);

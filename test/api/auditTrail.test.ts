@@ -36,10 +36,7 @@ describe('changes through the API', () => {
     expect(await tracesOf(id)).toEqual([
       {
         ...{ ...common, requestId: first.headers.get('x-request-id'), address: '127.0.0.1' },
-        details: {
-          sender_name: { from: null, to: 'SKLEP' },
-          send_window: { from: null, to: '08:00-20:00' },
-        },
+        details: { sender_name: { from: null, to: 'SKLEP' }, send_window: { from: null, to: '08:00-20:00' } },
       },
       {
         ...{ ...common, requestId: second.headers.get('x-request-id'), address: '127.0.0.1' },

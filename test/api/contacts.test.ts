@@ -79,12 +79,7 @@ describe('POST /v1/contacts with one object', () => {
         fields: { b: '3' },
       });
       expect(status).toBe(200);
-      expect(body).toEqual({
-        ...first,
-        first_name: 'Anna',
-        fields: { a: '1', b: '3' },
-        updated_at: INSTANT,
-      });
+      expect(body).toEqual({ ...first, first_name: 'Anna', fields: { a: '1', b: '3' }, updated_at: INSTANT });
       expect(Date.parse(body.updated_at)).toBeGreaterThan(Date.parse(first.updated_at));
     }
   });
@@ -295,9 +290,7 @@ describe('PATCH /v1/contacts/{id}', () => {
   it('a key is found again in any case and composition, and keeps its spelling', async () => {
     const account = await newAccount();
     const contact = await created(account, { fields: { Łąka: '1' } });
-    const { body } = await account.api.patch(`${PATH}/${contact.id}`, {
-      fields: { 'ŁA\u0328KA': '2' },
-    });
+    const { body } = await account.api.patch(`${PATH}/${contact.id}`, { fields: { 'ŁA\u0328KA': '2' } });
     expect(body.fields).toEqual({ Łąka: '2' });
   });
 

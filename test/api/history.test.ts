@@ -132,10 +132,7 @@ describe('DELETE /v1/messages/{id}', () => {
         ),
       (done) => done,
     );
-    expect(await cancel(account, body.id)).toMatchObject({
-      status: 200,
-      body: { status: 'cancelled' },
-    });
+    expect(await cancel(account, body.id)).toMatchObject({ status: 200, body: { status: 'cancelled' } });
     await connection.close();
     expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
   });

@@ -134,10 +134,7 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
   it('costs what the account pays; a price of nothing leaves no entry', async () => {
     const account = await newAccount({ balance: 0 });
     await database()`update accounts set price_per_hlr_grosze = 0 where id = ${account.id}`;
-    expect((await lookUp(account.api, '500100200')).body).toMatchObject({
-      cost_grosze: 0,
-      cached: false,
-    });
+    expect((await lookUp(account.api, '500100200')).body).toMatchObject({ cost_grosze: 0, cached: false });
     expect(await entriesOf(account)).toEqual([]);
   });
 });
@@ -146,11 +143,7 @@ describe('the cache of 24 hours', () => {
   it('answers a repeat at no cost, with the time of the first', async () => {
     const account = await newAccount();
     const { body } = await lookUp(account.api, '500100200');
-    expect((await lookUp(account.api, '500100200')).body).toEqual({
-      ...body,
-      cost_grosze: 0,
-      cached: true,
-    });
+    expect((await lookUp(account.api, '500100200')).body).toEqual({ ...body, cost_grosze: 0, cached: true });
     expect(await entriesOf(account)).toHaveLength(1);
     expect(await lookupsOf(account)).toHaveLength(1);
   });
@@ -174,10 +167,7 @@ describe('the cache of 24 hours', () => {
   it('is each account’s own', async () => {
     const [one, other] = await Promise.all([newAccount(), newAccount()]);
     await lookUp(one.api, '500100200');
-    expect((await lookUp(other.api, '500100200')).body).toMatchObject({
-      cached: false,
-      cost_grosze: PRICE,
-    });
+    expect((await lookUp(other.api, '500100200')).body).toMatchObject({ cached: false, cost_grosze: PRICE });
   });
 
   it('serves an account without money, and one with an overdue statement', async () => {

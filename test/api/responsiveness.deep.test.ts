@@ -78,11 +78,7 @@ async function ask(path: string, init: RequestInit = {}, key = account.key): Pro
 }
 
 const post = (path: string, body: unknown): Promise<number> =>
-  ask(path, {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json' },
-  });
+  ask(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
 
 const send = (endpoint: Endpoint, { type, body }: HostileBody): Promise<number> =>
   ask(

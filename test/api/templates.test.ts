@@ -39,10 +39,7 @@ describe('POST /v1/templates', () => {
     const text =
       '{{Zaległość}} {{ imie }} {{IMIE}} {{kod_2}} {{link:https://example.com/a?b=1}} {{wypisz}} {x} }} {{_k}}';
     const { body } = await api.post(PATH, { name: 'x', body: text });
-    expect(body).toMatchObject({
-      body: text,
-      placeholders: ['zaległość', 'imie', 'kod_2', 'wypisz', '_k'],
-    });
+    expect(body).toMatchObject({ body: text, placeholders: ['zaległość', 'imie', 'kod_2', 'wypisz', '_k'] });
   });
 
   it.each(['sms', 'vms'])('takes the type %s, with a subject of null only', async (type) => {

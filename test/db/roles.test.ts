@@ -36,9 +36,7 @@ const MAY: Record<Part, Record<string, string>> = {
     ...named(KEEP, 'messages emails webhook_events findings'),
     ...named('INSERT UPDATE DELETE', 'sender_domains'),
   },
-  worker: {
-    ...{ ...BOOKS, ...STAFFS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
-  },
+  worker: { ...{ ...BOOKS, ...STAFFS, ...named(APPEND_AND_DELETE, 'audit_addresses') } },
   admin: { ...BOOKS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
 };
 

@@ -115,9 +115,7 @@ const record = (
   purpose: DnsRecord['purpose'],
   value: string,
   type: DnsRecord['type'] = 'TXT',
-): DnsRecord => ({
-  ...{ type, name: 'send.sklep.example', value, priority: null, purpose },
-});
+): DnsRecord => ({ ...{ type, name: 'send.sklep.example', value, priority: null, purpose } });
 
 describe('a key of DKIM', () => {
   const wanted = record('dkim', 'v=DKIM1; k=rsa; p=AbC+/=');

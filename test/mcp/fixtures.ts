@@ -224,9 +224,7 @@ const prompts: Readonly<Record<string, Prompt>> = {
   test_input_required_result_prompt: (_args, context) =>
     given(context, 'user_context') === undefined
       ? inputRequired({
-          inputRequests: {
-            user_context: askFor('What context should the prompt use?', 'context', TEXT),
-          },
+          inputRequests: { user_context: askFor('What context should the prompt use?', 'context', TEXT) },
         })
       : { messages: [user(text('With context'))] },
 };

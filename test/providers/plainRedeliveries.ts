@@ -28,11 +28,7 @@ export function plainRedeliveries<S extends object>(now: () => number) {
   return {
     handedOver(session: S, { from, to, encoding, content }: IncomingReply) {
       const words = JSON.stringify([from, to, encoding, content.toString('hex')]);
-      const entry: Entry = {
-        words,
-        reference: takeExpected(words) ?? randomUUID(),
-        acknowledgedAt: null,
-      };
+      const entry: Entry = { words, reference: takeExpected(words) ?? randomUUID(), acknowledgedAt: null };
       bySession.set(session, [...(bySession.get(session) ?? []), entry]);
       return {
         providerReference: entry.reference,

@@ -144,9 +144,7 @@ describe('a message that a relay takes', () => {
         aFile(
           'sprawozdanie, „żółte" \r\nX-Evil: 1.pdf',
           [report.subarray(0, 30_000), report.subarray(30_000)],
-          {
-            contentType: 'application/pdf',
-          },
+          { contentType: 'application/pdf' },
         ),
         aFile('logo.png', [picture], { contentType: 'image/png', contentId: 'logo@sklep' }),
         aFile('list.eml', [Buffer.from('From: a\r\n\r\nb')], { contentType: 'message/rfc822' }),

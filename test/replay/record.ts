@@ -266,11 +266,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       await deliveryReports.receiveLateAnswer(
         'simulator',
         `${id}/1`,
-        {
-          kind: 'later',
-          retryAfterMs: 1_000,
-          code: 'ESME_RSYSERR',
-        },
+        { kind: 'later', retryAfterMs: 1_000, code: 'ESME_RSYSERR' },
         performance.now(),
       );
       await answers(id, 2);

@@ -71,12 +71,7 @@ test(
     const ask = async (service: Service, path: string, init: RequestInit = {}) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
       const response = await fetch(service.api + path, { ...init, headers });
-      return (await response.json()) as {
-        id: string;
-        status: string;
-        text: string;
-        webhook_secret: string;
-      };
+      return (await response.json()) as { id: string; status: string; text: string; webhook_secret: string };
     };
     const { webhook_secret: secret } = await ask(first, '/v1/account/webhook', {
       method: 'PUT',

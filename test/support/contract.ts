@@ -96,10 +96,7 @@ function headerOf({ $ref, ...own }: Header): Header {
 
 function resolve(response: Response, pointer: string): { value: Response; pointer: string } {
   if (response.$ref === undefined) return { value: response, pointer };
-  return {
-    value: document.components.responses[response.$ref.split('/').at(-1)!]!,
-    pointer: response.$ref,
-  };
+  return { value: document.components.responses[response.$ref.split('/').at(-1)!]!, pointer: response.$ref };
 }
 
 function operationOf(method: string, path: string): { operation: Operation; pointer: string } | null {

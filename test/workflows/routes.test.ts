@@ -115,11 +115,7 @@ describe('an unanswered submit', () => {
     await deliveryReports.receiveLateAnswer(
       'simulator',
       `${message.id}/1`,
-      {
-        kind: 'throttled',
-        retryAfterMs: 1000,
-        code: 'ESME_RTHROTTLED',
-      },
+      { kind: 'throttled', retryAfterMs: 1000, code: 'ESME_RTHROTTLED' },
       performance.now(),
     );
     await untilUnanswered(message.id, 2);

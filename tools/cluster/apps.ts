@@ -80,13 +80,7 @@ export async function addApps(
     for (const name of namesOf('api', options.apis)) {
       const [port = 0] = await ports.take(name);
       backends.push(`127.0.0.1:${port}`);
-      const program = {
-        name,
-        dataDir,
-        program: 'bin/api.ts',
-        env: env('api', port),
-        port,
-      };
+      const program = { name, dataDir, program: 'bin/api.ts', env: env('api', port), port };
       starts.push(members.add(name, () => startNodeProcess({ ...program, saying: '"API listening"' })));
     }
     await Promise.all(starts);

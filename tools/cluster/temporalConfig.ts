@@ -64,9 +64,7 @@ export function serverConfig(
     },
     global: {
       membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' },
-      metrics: {
-        prometheus: { timerType: 'histogram', listenAddress: `127.0.0.1:${ports.metrics}` },
-      },
+      metrics: { prometheus: { timerType: 'histogram', listenAddress: `127.0.0.1:${ports.metrics}` } },
     },
     services: Object.fromEntries(SERVICES.map((name) => [name, service(name)])),
     clusterMetadata: {

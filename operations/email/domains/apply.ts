@@ -77,7 +77,11 @@ function afterwards(
   const before = rows.find((row) => row.route === route);
   return {
     ...afterCheck(before ?? UNCHECKED, verdict, { confirmed: domain.confirmedAt !== null, now }),
-    ...{ domainId: domain.id, route, providerDomainId, records, problem },
+    domainId: domain.id,
+    route,
+    providerDomainId,
+    records,
+    problem,
     checkedAt: asked ? now : (before?.checkedAt ?? null),
   };
 }

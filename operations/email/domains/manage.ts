@@ -83,7 +83,13 @@ export async function viewsOf(sql: Sql, domains: readonly SenderDomain[]): Promi
     const { id, name, isDefault, confirmedAt, lostAt, checkedAt, createdAt } = domain;
     const own = rows.filter(({ domainId }) => domainId === id);
     return {
-      ...{ id, name, isDefault, confirmedAt, lostAt, checkedAt, createdAt },
+      id,
+      name,
+      isDefault,
+      confirmedAt,
+      lostAt,
+      checkedAt,
+      createdAt,
       status: statusOf(confirmedAt !== null, own),
       routes: own.map((row) => ({
         route: row.route,
@@ -222,7 +228,9 @@ const noteLooks = recorded(
     if (applied === null) throw new Refused({ reason: 'domain_unknown' }, 'name');
     const { status, event } = applied;
     return {
-      ...{ data: undefined, account: domain.accountId, subject: domain.id },
+      data: undefined,
+      account: domain.accountId,
+      subject: domain.id,
       details: { name: domain.name, status, ...(event === null ? {} : { event }) },
     };
   },
@@ -241,9 +249,7 @@ const confirm = recorded('domains confirm', async (tx, named: NamedDomain) => {
   const domain = await findDomainForUpdate(tx, named);
   const applied = await applyConfirmation(tx, domain.id);
   if (applied === null) throw new Refused({ reason: 'domain_unknown' }, 'name');
-  return {
-    ...{ data: undefined, account: domain.accountId, subject: domain.id, details: { name: domain.name } },
-  };
+  return { data: undefined, account: domain.accountId, subject: domain.id, details: { name: domain.name } };
 });
 
 /** Makes a verified domain the account's default sender domain. @throws Refused domain_malformed, domain_unknown, domain_not_verified */
@@ -254,7 +260,9 @@ export const setDefaultDomain = recorded('domains default', async (tx, named: Na
   await storeDefault(tx, domain);
   return {
     data: await viewOf(tx, named),
-    ...{ account: domain.accountId, subject: domain.id, details: { name: domain.name } },
+    account: domain.accountId,
+    subject: domain.id,
+    details: { name: domain.name },
   };
 });
 
@@ -284,7 +292,9 @@ const free = recorded('domains remove', async (tx, named: NamedDomain) => {
   const left = await listDomains(tx, accountId);
   const defaultName = left.find(({ isDefault }) => isDefault)?.name ?? null;
   return {
-    ...{ data: { id, name, defaultName, rows }, account: accountId, subject: id },
+    data: { id, name, defaultName, rows },
+    account: accountId,
+    subject: id,
     details: { name, default: defaultName },
   };
 });

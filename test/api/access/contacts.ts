@@ -39,9 +39,7 @@ export const groupCases: AccessCases = {
     'GET /v1/groups': { call: ({ api }) => api.get('/v1/groups') },
     'POST /v1/groups': { call: ({ api }) => api.post('/v1/groups', { name: 'A' }) },
     'GET /v1/groups/:id': { call: ({ api }, of) => api.get(`/v1/groups/${of['group']}`) },
-    'PATCH /v1/groups/:id': {
-      call: ({ api }, of) => api.patch(`/v1/groups/${of['group']}`, { name: 'B' }),
-    },
+    'PATCH /v1/groups/:id': { call: ({ api }, of) => api.patch(`/v1/groups/${of['group']}`, { name: 'B' }) },
     'DELETE /v1/groups/:id': { call: ({ api }, of) => api.delete(`/v1/groups/${of['group']}`) },
     'POST /v1/groups/:id/contacts': {
       call: ({ api }, of) =>

@@ -28,9 +28,7 @@ export const messageCases: AccessCases = {
     },
     'GET /v1/messages': { call: ({ api }) => api.get('/v1/messages') },
     'GET /v1/messages/:id': { call: ({ api }, of) => api.get(`/v1/messages/${of['message']}`) },
-    'GET /v1/messages/:id/events': {
-      call: ({ api }, of) => api.get(`/v1/messages/${of['message']}/events`),
-    },
+    'GET /v1/messages/:id/events': { call: ({ api }, of) => api.get(`/v1/messages/${of['message']}/events`) },
     'DELETE /v1/messages/:id': { call: ({ api }, of) => api.delete(`/v1/messages/${of['message']}`) },
   },
 };

@@ -7,9 +7,5 @@ export const reportCases: AccessCases = {
     return {};
   },
   tables: ['messages', 'ledger_entries'],
-  cases: {
-    'GET /v1/reports': {
-      call: ({ api }) => api.get('/v1/reports?group_by=reference'),
-    },
-  },
+  cases: { 'GET /v1/reports': { call: ({ api }) => api.get('/v1/reports?group_by=reference') } },
 };

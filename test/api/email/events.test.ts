@@ -13,12 +13,7 @@ import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';
 
 async function send(account: MailAccount, to: string | string[], more: object = {}): Promise<string> {
-  const { status, body } = await postEmail(account.v1, {
-    to,
-    subject: 'Temat',
-    text: 'Treść',
-    ...more,
-  });
+  const { status, body } = await postEmail(account.v1, { to, subject: 'Temat', text: 'Treść', ...more });
   expect(status).toBe(200);
   return (body.data as unknown as { id: string }).id;
 }

@@ -159,9 +159,7 @@ it('the same idx answers as the first time without a charge, also by another kin
   const other = await postEmail(account.v1, { ...email, subject: 'Inny' });
   expect(other).toMatchObject({ status: 422 });
   const file = { filename: 'a.txt', content: 'YQ==' };
-  expect(await postEmail(account.v1, { ...email, attachments: [file] })).toMatchObject({
-    status: 422,
-  });
+  expect(await postEmail(account.v1, { ...email, attachments: [file] })).toMatchObject({ status: 422 });
   const conflict = await postEmail(account.api, { ...email, subject: 'Inny' });
   expect(conflict).toMatchObject({ status: 409, body: { error: { code: 'idempotency_conflict' } } });
   // An idx is of its account alone.
@@ -254,11 +252,7 @@ it('a test account pays in test credits, and writes to its own domains alone', a
 
 it('another account reads and changes nothing of it', async () => {
   const [account, stranger] = [await newMailAccount(), await newMailAccount()];
-  const { body } = await postEmail(account.v1, {
-    to: 'jan@klient.example',
-    subject: 'Hej',
-    text: 'Hej',
-  });
+  const { body } = await postEmail(account.v1, { to: 'jan@klient.example', subject: 'Hej', text: 'Hej' });
   const { id } = body.data as unknown as { id: string };
   for (const other of [stranger.api, stranger.v1]) {
     expect((await other.get(`/v1/email/${id}`)).status).toBe(404);

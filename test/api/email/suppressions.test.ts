@@ -180,12 +180,7 @@ describe('an e-mail to suppressed addresses', () => {
              (select count(*)::int from unsubscribe_links where email_id = ${sent.id}) as links
         from email_contents c where c.email_id = ${sent.id}`;
     expect(kept).toEqual({ html: null, text: null, files: 0, links: 0 });
-    const again = await postEmail(account.v1, {
-      ...LEAST,
-      attachments,
-      idx: 'raz',
-      list_unsubscribe: true,
-    });
+    const again = await postEmail(account.v1, { ...LEAST, attachments, idx: 'raz', list_unsubscribe: true });
     expect(again.body.data).toEqual(sent);
     expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
   });

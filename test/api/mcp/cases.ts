@@ -74,11 +74,7 @@ export const toolCases: Readonly<Record<string, ToolCase>> = {
     args: () => ({ unread: true, limit: 10 }),
     same: get(() => '/v1/inbound?unread=true&limit=10'),
   },
-  list_links: {
-    scope: 'read',
-    args: () => ({ clicked: false }),
-    same: get(() => '/v1/links?clicked=false'),
-  },
+  list_links: { scope: 'read', args: () => ({ clicked: false }), same: get(() => '/v1/links?clicked=false') },
   count_sms_parts: {
     scope: 'read',
     args: () => ({ text: 'ą'.repeat(71) }),

@@ -62,10 +62,7 @@ const KINDS: ((variant: number, tried: number, part: number) => Behaviour)[] = [
     reports: [{ stat: each(STATES, variant)[0], in: each(['text', 'tlv', 'both'] as const, variant) }],
   }),
   (variant) => ({ answer: 'never', taken: variant % 2 === 0 }),
-  (variant) => ({
-    answer: 2_500,
-    reports: variant % 2 === 0 ? [] : [{ stat: 'DELIVRD', afterMs: 3_500 }],
-  }),
+  (variant) => ({ answer: 2_500, reports: variant % 2 === 0 ? [] : [{ stat: 'DELIVRD', afterMs: 3_500 }] }),
   (variant) => ({ answer: each([100, 500, 1_000], variant) }),
   () => ({ answer: 300, reports: [{ stat: 'DELIVRD', afterMs: 0 }] }),
   // A report that comes before its own answer, when the other message with its id has had one, is nobody else's.
