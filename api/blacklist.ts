@@ -6,7 +6,6 @@ import {
   BLACKLIST_REASON_MAX,
   BLACKLIST_REASON_STANDARD,
 } from '../domain/statuses.ts';
-import { formatInstant } from '../domain/calendar.ts';
 import * as operations from '../operations/blacklist.ts';
 import { endpoint } from './http/endpoint.ts';
 import {
@@ -126,7 +125,7 @@ export const extendBlacklist = endpoint({
     const listed = await operations.extendBlacklist({ ...call, input });
     return {
       status: 201,
-      body: { ...listed, expires_at: expires_at === null ? null : formatInstant(expires_at) },
+      body: { ...listed, expires_at: expires_at === null ? null : new Date(expires_at).toISOString() },
     };
   },
 });

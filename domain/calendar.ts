@@ -22,18 +22,13 @@ export function parseInstant(input: string): number | null {
   const asUtc = `${dateAndMinutes}:${seconds}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
   const epochMs = Date.parse(asUtc);
   // Date.parse turns 30 February into 2 March; only an existing date comes back as written.
-  if (Number.isNaN(epochMs) || formatInstant(epochMs) !== asUtc) return null;
+  if (Number.isNaN(epochMs) || new Date(epochMs).toISOString() !== asUtc) return null;
   return epochMs - (sign === '-' ? -offset : offset) * MINUTE_MS;
 }
 
 /** Clamps a filter's instant (epoch milliseconds) to what the database compares with. */
 export function comparableInstant(epochMs: number): number {
   return Math.min(Math.max(epochMs, 0), LATEST);
-}
-
-/** Epoch milliseconds as the API shows them: `2026-11-21T10:00:00.000Z`. */
-export function formatInstant(epochMs: number): string {
-  return new Date(epochMs).toISOString();
 }
 
 const ZONE = 'Europe/Warsaw';

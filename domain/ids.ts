@@ -43,14 +43,19 @@ export type Interface = 'v1' | 'v2';
 export const INTERFACE: Interface = 'v2';
 
 // A lone surrogate is no character, and PostgreSQL stores no NUL.
-const UNSTORABLE = /[\0\p{Surrogate}]/u;
+const UNSTORABLE = /[\0\p{Surrogate}]/gu;
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 /** Greatest number accepted in place of text: 15 digits, which JSON preserves. */
 export const EXACT_MAX = 999_999_999_999_999;
 
 export function isStorable(text: string): boolean {
-  return !UNSTORABLE.test(text);
+  return text.search(UNSTORABLE) < 0;
+}
+
+/** Third-party text made storable: NUL and lone surrogates, which PostgreSQL and JSON cannot hold, become U+FFFD. */
+export function storable(text: string): string {
+  return text.replace(UNSTORABLE, '\uFFFD');
 }
 
 export function isOneLine(text: string): boolean {

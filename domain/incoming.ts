@@ -61,13 +61,8 @@ export function inboundRecord(row: InboundRow): InboundRecord {
     reply_to: row.replyTo,
     matched_by: row.matchedBy,
     received_at: row.receivedAt.toISOString(),
-    read_at: row.readAt === null ? null : row.readAt.toISOString(),
+    read_at: row.readAt?.toISOString() ?? null,
   };
-}
-
-/** Third-party text made storable: NUL and lone surrogates, which PostgreSQL and JSON cannot hold, become U+FFFD. */
-export function storable(text: string): string {
-  return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
 }
 
 /** State of one part by a delivery report, named as in SMPP's message_state. */
@@ -89,6 +84,11 @@ const OUTCOME_OF: Readonly<Record<ReportState, Outcome | null>> = {
 };
 
 const WORST_FIRST: readonly Outcome[] = ['failed', 'undelivered', 'expired', 'delivered'];
+
+/** Null for intermediate states, which are not part of the API, and unknown ones. */
+export function outcomeOf(state: string): Outcome | null {
+  return OUTCOME_OF[state as ReportState] ?? null;
+}
 
 export function isFinalReport(state: ReportState): boolean {
   return OUTCOME_OF[state] !== null;

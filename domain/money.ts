@@ -92,7 +92,7 @@ export function normaliseCountryRates(input: unknown): CountryRates {
 }
 
 /** Price per domestic SMS part that a net top-up buys, in grosze (v2.3.0, Limits, Prices); null below the smallest top-up. */
-export function topUpRate(topUpGrosze: number): number | null {
+function topUpRate(topUpGrosze: number): number | null {
   return TIERS.find(({ from }) => topUpGrosze >= from)?.rate ?? null;
 }
 

@@ -58,17 +58,13 @@ export function messageRecord(row: MessageRow): MessageRecord {
     cost_grosze: row.costGrosze,
     priority: row.priority,
     reference: row.reference,
-    send_at: shown(row.sendAt),
-    expires_at: shown(row.expiresAt),
-    delivered_at: shown(row.deliveredAt),
+    send_at: row.sendAt?.toISOString() ?? null,
+    expires_at: row.expiresAt?.toISOString() ?? null,
+    delivered_at: row.deliveredAt?.toISOString() ?? null,
     error: errorOf(row),
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };
-}
-
-function shown(instant: Date | null): string | null {
-  return instant === null ? null : instant.toISOString();
 }
 
 function errorOf({ status, errorCode: code }: MessageRow): string | null {

@@ -89,10 +89,6 @@ export function isFinal(status: MessageStatus): status is FinalStatus {
   return !TRANSITIONS.some(({ from }) => from === status);
 }
 
-export function canTransition(from: MessageStatus, to: MessageStatus): boolean {
-  return TRANSITIONS.some((move) => move.from === from && move.to === to);
-}
-
 export interface StartableMessage {
   id: string;
   channel: Channel;

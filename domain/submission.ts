@@ -82,6 +82,8 @@ export interface LookupFinding {
   ported: boolean | null;
 }
 
+export const NOTHING_FOUND = { network: null, mcc: null, mnc: null, ported: null };
+
 export type LookupAnswer = ({ kind: 'found' } & LookupFinding) | { kind: 'failed' } | { kind: 'timed_out' };
 
 export interface StartableLookup {

@@ -1,3 +1,4 @@
+import { outcomeOf } from './incoming.ts';
 import type { AcceptedStatus, MessageStatus } from './statuses.ts';
 
 export interface MessageFacts {
@@ -164,7 +165,7 @@ export function publicTimeline(facts: MessageFacts): PublicEvent[] {
     ...parts.flatMap(({ part, reportState, reportedAt }) =>
       reportState === null || reportedAt === null
         ? []
-        : [publicEvent(reportedAt, 'reported', { part, status: REPORTED_AS[reportState] ?? null })],
+        : [publicEvent(reportedAt, 'reported', { part, status: outcomeOf(reportState) })],
     ),
     ...statusChanges(facts).map(({ at, status }) => publicEvent(at, 'status', { status })),
     ...facts.resends.map(({ at, eventId }) => publicEvent(at, 'webhook_resend', { event_id: eventId })),
@@ -176,15 +177,6 @@ export function publicTimeline(facts: MessageFacts): PublicEvent[] {
     ...facts.optedOut.map((at) => publicEvent(at, 'opt_out', {})),
   ]).map(({ at, ...event }) => ({ at: at.toISOString(), ...event }));
 }
-
-// Intermediate states are not part of the API.
-const REPORTED_AS: Readonly<Record<string, MessageStatus>> = {
-  delivered: 'delivered',
-  undelivered: 'undelivered',
-  deleted: 'undelivered',
-  expired: 'expired',
-  rejected: 'failed',
-};
 
 type UndatedEvent = Omit<PublicEvent, 'at'> & { at: Date };
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Provider } from '../providers/provider.ts';
 import { type Database, type Sql, transaction } from '../db/connection.ts';
 import { storeReplies } from '../db/incoming/inbound.ts';
-import { type NetworkReply, type ReplyPart, storable } from '../domain/incoming.ts';
+import { storable } from '../domain/ids.ts';
+import type { NetworkReply, ReplyPart } from '../domain/incoming.ts';
 import { parseAddress } from '../domain/msisdn.ts';
 import {
   closeParts,

@@ -3,7 +3,7 @@ import type { RouteRule, Routing, StoredRouteOption, StoredRouting } from '../..
 import { byColumnName, type Fragment, type Sql } from '../connection.ts';
 import { decrypt, encrypt } from '../installation.ts';
 import { cachedRead } from '../../concurrency/gather.ts';
-import { storable } from '../../domain/incoming.ts';
+import { storable } from '../../domain/ids.ts';
 
 export type RouteState = StoredRouteOption['state'];
 
@@ -29,7 +29,7 @@ export interface StoredRule extends RouteRule {
 }
 
 export async function readRoutes(sql: Sql): Promise<Route[]> {
-  return [...(await sql<Route[]>`select ${routeColumns(sql)} from routes order by name`)];
+  return await sql<Route[]>`select ${routeColumns(sql)} from routes order by name`;
 }
 
 export async function readRoute(sql: Sql, name: string): Promise<Route | undefined> {
@@ -43,11 +43,9 @@ export async function lockRoute(sql: Sql, name: string): Promise<Route | undefin
 }
 
 export async function readRouteRules(sql: Sql): Promise<StoredRule[]> {
-  return [
-    ...(await sql<StoredRule[]>`
-      select id, route, prefix, account_id, type, priority, weight
-        from route_rules order by route, id`),
-  ];
+  return await sql<StoredRule[]>`
+    select id, route, prefix, account_id, type, priority, weight
+      from route_rules order by route, id`;
 }
 
 /** Everything that choosing a route depends on, in one snapshot. */

@@ -11,7 +11,7 @@ import {
 import { providerKinds } from '../../providers/registry.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import type { ProviderKind } from '../../providers/kind.ts';
-import { storable } from '../../domain/incoming.ts';
+import { storable } from '../../domain/ids.ts';
 
 /** Reads routes with the traits of their kinds, cached for a second. */
 export function currentRouting(sql: Sql): () => Promise<Routing> {

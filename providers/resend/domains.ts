@@ -1,27 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainProblem, type ProviderDomain, type AwaitRateLimit } from '../email.ts';
 import { codeOf, errorOf, describeCode, parseRetryAfterMs } from './answers.ts';
-import { resendHttp } from './http.ts';
+import { LIMITS, resendHttp } from './http.ts';
 import { type ResendCredentials, type ResendSettings } from './settings.ts';
 import type { SeenRecord } from '../../domain/email/dns.ts';
 import { isRecord, type ProviderRequest, wholeBody } from '../http.ts';
 
-const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
 // E-mails share the account's rate limit, so a throttled request is retried.
 const MAX_ATTEMPTS = 4;
 const LONGEST_WAIT_MS = 3_000;
 const WORDS_MAX = 150;
 
-export interface ProviderResponse {
+interface ProviderResponse {
   status: number;
   json: unknown;
 }
 
 /** Sends a request. @throws DomainProblem when there is no answer */
-export type SendRequest = (request: ProviderRequest) => Promise<ProviderResponse>;
+type SendRequest = (request: ProviderRequest) => Promise<ProviderResponse>;
 
 /** Runs `work` with a client whose connections are closed afterwards; `awaitRateLimit` is awaited before each request. @throws DomainProblem */
-export async function withClient<T>(
+async function withClient<T>(
   settings: ResendSettings,
   credentials: ResendCredentials,
   work: (ask: SendRequest) => Promise<T>,

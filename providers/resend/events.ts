@@ -1,12 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
-import { isId } from '../../domain/ids.ts';
-import { storable } from '../../domain/incoming.ts';
+import { isId, storable } from '../../domain/ids.ts';
 import type { CallbackCall } from '../callbacks.ts';
 import { isRecord, parsed } from '../http.ts';
-import { ID_TAG } from './provider.ts';
-import { type ResendCredentials } from './settings.ts';
+import { ID_TAG, type ResendCredentials } from './settings.ts';
 
 const BODY_MAX = 256 * 1024;
 const PAYLOAD_MAX = 64 * 1024;

@@ -12,7 +12,7 @@ export function resendHttp(
   return createProviderHttp([url], { authorization: `Bearer ${apiKey}`, 'user-agent': 'goniec' });
 }
 
-const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
+export const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
 const ONE_DOMAIN = { method: 'GET', path: '/domains?limit=1' } as const;
 
 /** Lists one domain, sends nothing (https://resend.com/docs/api-reference/domains/list-domains). Null, or an error code. */

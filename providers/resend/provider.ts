@@ -15,10 +15,7 @@ import type { Provider } from '../provider.ts';
 import { describeCode, isQuota, mayBeTheEmail, KEY_REUSED, readAnswer, UNREADABLE } from './answers.ts';
 import type { Body } from '../http.ts';
 import { probe, resendHttp } from './http.ts';
-import { type ResendSettings, type ResendCredentials } from './settings.ts';
-
-/** Tag with our id, by which an event is matched to its e-mail. */
-export const ID_TAG = 'goniec_id';
+import { ID_TAG, type ResendSettings, type ResendCredentials } from './settings.ts';
 
 // Names that need no quotes: letters, digits and the other characters of an atom (RFC 5322, 3.2.3).
 const PLAIN_NAME = /^[\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]+$/u;

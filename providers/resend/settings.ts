@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { providerUrl } from '../http.ts';
 
+/** Tag with our id, by which an event is matched to its e-mail. */
+export const ID_TAG = 'goniec_id';
+
 const WINDOW_MAX = 100;
 
 export const resendSettings = z.strictObject({

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
-import type {
-  DeliveryReport,
-  LookupAnswer,
-  LookupFinding,
-  SubmitAnswer,
-  SubmitPart,
+import {
+  type DeliveryReport,
+  type LookupAnswer,
+  type LookupFinding,
+  NOTHING_FOUND,
+  type SubmitAnswer,
+  type SubmitPart,
 } from '../../domain/submission.ts';
 import { LOOKUP_TIMEOUT_MS, type Provider } from '../provider.ts';
 import { voiceContentOf } from '../../domain/channels/vms.ts';
@@ -39,21 +40,20 @@ const NETWORKS: Readonly<Record<string, Network>> = {
   '79': PLAY,
   '88': T_MOBILE,
 };
-const NOTHING = { network: null, mcc: null, mnc: null, ported: null };
 
 /**
  * Answers a look-up as a network would. The last three digits select the outcome, by default active and not ported: 911 inactive, 912
  * invalid, 913 unknown, 914 active and ported, 915 error of the provider, 916 no answer in time, 917 active, answered after 2 s. Numbers
  * outside Poland have no network.
  */
-export async function simulatedLookup(msisdn: string): Promise<LookupAnswer> {
+async function simulatedLookup(msisdn: string): Promise<LookupAnswer> {
   switch (msisdn.slice(-3)) {
     case '911':
       return found(msisdn, 'inactive', false);
     case '912':
-      return { kind: 'found', status: 'invalid', ...NOTHING };
+      return { kind: 'found', status: 'invalid', ...NOTHING_FOUND };
     case '913':
-      return { kind: 'found', status: 'unknown', ...NOTHING };
+      return { kind: 'found', status: 'unknown', ...NOTHING_FOUND };
     case '914':
       return found(msisdn, 'active', true);
     case '915':
@@ -71,7 +71,7 @@ export async function simulatedLookup(msisdn: string): Promise<LookupAnswer> {
 
 function found(msisdn: string, status: LookupFinding['status'], ported: boolean): LookupAnswer {
   const assigned = msisdn.startsWith(POLAND.prefix) ? NETWORKS[msisdn.slice(3, 5)] : undefined;
-  if (assigned === undefined) return { kind: 'found', status, ...NOTHING, ported };
+  if (assigned === undefined) return { kind: 'found', status, ...NOTHING_FOUND, ported };
   const { network, mnc } = !ported ? assigned : assigned === PLAY ? ORANGE : PLAY;
   return { kind: 'found', status, network, mcc: POLAND.mcc, mnc, ported };
 }

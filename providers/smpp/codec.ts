@@ -1,5 +1,5 @@
 import smpp, { type FieldType } from 'smpp';
-import { storable } from '../../domain/incoming.ts';
+import { storable } from '../../domain/ids.ts';
 import type { SmppSettings } from './settings.ts';
 import type { DeliverPdu } from './wire.ts';
 
@@ -122,7 +122,7 @@ export function concatenation(reference: string, total: number, number: number):
   return number >= 1 && number <= total && total <= 255 ? { reference, total, number } : null;
 }
 
-const HEADER = 16;
+export const HEADER = 16;
 const RESPONSE = 0x8000_0000;
 
 export const STATUS = {
@@ -266,9 +266,13 @@ const EMPTY_DELIVER: DeliverPdu = {
   brokenTlv: null,
 };
 
+export function statusCode(status: number): string {
+  return `0x${(status >>> 0).toString(16).padStart(8, '0')}`;
+}
+
 /** A command_status for staff: `ESME_RINVPASWD (0x0000000e)`. */
 export function statusName(status: number): string {
-  const code = `0x${status.toString(16).padStart(8, '0')}`;
+  const code = statusCode(status);
   const name = Object.entries(smpp.errors).find(([, value]) => value === status)?.[0];
   return name === undefined ? code : `${name} (${code})`;
 }

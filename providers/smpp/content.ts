@@ -131,7 +131,7 @@ type ContentSettings = Pick<
   | 'defaultAlphabet'
 >;
 
-const USER_DATA_HEADER = 0x40; // esm_class, 5.2.12
+export const USER_DATA_HEADER = 0x40; // esm_class, 5.2.12
 const FINAL_RECEIPT = 0x01; // registered_delivery, 5.2.17
 const DATA_CODING = { smscDefault: 0, ucs2: 8, gsm7: 0xf1 } as const; // 5.2.19
 // Message class 0 (3GPP TS 23.038, 4).

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type ByteEncoding, type NetworkReply, type ReplyPart, storable } from '../../domain/incoming.ts';
+import { storable } from '../../domain/ids.ts';
+import type { ByteEncoding, NetworkReply, ReplyPart } from '../../domain/incoming.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
-import { encodingOf, isText, phoneOf } from './content.ts';
+import { encodingOf, isText, phoneOf, USER_DATA_HEADER } from './content.ts';
 import type { DeliverPdu } from './wire.ts';
 import { isReceipt, readReceipt } from './receipts.ts';
 import type { SmppSettings } from './settings.ts';
@@ -26,7 +27,6 @@ type Incoming =
   /** `reason` is for staff, without content. */
   | { kind: 'unreadable'; reason: string };
 
-const USER_DATA_HEADER = 0x40; // esm_class, 5.2.12
 // An SMS has at most 140 octets, unpacked 160 septets; anything longer is not a part.
 const LONGEST_PART = 160;
 // Longer addresses are invalid (SMPP 3.4, 5.2.8: 20 characters) and too long for an index.

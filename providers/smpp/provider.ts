@@ -1,7 +1,7 @@
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
 import type { ProviderOptions, RouteTest } from '../kind.ts';
 import type { Provider, ProviderHandlers } from '../provider.ts';
-import { openSession, type Role } from './session.ts';
+import { openSession, rolesOf } from './session.ts';
 import { acceptedId, type Pdu, STATUS, statusName } from './codec.ts';
 import { submitFields } from './content.ts';
 import { answerOfStatus } from './receipts.ts';
@@ -116,7 +116,6 @@ export async function testSmppRoute(
   settings: SmppSettings,
   credentials: SmppCredentials,
 ): Promise<RouteTest> {
-  const roles: Role[] = settings.bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
   const events = {
     onDeliver: (_session: unknown, _pdu: unknown, respond: (status: number) => boolean) => {
       respond(STATUS.temporary);
@@ -125,7 +124,7 @@ export async function testSmppRoute(
     onWindowChange: () => undefined,
   };
   let smscSystemId = '';
-  for (const role of roles) {
+  for (const role of rolesOf(settings)) {
     try {
       const session = await openSession(role, settings, credentials, events, new AbortController().signal);
       smscSystemId ||= session.smscSystemId;

@@ -1,9 +1,10 @@
 import type { DeliveryReport, RefusalReason, SubmitAnswer } from '../../domain/submission.ts';
 import type { SmppSettings } from './settings.ts';
-import { isFinalReport, type ReportState, storable } from '../../domain/incoming.ts';
+import { storable } from '../../domain/ids.ts';
+import { isFinalReport, type ReportState } from '../../domain/incoming.ts';
 import { decodeText } from '../../domain/sms.ts';
 import { phoneOf } from './content.ts';
-import { reportedIds } from './codec.ts';
+import { reportedIds, statusCode } from './codec.ts';
 import type { DeliverPdu } from './wire.ts';
 
 type StatusMeaning =
@@ -97,10 +98,6 @@ export function answerOfStatus(
     case 'unknown':
       return { kind: 'unanswered', code };
   }
-}
-
-function statusCode(status: number): string {
-  return `0x${(status >>> 0).toString(16).padStart(8, '0')}`;
 }
 
 function configured(status: number, errors: SmppSettings['errors']): StatusMeaning | null {

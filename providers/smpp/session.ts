@@ -16,6 +16,10 @@ import {
 
 export type Role = 'transceiver' | 'transmitter' | 'receiver';
 
+export function rolesOf({ bind }: SmppSettings): readonly Role[] {
+  return bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
+}
+
 /** Events of a session. Handlers must not throw. */
 export interface SessionEvents {
   /** `pdu` is null when it cannot be read. `respond` has to be called once; false: the response could not be written. */
@@ -225,27 +229,19 @@ export class Session {
     return this.#state === 'over';
   }
 
-  #isIdle(): boolean {
-    return this.#isOver() || (this.#submits === 0 && this.#intake.open() === 0);
-  }
-
   #checkIdle(): void {
-    if (this.#isIdle()) this.#onIdle();
+    if (this.#isOver() || (this.#submits === 0 && this.#intake.open() === 0)) this.#onIdle();
   }
 
   #unbind(waitMs: number): Promise<void> {
-    return this.#leave(waitMs, async () => {
+    return (this.#leaving ??= this.#leave(waitMs, async () => {
       const outcome = await this.#requests.send('unbind', {}, Math.min(this.#responseMs, UNBIND_MS));
       return outcome.kind === 'answered';
-    });
+    }));
   }
 
-  // Orderly shutdown, after pending work or `waitMs`; a second caller waits for the first. `farewell` returns whether the SMSC got it.
-  #leave(waitMs: number, farewell: () => Promise<boolean> | boolean): Promise<void> {
-    return (this.#leaving ??= this.#leaveOnce(waitMs, farewell));
-  }
-
-  async #leaveOnce(waitMs: number, farewell: () => Promise<boolean> | boolean): Promise<void> {
+  // Orderly shutdown, once, after pending work or `waitMs`. `farewell` returns whether the SMSC got it.
+  async #leave(waitMs: number, farewell: () => Promise<boolean> | boolean): Promise<void> {
     if (!this.#isOver()) this.#state = 'leaving';
     this.#events.onWindowChange();
     const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
@@ -274,7 +270,8 @@ export class Session {
       case 'unbind':
         if (this.#leaving) return void respond('unbind_resp');
         this.#why ??= 'the SMSC unbound';
-        return void this.#leave(LEAVE_MS, () => respond('unbind_resp'));
+        this.#leaving = this.#leave(LEAVE_MS, () => respond('unbind_resp'));
+        return;
       // These two have no response (4.1.7, 4.12).
       case 'outbind':
       case 'alert_notification':

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SubmitFields } from './wire.ts';
 import { createWindowPool, type Outcome } from './requests.ts';
 import type { ProviderState, NotSubmitted } from '../provider.ts';
-import { openSession, type Role, type Session, type SessionEvents } from './session.ts';
+import { openSession, type Role, rolesOf, type Session, type SessionEvents } from './session.ts';
 import type { SmppCredentials, SmppSettings } from './settings.ts';
 
 const LONGEST_PROBLEM = 300;
@@ -44,7 +44,7 @@ export function createSessions(
   events: Omit<SessionEvents, 'onWindowChange'> & { onLost(session: Session): void },
 ): Sessions {
   const stopping = new AbortController();
-  const roles: readonly Role[] = settings.bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
+  const roles = rolesOf(settings);
   const open = new Map<Session, Role>();
   const accepting = (): Session[] => [...open.keys()].filter((session) => session.accepts());
   const windows = createWindowPool(accepting);

@@ -1,6 +1,6 @@
 import net, { type Socket } from 'node:net';
 import tls from 'node:tls';
-import { decodePdu, deliverPdu, encodePdu, type Pdu } from './codec.ts';
+import { decodePdu, deliverPdu, encodePdu, HEADER, type Pdu } from './codec.ts';
 import type { SmppSettings } from './settings.ts';
 
 // Decoded PDUs: fields by their names in SMPP 3.4 (section 5), texts as raw bytes. Only the types were checked; the rest is as the SMSC
@@ -10,7 +10,6 @@ interface Tlvs {
   receipted_message_id?: string;
   message_state?: number;
   network_error_code?: Buffer;
-  user_message_reference?: number;
   message_payload?: Buffer;
   sar_msg_ref_num?: number;
   sar_total_segments?: number;
@@ -89,7 +88,6 @@ export function createIntake(
   };
 }
 
-const HEADER = 16;
 // No PDU of SMPP 3.4 is larger: a message_payload has at most 65,535 octets, ours far fewer.
 const MAX_PDU = 65_536;
 // An SMSC that leaves this many bytes unread is gone.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isFinalReport, type NetworkReply, storable } from '../../domain/incoming.ts';
+import { storable } from '../../domain/ids.ts';
+import { isFinalReport, type NetworkReply } from '../../domain/incoming.ts';
 import type { DeliveryReport, LookupAnswer } from '../../domain/submission.ts';
 import { parseAddress } from '../../domain/msisdn.ts';
 import { type CallbackCall, type CallbackContent, type CallbackFields, readFields } from '../callbacks.ts';

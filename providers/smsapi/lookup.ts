@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { withTimeout } from '../../concurrency/tasks.ts';
-import type { LookupAnswer } from '../../domain/submission.ts';
+import { type LookupAnswer, NOTHING_FOUND } from '../../domain/submission.ts';
 import { LOOKUP_TIMEOUT_MS } from '../provider.ts';
 import type { LookupAnswers } from '../kind.ts';
 import { type Exchange, isRecord, type ProviderHttp } from '../http.ts';
@@ -14,7 +14,6 @@ const POLL_MS = 100;
 const RESERVE_MS = 200;
 const LOOKUP_ID = /^[\x21-\x7e]{1,64}$/;
 const INVALID_NUMBER = new Set([13, 33]);
-const NOTHING = { network: null, mcc: null, mnc: null, ported: null };
 
 interface LookUpOptions {
   http: ProviderHttp;
@@ -51,7 +50,9 @@ export function readLookupAnswer(exchange: Exchange): LookupAnswer | { kind: 'wa
   const entry = firstEntry(exchange.json) ?? exchange.json;
   const error = errorCodeOf(entry);
   if (error !== null) {
-    return INVALID_NUMBER.has(error) ? { kind: 'found', status: 'invalid', ...NOTHING } : { kind: 'failed' };
+    return INVALID_NUMBER.has(error)
+      ? { kind: 'found', status: 'invalid', ...NOTHING_FOUND }
+      : { kind: 'failed' };
   }
   if (exchange.status < 200 || exchange.status > 299 || !isRecord(entry)) return { kind: 'failed' };
   const fields = asTexts(entry);

@@ -26,7 +26,7 @@ export interface RefusedRecipient {
 
 /** Outcome of a hand-over. Except after `taken` and `unknown` the relay certainly has nothing. */
 export type HandOver =
-  | { kind: 'taken'; response: string; refused: readonly RefusedRecipient[] }
+  | { kind: 'taken'; refused: readonly RefusedRecipient[] }
   /** A negative reply; `data`: before anything of the message was written. */
   | { kind: 'answered'; to: 'sender' | 'data' | 'message'; reply: Reply }
   | { kind: 'no_recipients'; refused: readonly RefusedRecipient[] }
@@ -174,10 +174,10 @@ function handOver(
     };
     const timer = setTimeout(() => lost({ code: 'timed_out' }), ms);
     wire.onFailure(lost);
-    wire.smtp.send(envelope, Readable.from(message(), { objectMode: false }), (error, info) => {
+    wire.smtp.send(envelope, Readable.from(message(), { objectMode: false }), (error) => {
       if (error === null) {
         if (!written) return done({ kind: 'unknown', problem: { code: 'answered_too_early' } });
-        return done({ kind: 'taken', response: info?.response ?? '', refused: refused() });
+        return done({ kind: 'taken', refused: refused() });
       }
       done(failedHandOver(error, written, refused()));
     });

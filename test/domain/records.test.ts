@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type InboundRow, inboundRecord, storable } from '../../domain/incoming.ts';
+import { storable } from '../../domain/ids.ts';
+import { type InboundRow, inboundRecord } from '../../domain/incoming.ts';
 import { linkRecord, type TrackedLinkRow } from '../../domain/links.ts';
 import { blacklistReason, reasonText } from '../../domain/statuses.ts';
 import { type MessageRow, messageRecord } from '../../domain/records.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { acceptedId, reportedIds } from '../../providers/smpp/codec.ts';
-import { storable } from '../../domain/incoming.ts';
+import { storable } from '../../domain/ids.ts';
 
 const TEXTS = fc.string({
   unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),

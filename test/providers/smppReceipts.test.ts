@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readDeliver } from '../../providers/smpp/inbox.ts';
 import type { DeliverPdu } from '../../providers/smpp/wire.ts';
 import type { SmppSettings } from '../../providers/smpp/settings.ts';
-import { storable } from '../../domain/incoming.ts';
+import { storable } from '../../domain/ids.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { deliverPdu, settings } from './smppPdu.ts';
 

@@ -360,7 +360,10 @@ describe('a relay that takes two recipients in a transaction', () => {
     const rest = { address: 'ola@poczta.example', reply: { code: 452, enhanced: '4.5.3', subject: null } };
     let handed = 0;
     const connection: Connection = {
-      handOver: () => Promise.resolve({ kind: 'taken', response: `${(handed += 1)}`, refused: [rest] }),
+      handOver() {
+        handed += 1;
+        return Promise.resolve({ kind: 'taken', refused: [rest] });
+      },
       ...{ usable: () => true, end: () => undefined },
     };
     const outgoing = {
