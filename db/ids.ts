@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomFillSync, randomInt } from 'node:crypto';
 import { encodeTime, monotonicFactory } from 'ulid';
 import type { IdPrefix } from '../domain/ids.ts';
 
@@ -24,4 +24,11 @@ export function newId(prefix: IdPrefix): string {
 /** A lower bound of the ids made at or after an instant (epoch milliseconds), if the maker's clock is right. */
 export function idFloor(prefix: IdPrefix, instant: number): string {
   return `${prefix}_${encodeTime(Math.max(0, instant)).toLowerCase()}`;
+}
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** A random base62 token for public links and API keys: about 6 bits per character. */
+export function randomToken(length: number): string {
+  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 }

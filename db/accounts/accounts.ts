@@ -1,12 +1,5 @@
 import type { CountryRates } from '../../domain/money.ts';
-import {
-  byColumnName,
-  type Database,
-  type Fragment,
-  type Sql,
-  transaction,
-  withNamedLock,
-} from '../connection.ts';
+import { byColumnName, type Database, type Fragment, type Sql, withNamedLock } from '../connection.ts';
 import { type Requester, writeApiChange } from './audit.ts';
 import { isAllowed, keywordRefusal, KeywordUnavailableError } from './keywords.ts';
 import { isUntouched } from '../messages/statusEvents.ts';
@@ -177,17 +170,15 @@ export async function cancelMessageOfClosedAccount(sql: Sql, messageId: string):
 }
 
 /** Removes the closing of an account once nothing is left to cancel. @returns false while messages are left or may still be committed */
-export async function endClosing(sql: Database, accountId: string): Promise<boolean> {
-  return await transaction(sql, async (tx) => {
-    const ended = await tx`
-      delete from account_closings c
-       where c.account_id = ${accountId} and (
-         not exists (select from accounts a where a.id = c.account_id and a.status = 'closed')
-         or c.closed_at < now() - ${COMMIT_GRACE}::interval and not exists (
-              select from messages m
-               where m.account_id = c.account_id and m.status in ('scheduled', 'queued') and ${isUntouched(tx)}))`;
-    return ended.count > 0;
-  });
+export async function endClosing(sql: Sql, accountId: string): Promise<boolean> {
+  const ended = await sql`
+    delete from account_closings c
+     where c.account_id = ${accountId} and (
+       not exists (select from accounts a where a.id = c.account_id and a.status = 'closed')
+       or c.closed_at < now() - ${COMMIT_GRACE}::interval and not exists (
+            select from messages m
+             where m.account_id = c.account_id and m.status in ('scheduled', 'queued') and ${isUntouched(sql)}))`;
+  return ended.count > 0;
 }
 
 function isOfClosed(sql: Sql): Fragment {

@@ -82,13 +82,11 @@ export async function writeApiChange(sql: Sql, by: Requester, change: ApiChange)
 }
 
 export async function listAudit(sql: Sql, account: string | null, limit: number): Promise<AuditRow[]> {
-  return [
-    ...(await sql<AuditRow[]>`
-      select l.id, l.at, l.actor, l.action, l.account_id, l.subject, l.details, l.request_id, host(a.address) as address
-        from audit_log l left join audit_addresses a on a.audit_id = l.id
-       where ${account === null ? sql`true` : sql`l.account_id = ${account}`}
-       order by l.id desc limit ${limit}`),
-  ];
+  return await sql<AuditRow[]>`
+    select l.id, l.at, l.actor, l.action, l.account_id, l.subject, l.details, l.request_id, host(a.address) as address
+      from audit_log l left join audit_addresses a on a.audit_id = l.id
+     where ${account === null ? sql`true` : sql`l.account_id = ${account}`}
+     order by l.id desc limit ${limit}`;
 }
 
 // Walks the index backwards and stops at the limit, so the cost does not grow with the log.

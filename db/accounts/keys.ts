@@ -1,25 +1,29 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Fragment, Sql } from '../connection.ts';
+import { randomToken } from '../ids.ts';
 
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const RANDOM_LENGTH = 40;
 const SHOWN_LENGTH = 4;
 
 export type KeyMode = 'test' | 'live';
 
-/** A new API key: `key` is shown to its owner once, `hash` and `hint` are stored. */
-interface NewApiKey {
+/** A new API key or token: `key` is shown to its owner once, `hash` and `hint` are stored. */
+interface NewKey {
   key: string;
   hash: Buffer;
   hint: string;
 }
 
 /** Generates a key: `pk_test_` or `pk_live_` and 40 random base62 characters, 238 bits (v2.3.0, Authentication, 2). */
-export function newApiKey(mode: KeyMode): NewApiKey {
-  const prefix = `pk_${mode}_`;
-  const random = Array.from({ length: RANDOM_LENGTH }, () =>
-    ALPHABET.charAt(randomInt(ALPHABET.length)),
-  ).join('');
+export function newApiKey(mode: KeyMode): NewKey {
+  return newKey(`pk_${mode}_`, randomToken(40));
+}
+
+/** Generates a token: a fixed prefix and 40 hexadecimal digits, 160 bits (v1.2.0, Authentication, 1). */
+export function newApiToken(): NewKey {
+  return newKey('goniec_', randomBytes(20).toString('hex'));
+}
+
+function newKey(prefix: string, random: string): NewKey {
   const key = prefix + random;
   return { key, hash: hashKey(key), hint: `${prefix}…${random.slice(-SHOWN_LENGTH)}` };
 }
@@ -27,23 +31,6 @@ export function newApiKey(mode: KeyMode): NewApiKey {
 /** SHA-256 of the whole key in UTF-8, as in `api_keys.hash`. The key has enough entropy to need neither salt nor a slow hash. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest();
-}
-
-const PREFIX = 'goniec_';
-const RANDOM_BYTES = 20;
-const TOKEN_SHOWN_LENGTH = 4;
-
-interface NewApiToken {
-  token: string;
-  hash: Buffer;
-  hint: string;
-}
-
-/** Generates a token: a fixed prefix, an underscore and 40 hexadecimal digits, 160 bits (v1.2.0, Authentication, 1). */
-export function newApiToken(): NewApiToken {
-  const random = randomBytes(RANDOM_BYTES).toString('hex');
-  const token = PREFIX + random;
-  return { token, hash: hashKey(token), hint: `${PREFIX}…${random.slice(-TOKEN_SHOWN_LENGTH)}` };
 }
 
 export interface TokenDetails {
@@ -86,10 +73,8 @@ export async function revokeToken(sql: Sql, id: string): Promise<TokenDetails | 
 }
 
 export async function listTokens(sql: Sql, account: string): Promise<TokenDetails[]> {
-  return [
-    ...(await sql<TokenDetails[]>`
-      select ${tokenColumns(sql)} from api_tokens where account_id = ${account} order by id`),
-  ];
+  return await sql<TokenDetails[]>`
+    select ${tokenColumns(sql)} from api_tokens where account_id = ${account} order by id`;
 }
 
 /** A valid key or token, the state of its account, and the rate window after counting the request. */

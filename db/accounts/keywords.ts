@@ -60,22 +60,20 @@ interface KnownKeyword {
 }
 
 export async function listKeywords(sql: Sql, account: string | null): Promise<KnownKeyword[]> {
-  return [
-    ...(await sql<KnownKeyword[]>`
-      select k.word, k.account_id, k.state, k.until,
-             exists (select from allowed_keywords w where w.account_id = k.account_id and w.word = k.word) as allowed
-        from (select inbound_prefix as word, id as account_id, 'in use' as state, null::timestamptz as until
-                from accounts where inbound_prefix is not null
-              union all
-              select w.word, w.account_id, 'allowed', null
-                from allowed_keywords w join accounts a on a.id = w.account_id
-               where a.inbound_prefix is distinct from w.word
-              union all
-              select word, account_id, 'resting', given_up_at + interval '30 days' from resting_keywords
-               where ${rests(sql)}) k
-       where ${account === null ? sql`true` : sql`k.account_id = ${account}`}
-       order by k.word, k.state, k.account_id`),
-  ];
+  return await sql<KnownKeyword[]>`
+    select k.word, k.account_id, k.state, k.until,
+           exists (select from allowed_keywords w where w.account_id = k.account_id and w.word = k.word) as allowed
+      from (select inbound_prefix as word, id as account_id, 'in use' as state, null::timestamptz as until
+              from accounts where inbound_prefix is not null
+            union all
+            select w.word, w.account_id, 'allowed', null
+              from allowed_keywords w join accounts a on a.id = w.account_id
+             where a.inbound_prefix is distinct from w.word
+            union all
+            select word, account_id, 'resting', given_up_at + interval '30 days' from resting_keywords
+             where ${rests(sql)}) k
+     where ${account === null ? sql`true` : sql`k.account_id = ${account}`}
+     order by k.word, k.state, k.account_id`;
 }
 
 const rests = (sql: Sql) => sql`given_up_at > now() - interval '30 days'`;

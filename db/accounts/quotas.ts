@@ -49,9 +49,18 @@ export async function readUsage(sql: Sql, accountId: string): Promise<Usage> {
  */
 export async function enforceQuotas(tx: Sql, accountId: string, before: Usage): Promise<void> {
   const { limits, used } = await readUsage(tx, accountId);
-  for (const kind of Object.keys(NOTHING) as Counted[]) {
-    if (used[kind] > limits[kind] && used[kind] > before.used[kind])
-      throw new QuotaReachedError(kind, limits[kind]);
+  refuseAbove(limits, used, before.used);
+}
+
+/** @throws QuotaReachedError for a use that is above its limit and grew */
+export function refuseAbove<Name extends QuotaName>(
+  limits: Quotas,
+  used: Record<Name, number>,
+  before: Record<Name, number>,
+): void {
+  for (const name of Object.keys(used) as Name[]) {
+    if (used[name] > limits[name] && used[name] > before[name])
+      throw new QuotaReachedError(name, limits[name]);
   }
 }
 

@@ -85,7 +85,7 @@ export async function lockAccount(sql: Sql, id: string): Promise<AccountDetails 
 }
 
 export async function listAccounts(sql: Sql): Promise<AccountDetails[]> {
-  return [...(await sql<AccountDetails[]>`select ${accountColumns(sql)} from accounts order by id`)];
+  return await sql<AccountDetails[]>`select ${accountColumns(sql)} from accounts order by id`;
 }
 
 /** Updates the given settings; changing `billingMode` also sets since when the account is postpaid. */
@@ -154,10 +154,8 @@ export async function setToolBudget(sql: Sql, id: string, grosze: number | null)
 }
 
 export async function listKeys(sql: Sql, account: string): Promise<KeyDetails[]> {
-  return [
-    ...(await sql<KeyDetails[]>`
-      select ${keyColumns(sql)} from api_keys where account_id = ${account} order by id`),
-  ];
+  return await sql<KeyDetails[]>`
+    select ${keyColumns(sql)} from api_keys where account_id = ${account} order by id`;
 }
 
 export async function activateSender(sql: Sql, account: string, name: string): Promise<void> {
@@ -177,12 +175,10 @@ export async function deactivateSender(sql: Sql, account: string, name: string):
 }
 
 export async function listSenderDetails(sql: Sql, account: string): Promise<SenderDetails[]> {
-  return [
-    ...(await sql<SenderDetails[]>`
-      select s.name, s.active, s.active and s.name is not distinct from a.sender_name as is_default, s.created_at
-        from senders s join accounts a on a.id = s.account_id
-       where s.account_id = ${account} order by s.name`),
-  ];
+  return await sql<SenderDetails[]>`
+    select s.name, s.active, s.active and s.name is not distinct from a.sender_name as is_default, s.created_at
+      from senders s join accounts a on a.id = s.account_id
+     where s.account_id = ${account} order by s.name`;
 }
 
 export async function insertVerifiedNumber(sql: Sql, account: string, msisdn: string): Promise<void> {
@@ -196,8 +192,6 @@ export async function deleteVerifiedNumber(sql: Sql, account: string, msisdn: st
 }
 
 export async function listVerifiedNumbers(sql: Sql, account: string): Promise<VerifiedNumber[]> {
-  return [
-    ...(await sql<VerifiedNumber[]>`
-      select msisdn, verified_at from verified_numbers where account_id = ${account} order by verified_at, msisdn`),
-  ];
+  return await sql<VerifiedNumber[]>`
+    select msisdn, verified_at from verified_numbers where account_id = ${account} order by verified_at, msisdn`;
 }

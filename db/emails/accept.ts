@@ -217,10 +217,8 @@ export interface StartableEmailRow {
 
 export async function startableEmails(sql: Sql, ids: readonly string[]): Promise<StartableEmailRow[]> {
   if (ids.length === 0) return [];
-  return [
-    ...(await sql<StartableEmailRow[]>`
-      select ${startable(sql)} from emails m where m.id = any(${ids as string[]}::text[])`),
-  ];
+  return await sql<StartableEmailRow[]>`
+    select ${startable(sql)} from emails m where m.id = any(${ids as string[]}::text[])`;
 }
 
 export function startable(sql: Sql): Fragment {

@@ -88,10 +88,8 @@ export async function findHolder(sql: Sql, name: string, claimMs: number): Promi
 }
 
 export async function listDomains(sql: Sql, account: string): Promise<SenderDomain[]> {
-  return [
-    ...(await sql<SenderDomain[]>`
-      select ${domainColumns(sql)} from sender_domains where account_id = ${account} order by id`),
-  ];
+  return await sql<SenderDomain[]>`
+    select ${domainColumns(sql)} from sender_domains where account_id = ${account} order by id`;
 }
 
 export async function findDomain(sql: Sql, account: string, name: string): Promise<SenderDomain | undefined> {
@@ -117,19 +115,15 @@ export async function deleteDomain(sql: Sql, id: string): Promise<void> {
 }
 
 export async function readDomainRoutes(sql: Sql, ids: readonly string[]): Promise<DomainRoute[]> {
-  return [
-    ...(await sql<DomainRoute[]>`
-      select ${routeColumns(sql)} from sender_domain_routes d join routes r on r.name = d.route
-       where d.domain_id = any(${ids as string[]}) and r.state <> 'disabled' order by d.domain_id, d.route`),
-  ];
+  return await sql<DomainRoute[]>`
+    select ${routeColumns(sql)} from sender_domain_routes d join routes r on r.name = d.route
+     where d.domain_id = any(${ids as string[]}) and r.state <> 'disabled' order by d.domain_id, d.route`;
 }
 
 /** Verification of one domain for all routes, including disabled ones, whose providers still have the domain's id. */
 export async function readAllDomainRoutes(sql: Sql, id: string): Promise<DomainRoute[]> {
-  return [
-    ...(await sql<DomainRoute[]>`
-      select ${routeColumns(sql)} from sender_domain_routes d where d.domain_id = ${id} order by d.route`),
-  ];
+  return await sql<DomainRoute[]>`
+    select ${routeColumns(sql)} from sender_domain_routes d where d.domain_id = ${id} order by d.route`;
 }
 
 export async function saveDomainRoute(sql: Sql, row: DomainRoute): Promise<void> {

@@ -133,14 +133,12 @@ export interface DueEvent extends Omit<ProviderEmailEvent, 'payload' | 'emailId'
 
 /** Locks due events until the transaction ends, oldest first, skipping locked ones. */
 export async function takeDueEvents(tx: Sql, limit: number): Promise<DueEvent[]> {
-  return [
-    ...(await tx<DueEvent[]>`
-      select v.route, v.event_id, v.provider_email_id, v.kind, v.permanent, v.addresses, v.names_all_to, v.at, v.unverified, v.webhook_event,
-             v.applied_at is not null as applied,
-             ${matchOf(tx, tx`v.route`, tx`v.email_id`, tx`v.provider_email_id`)} as email_id
-        from provider_email_events v where v.look_at <= now()
-       order by v.look_at, v.at limit ${limit} for update of v skip locked`),
-  ];
+  return await tx<DueEvent[]>`
+    select v.route, v.event_id, v.provider_email_id, v.kind, v.permanent, v.addresses, v.names_all_to, v.at, v.unverified, v.webhook_event,
+           v.applied_at is not null as applied,
+           ${matchOf(tx, tx`v.route`, tx`v.email_id`, tx`v.provider_email_id`)} as email_id
+      from provider_email_events v where v.look_at <= now()
+     order by v.look_at, v.at limit ${limit} for update of v skip locked`;
 }
 
 /** Retries events of unknown e-mails later; after a day they are left to staff. */
@@ -173,14 +171,12 @@ export interface LockedEmail {
 
 export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<LockedEmail[]> {
   await tx`select from emails where id = any(${ids as string[]}::text[]) order by id for update`;
-  return [
-    ...(await tx<LockedEmail[]>`
-      select e.id, e.account_id, e.status, e.erased_at is not null as erased, e.from_address as from, a.legacy_webhook_url is not null as notifies,
-             (select jsonb_agg(jsonb_build_object('position', r.position, 'kind', r.kind, 'address', r.address, 'state', r.state)
-                               order by r.position)
-                from email_recipients r where r.email_id = e.id) as recipients
-        from emails e join accounts a on a.id = e.account_id where e.id = any(${ids as string[]}::text[])`),
-  ];
+  return await tx<LockedEmail[]>`
+    select e.id, e.account_id, e.status, e.erased_at is not null as erased, e.from_address as from, a.legacy_webhook_url is not null as notifies,
+           (select jsonb_agg(jsonb_build_object('position', r.position, 'kind', r.kind, 'address', r.address, 'state', r.state)
+                             order by r.position)
+              from email_recipients r where r.email_id = e.id) as recipients
+      from emails e join accounts a on a.id = e.account_id where e.id = any(${ids as string[]}::text[])`;
 }
 
 export interface AppliedEvent {

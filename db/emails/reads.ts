@@ -74,19 +74,17 @@ export async function listEmails(
   limit: number,
 ): Promise<EmailRow[]> {
   const only = (wanted: unknown, condition: Fragment): Fragment => (wanted === null ? sql`` : condition);
-  return [
-    ...(await sql<EmailRow[]>`
-      select ${columns(sql)} from emails e
-       where e.account_id = ${accountId}
-         ${only(status, sql`and e.status = ${status}`)} ${only(idx, sql`and e.idx = ${idx}`)}
-         ${only(before, sql`and e.id < ${before}`)}
-         ${only(
-           address,
-           sql`and e.id in (select email_id from email_recipients
-                             where account_id = ${accountId} and lower(address) = lower(${address}))`,
-         )}
-       order by e.id desc limit ${limit}`),
-  ];
+  return await sql<EmailRow[]>`
+    select ${columns(sql)} from emails e
+     where e.account_id = ${accountId}
+       ${only(status, sql`and e.status = ${status}`)} ${only(idx, sql`and e.idx = ${idx}`)}
+       ${only(before, sql`and e.id < ${before}`)}
+       ${only(
+         address,
+         sql`and e.id in (select email_id from email_recipients
+                           where account_id = ${accountId} and lower(address) = lower(${address}))`,
+       )}
+     order by e.id desc limit ${limit}`;
 }
 
 /** One e-mail of an account with its latest events, oldest first; null when the account has none with this id. */
@@ -208,12 +206,10 @@ export async function listEmailsForStaff(
   { accountId, status }: { accountId: string; status: string | null },
   limit: number,
 ): Promise<ListedEmail[]> {
-  return [
-    ...(await sql<ListedEmail[]>`
-      select id, account_id, status, submission, error_code, route, domain, cost_grosze, created_at,
-             (select count(*)::int from email_recipients r where r.email_id = e.id) as addresses
-        from emails e
-       where account_id = ${accountId} and (${status}::text is null or status = ${status})
-       order by id desc limit ${limit}`),
-  ];
+  return await sql<ListedEmail[]>`
+    select id, account_id, status, submission, error_code, route, domain, cost_grosze, created_at,
+           (select count(*)::int from email_recipients r where r.email_id = e.id) as addresses
+      from emails e
+     where account_id = ${accountId} and (${status}::text is null or status = ${status})
+     order by id desc limit ${limit}`;
 }

@@ -24,12 +24,10 @@ export async function listSuppressions(
   { after, reason }: { after: string; reason: SuppressionReason | null },
   limit: number,
 ): Promise<Suppression[]> {
-  return [
-    ...(await sql<Suppression[]>`
-      select address, reason, email_id, created_at from suppressions
-       where account_id = ${accountId} and address > ${after} and (${reason}::text is null or reason = ${reason})
-       order by address limit ${limit}`),
-  ];
+  return await sql<Suppression[]>`
+    select address, reason, email_id, created_at from suppressions
+     where account_id = ${accountId} and address > ${after} and (${reason}::text is null or reason = ${reason})
+     order by address limit ${limit}`;
 }
 
 /** Adds addresses to the list; existing entries keep their reason. @returns how many were added */

@@ -31,26 +31,10 @@ export async function readBlacklist(
      order by msisdn limit ${limit}`;
 }
 
-/** Adds or updates entries; those in force keep `created_at`. @param msisdns distinct, E.164 with plus @param expiresAt epoch ms */
-export async function addToBlacklist(
-  sql: Sql,
-  accountId: string,
-  msisdns: readonly string[],
-  reason: string,
-  expiresAt: number | null,
-): Promise<void> {
-  const end = expiresAt === null ? null : new Date(expiresAt);
-  // Sorted, so that concurrent requests for the same numbers do not deadlock.
-  await sql`
-    insert into blacklist (account_id, msisdn, reason, expires_at)
-    select ${accountId}, msisdn, ${reason}, ${end}::timestamptz
-      from unnest(${msisdns as string[]}::text[]) as msisdn order by msisdn collate "C"
-    on conflict (account_id, msisdn) do update
-       set reason = excluded.reason, expires_at = excluded.expires_at,
-           created_at = case when ${inForce(sql, sql`blacklist`)} then blacklist.created_at else now() end`;
-}
-
-/** As {@link addToBlacklist}, within the account's quota. @throws QuotaReachedError; nothing is added then */
+/**
+ * Adds or updates entries; those in force keep `created_at`. @param msisdns distinct, E.164 with plus @param expiresAt epoch ms
+ * @throws QuotaReachedError; nothing is added then
+ */
 export async function extendBlacklist(
   sql: Database,
   accountId: string,
@@ -58,8 +42,20 @@ export async function extendBlacklist(
   reason: string,
   expiresAt: number | null,
 ): Promise<void> {
+  const end = expiresAt === null ? null : new Date(expiresAt);
   await transaction(sql, (tx) =>
-    withinQuotas(tx, accountId, () => addToBlacklist(tx, accountId, msisdns, reason, expiresAt)),
+    // Sorted, so that concurrent requests for the same numbers do not deadlock.
+    withinQuotas(
+      tx,
+      accountId,
+      () => tx`
+        insert into blacklist (account_id, msisdn, reason, expires_at)
+        select ${accountId}, msisdn, ${reason}, ${end}::timestamptz
+          from unnest(${msisdns as string[]}::text[]) as msisdn order by msisdn collate "C"
+        on conflict (account_id, msisdn) do update
+           set reason = excluded.reason, expires_at = excluded.expires_at,
+               created_at = case when ${inForce(tx, tx`blacklist`)} then blacklist.created_at else now() end`,
+    ),
   );
 }
 

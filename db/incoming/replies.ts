@@ -65,11 +65,9 @@ interface UnmatchedReply {
 }
 
 export async function listUnmatched(sql: Sql, limit: number): Promise<UnmatchedReply[]> {
-  return [
-    ...(await sql<UnmatchedReply[]>`
-      select id, sender as "from", receiver as "to", received_text as text, received_at
-        from inbound_messages where state = 'unmatched' and account_id is null order by id desc limit ${limit}`),
-  ];
+  return await sql<UnmatchedReply[]>`
+    select id, sender as "from", receiver as "to", received_text as text, received_at
+      from inbound_messages where state = 'unmatched' and account_id is null order by id desc limit ${limit}`;
 }
 
 function shownBy(

@@ -1,15 +1,7 @@
-import { randomInt } from 'node:crypto';
 import { LOGGED_CLICKS, type TrackedLinkRow } from '../../domain/links.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 import { reserved } from '../money/reservations.ts';
-
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-
-/** A random base62 token for public links: about 6 bits per character. */
-export function randomToken(length: number): string {
-  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
-}
 
 export function isToken(text: string, length: number): boolean {
   return text.length === length && /^[0-9A-Za-z]+$/.test(text);

@@ -98,7 +98,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
        where sender = ${msisdn} and ${of} and state <> 'received'`;
     await tx`
       update number_lookups set msisdn = ${masked}
-       where msisdn = ${msisdn} and ${of} and state not in ('open', 'charged')`;
+       where msisdn = ${msisdn} and ${of} and state <> 'charged'`;
     await tx`
       update link_clicks set user_agent = null, ip_hash = null
        where token in (select token from tracked_links where recipient = ${msisdn} and ${of})`;

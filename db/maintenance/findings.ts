@@ -107,12 +107,10 @@ export async function listFindings(
   { account, state }: { account: string | null; state: FindingRow['state'] | null },
   limit: number,
 ): Promise<FindingRow[]> {
-  return [
-    ...(await sql<FindingRow[]>`
-      select id, kind, subject, account_id, state, repairs, details, first_seen_at, last_seen_at from findings
-       where (${account}::text is null or account_id = ${account}) and (${state}::text is null or state = ${state})
-       order by last_seen_at desc, id desc limit ${limit}`),
-  ];
+  return await sql<FindingRow[]>`
+    select id, kind, subject, account_id, state, repairs, details, first_seen_at, last_seen_at from findings
+     where (${account}::text is null or account_id = ${account}) and (${state}::text is null or state = ${state})
+     order by last_seen_at desc, id desc limit ${limit}`;
 }
 
 /** Closes a finding on behalf of staff, and resets its repair count. @returns the finding; undefined when there is none with this id */
@@ -124,8 +122,6 @@ export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow |
 }
 
 export async function countOpenFindings(sql: Sql): Promise<{ kind: FindingKind; open: number }[]> {
-  return [
-    ...(await sql<{ kind: FindingKind; open: number }[]>`
-      select kind, count(*)::int as open from findings where state = 'open' group by kind order by kind`),
-  ];
+  return await sql<{ kind: FindingKind; open: number }[]>`
+    select kind, count(*)::int as open from findings where state = 'open' group by kind order by kind`;
 }

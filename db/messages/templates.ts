@@ -1,6 +1,6 @@
 import type { TemplateContent } from '../../domain/placeholders.ts';
 import { quotasOf, type Quotas } from '../../domain/money.ts';
-import { QuotaReachedError, readQuotas } from '../accounts/quotas.ts';
+import { readQuotas, refuseAbove } from '../accounts/quotas.ts';
 import { type Database, type Sql, withNamedLock } from '../connection.ts';
 
 export interface TemplateRow extends TemplateContent {
@@ -91,10 +91,7 @@ async function enforceTemplateQuotas(
 ): Promise<void> {
   const used = await templateUsage(tx, accountId);
   const limits = quotasOf(await readQuotas(tx, accountId));
-  for (const quota of ['templates', 'template_bytes'] as const) {
-    if (used[quota] > limits[quota] && used[quota] > before[quota])
-      throw new QuotaReachedError(quota, limits[quota]);
-  }
+  refuseAbove(limits, used, before);
 }
 
 function columns(sql: Sql) {

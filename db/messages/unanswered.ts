@@ -26,23 +26,21 @@ export async function listUnanswered(
   route: string | null,
   limit: number,
 ): Promise<UnansweredMessage[]> {
-  return [
-    ...(await sql<UnansweredMessage[]>`
-      select m.id, m.account_id, coalesce(p.route, m.route) as route,
-             coalesce(p.since, m.updated_at) as since, m.recipient, m.parts,
-             coalesce(p.unanswered, '{}') as unanswered, coalesce(p.codes, '{}') as codes
-        from messages m
-        left join lateral (
-          select (array_agg(route order by submitted_at))[1] as route, min(submitted_at) as since,
-                 array_agg(part order by part) as unanswered,
-                 array_agg(distinct answer_code) filter (where answer_code is not null) as codes
-            from message_parts
-           where message_id = m.id and state in ('unanswered', 'submitting')
-        ) p on true
-       where m.status = 'queued' and m.submission = 'unanswered'
-         and (${route}::text is null or coalesce(p.route, m.route) = ${route})
-       order by since, m.id limit ${limit}`),
-  ];
+  return await sql<UnansweredMessage[]>`
+    select m.id, m.account_id, coalesce(p.route, m.route) as route,
+           coalesce(p.since, m.updated_at) as since, m.recipient, m.parts,
+           coalesce(p.unanswered, '{}') as unanswered, coalesce(p.codes, '{}') as codes
+      from messages m
+      left join lateral (
+        select (array_agg(route order by submitted_at))[1] as route, min(submitted_at) as since,
+               array_agg(part order by part) as unanswered,
+               array_agg(distinct answer_code) filter (where answer_code is not null) as codes
+          from message_parts
+         where message_id = m.id and state in ('unanswered', 'submitting')
+      ) p on true
+     where m.status = 'queued' and m.submission = 'unanswered'
+       and (${route}::text is null or coalesce(p.route, m.route) = ${route})
+     order by since, m.id limit ${limit}`;
 }
 
 export async function readSubmission(

@@ -58,12 +58,10 @@ export async function readPayment(
 }
 
 export async function listLedger(sql: Sql, account: string, limit: number): Promise<LedgerRow[]> {
-  return [
-    ...(await sql<LedgerRow[]>`
-      select id, kind, amount_grosze, test_credits, subject_kind, subject_id, reference, note,
-             created_at from ledger_entries
-       where account_id = ${account} order by id desc limit ${limit}`),
-  ];
+  return await sql<LedgerRow[]>`
+    select id, kind, amount_grosze, test_credits, subject_kind, subject_id, reference, note,
+           created_at from ledger_entries
+     where account_id = ${account} order by id desc limit ${limit}`;
 }
 
 export async function ledgersAfter(sql: Sql, after: string, limit: number): Promise<LedgerState[]> {

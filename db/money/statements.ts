@@ -22,16 +22,14 @@ export async function lastSettledMonth(sql: Sql): Promise<string> {
   const [row] = await sql<{ month: string }[]>`
     select to_char(date_trunc('month', (now() - ${settling(sql)}) at time zone 'Europe/Warsaw') - interval '1 month', 'YYYY-MM')
              as month`;
-  if (row === undefined) throw new Error('a select without a table gives one row');
-  return row.month;
+  return row!.month;
 }
 
 /** When a calendar month in Poland (`YYYY-MM`) is complete and can have a statement. */
 export async function settledAt(sql: Sql, month: string): Promise<Date> {
   const [row] = await sql<{ at: Date }[]>`
     select (to_date(${month}, 'YYYY-MM') + interval '1 month') at time zone 'Europe/Warsaw' + ${settling(sql)} as at`;
-  if (row === undefined) throw new Error('a select without a table gives one row');
-  return row.at;
+  return row!.at;
 }
 
 function settling(sql: Sql): Fragment {
@@ -59,8 +57,7 @@ export async function monthlySum(sql: Sql, account: string, month: string): Prom
        and e.created_at >= first at time zone 'Europe/Warsaw'
        and e.created_at < (first + interval '1 month') at time zone 'Europe/Warsaw'
        and (a.postpaid_since is null or ${chargedAt(sql)} >= a.postpaid_since)`;
-  if (row === undefined) throw new Error('a sum gives one row');
-  return row;
+  return row!;
 }
 
 // As SQL, for an entry `e`: the time of the charge, or of the one it refunds. Only refunds need a look-up.
@@ -114,12 +111,10 @@ export async function listStatements(
   unpaidOnly = false,
 ): Promise<ListedStatement[]> {
   const email = statementEmail(sql);
-  return [
-    ...(await sql<ListedStatement[]>`
-      select ${columns(sql)}, ${email.columns} from statements ${email.join}
-       where account_id = ${account} ${unpaidOnly ? sql`and paid_at is null` : sql``}
-       order by statements.month desc`),
-  ];
+  return await sql<ListedStatement[]>`
+    select ${columns(sql)}, ${email.columns} from statements ${email.join}
+     where account_id = ${account} ${unpaidOnly ? sql`and paid_at is null` : sql``}
+     order by statements.month desc`;
 }
 
 function columns(sql: Sql) {

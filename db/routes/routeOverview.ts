@@ -35,6 +35,7 @@ export interface RouteOverview extends WatchedRoute, RouteQueue {}
 /** Limits the cost: every process counts at every scrape, and exact counts of longer queues do not matter. */
 const COUNTED_MAX = 500_000;
 
+/** To be called in a transaction, which it keeps from sequential scans. */
 export async function readOverview(sql: Sql, name: string | null = null): Promise<RouteOverview[]> {
   const routes = await readWatched(sql, name);
   const queues = await readQueues(sql, name);
@@ -63,12 +64,7 @@ export async function readWatched(sql: Sql, name: string | null = null): Promise
   }));
 }
 
-/** Queue lengths by route name. @param most limit of each count, of messages and of e-mails */
-export async function readQueues(
-  sql: Sql,
-  name: string | null = null,
-  most = COUNTED_MAX,
-): Promise<Map<string, RouteQueue>> {
+async function readQueues(sql: Sql, name: string | null): Promise<Map<string, RouteQueue>> {
   // A sequential scan would be repeated for each route.
   await sql`select set_config('enable_seqscan', 'off', true)`;
   // In the column's collation, or else its index is not used.
@@ -78,7 +74,7 @@ export async function readQueues(
   };
   const count = (table: 'messages' | 'emails', submissions: Fragment): Fragment => sql`
     (select count(*) from (
-       select from ${sql(table)} where status = 'queued' and route = ${route[table]} and submission ${submissions} limit ${most}) w)`;
+       select from ${sql(table)} where status = 'queued' and route = ${route[table]} and submission ${submissions} limit ${COUNTED_MAX}) w)`;
   const waiting: Fragment = sql`in ('waiting', 'submitting', 'answered')`;
   // Not "=", for which PostgreSQL may choose the index of all unanswered messages.
   const unanswered: Fragment = sql`between 'unanswered' and 'unanswered'`;

@@ -142,7 +142,7 @@ async function issue(
   { account, label, rateLimit = DEFAULT_TOKEN_RATE }: Wanted,
 ): Promise<{ data: CreatedToken; hint: string }> {
   const id = newId('tok');
-  const { token, hash, hint } = newApiToken();
+  const { key: token, hash, hint } = newApiToken();
   await insertToken(sql, { id, account, hash, hint, label, rateLimit });
   return { data: { id, token, label, rateLimit }, hint };
 }

@@ -12,9 +12,8 @@ import {
 } from '../../db/emails/accept.ts';
 import type { Interface } from '../../domain/ids.ts';
 import { UNSUBSCRIBE_TOKEN_LENGTH } from '../../db/emails/suppressions.ts';
-import { newId } from '../../db/ids.ts';
+import { newId, randomToken } from '../../db/ids.ts';
 import { InsufficientFundsError } from '../../db/money/reservations.ts';
-import { randomToken } from '../../db/links/links.ts';
 import { addressKey, domainOf, EVENTS_FOR_MS, GROSZE_AN_ADDRESS } from '../../domain/email/address.ts';
 import { quotasOf } from '../../domain/money.ts';
 import { Refused } from '../../domain/refusals.ts';

@@ -1,7 +1,8 @@
 import type { Sql } from '../../db/connection.ts';
 import { knownOptOuts } from '../../db/incoming/blacklist.ts';
 import { LINK_TOKEN_LENGTH, NO_OPT_OUT_TOKEN, OPT_OUT_TOKEN_LENGTH } from '../../domain/links.ts';
-import { knownLinks, randomToken } from '../../db/links/links.ts';
+import { randomToken } from '../../db/ids.ts';
+import { knownLinks } from '../../db/links/links.ts';
 import type { NewLink, NewMessage } from '../../db/messages/accept.ts';
 import { linkAddresses } from '../../domain/placeholders.ts';
 import { type PersonalLinks, type Wording, writtenOut } from './wording.ts';

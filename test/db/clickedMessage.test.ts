@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/connection.ts';
-import { newId } from '../../db/ids.ts';
-import { countClicks, randomToken, readLink } from '../../db/links/links.ts';
+import { newId, randomToken } from '../../db/ids.ts';
+import { countClicks, readLink } from '../../db/links/links.ts';
 import { acceptParts } from '../../db/messages/answers.ts';
 import { failSubmission } from '../../db/messages/endings.ts';
 import { claimParts, holdParts } from '../../db/messages/parts.ts';

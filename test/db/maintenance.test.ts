@@ -4,9 +4,10 @@ import { maintenanceActivities, type Removed } from '../../activities/maintenanc
 import { messageRecord } from '../../domain/records.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import type { IdPrefix } from '../../domain/ids.ts';
-import { addToBlacklist } from '../../db/incoming/blacklist.ts';
+import { extendBlacklist } from '../../db/incoming/blacklist.ts';
 import { readHistory } from '../../db/messages/history.ts';
 import { ownDatabase } from '../admin/support.ts';
+import { asDatabase } from '../support/nested.ts';
 
 const DAY = 86_400_000;
 const database = ownDatabase();
@@ -57,10 +58,10 @@ describe('clean-up', () => {
         insert into blacklist (account_id, msisdn, reason, expires_at)
         values (${account}, ${msisdn}, 'x', ${new Date(over.getTime() + index)})`;
     await sql().begin(async (tx) => {
-      await addToBlacklist(tx, account, [numbers[0]!], 'again', null);
+      await extendBlacklist(asDatabase(tx), account, [numbers[0]!], 'again', null);
       // It would wait for this transaction, which goes on only after it.
       expect(await run('deleteLeftovers')).toMatchObject({ blacklist: 2 });
-      await addToBlacklist(tx, account, numbers.slice(1), 'again', null);
+      await extendBlacklist(asDatabase(tx), account, numbers.slice(1), 'again', null);
     });
     expect(await run('deleteLeftovers')).toMatchObject({ blacklist: 0 });
     const listed = await sql()`

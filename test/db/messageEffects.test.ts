@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cancelScheduled } from '../../db/money/billing.ts';
-import { addToBlacklist, blacklistForOptOut, removeFromBlacklist } from '../../db/incoming/blacklist.ts';
+import { blacklistForOptOut, extendBlacklist, removeFromBlacklist } from '../../db/incoming/blacklist.ts';
 import { type Database, type Sql, transaction } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { settleReply } from '../../db/incoming/inbound.ts';
 import { countClicks } from '../../db/links/links.ts';
 import { carryLinks } from '../support/carriedLinks.ts';
 import { startDatabase } from '../support/database.ts';
+import { asDatabase } from '../support/nested.ts';
 import { clickOn } from '../support/clicked.ts';
 
 const PHONES = ['+48500100201', '+48500100202', '+48500100203'];
@@ -81,7 +82,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   fc.tuple(phone, fc.constantFrom('opt_out', 'complaint')).map(
     ([i, reason]): Happening =>
       (on, { account }) =>
-        addToBlacklist(on, account, [PHONES[i]!], reason, null),
+        extendBlacklist(asDatabase(on), account, [PHONES[i]!], reason, null),
   ),
   phone.map(
     (i): Happening =>
@@ -159,7 +160,7 @@ describe('what came of messages is counted beside them', () => {
     await sql`update messages set send_at = now() - interval '1 minute' where id = ${sent.messages[3]!}`;
     await blacklistForOptOut(sql, sent.account, PHONES[0]!);
     expect(await listed()).toBe(sent.messages[6]);
-    await addToBlacklist(sql, sent.account, [PHONES[0]!], 'complaint', null);
+    await extendBlacklist(sql, sent.account, [PHONES[0]!], 'complaint', null);
     expect(await listed()).toBeNull();
     await blacklistForOptOut(sql, sent.account, PHONES[0]!);
     expect(await listed()).toBe(sent.messages[3]);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { readOverview, readQueues } from '../../db/routes/routeOverview.ts';
+import { readOverview } from '../../db/routes/routeOverview.ts';
 import {
   addRoute,
   addRule,
@@ -287,22 +287,6 @@ describe('routing and overview', () => {
       expect(one.answer).toMatchObject([{ name, queue: 6, unanswered: 8 }]);
       expect(one.rows).toBeLessThan(50);
     }
-  });
-
-  test('are counted no further than to a number', async () => {
-    const name = await route();
-    const account = newId('cl');
-    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
-    for (const submission of ['waiting', 'unanswered'])
-      await sql()`
-        insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
-                              route, give_up_at)
-        select id, ${account}, id, 'queued', ${submission}, 'queued', '+48500100200', 'x', 1, 15, ${name}, now()
-          from unnest(${Array.from({ length: 50 }, () => newId('msg'))}::text[]) id`;
-    await sql()`analyze messages`;
-    const { answer, rows } = await rowsRead(sql(), 'messages', (tx) => readQueues(tx, name, 3));
-    expect(answer).toEqual(new Map([[name, { queue: 3, unanswered: 3 }]]));
-    expect(rows).toBeLessThanOrEqual(6);
   });
 
   test('a route submits since a worker first saw it take a part, and whoever sees it later changes nothing', async () => {

@@ -28,7 +28,7 @@ export async function openFuzzedAccount(databaseUrl: string, name: string): Prom
     await activateSender(sql, id, SENDER);
     await updateAccount(sql, id, { senderName: SENDER });
     const { key } = await issueKey(sql, id, 'live', ALL_SCOPES);
-    const { token, hash, hint } = newApiToken();
+    const { key: token, hash, hint } = newApiToken();
     const limits = { label: name, rateLimit: REQUESTS_PER_MINUTE };
     await insertToken(sql, { id: newId('tok'), account: id, hash, hint, ...limits });
     return { key, token };

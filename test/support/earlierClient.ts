@@ -52,7 +52,7 @@ export async function newEarlierAccount(wish: AccountWish = {}): Promise<Earlier
 /** Gives an account a token. @param limit of requests a minute; so many that no test reaches it, unless given */
 export async function newToken(accountId: string, limit = 100_000) {
   const tokenId = newId('tok');
-  const { token, hash, hint } = newApiToken();
+  const { key: token, hash, hint } = newApiToken();
   await database()`
     insert into api_tokens (id, account_id, hash, hint, label, rate_limit_per_minute)
     values (${tokenId}, ${accountId}, ${hash}, ${hint}, 'test', ${limit})`;

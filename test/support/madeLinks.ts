@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/connection.ts';
 import { LINK_TOKEN_LENGTH, OPT_OUT_TOKEN_LENGTH } from '../../domain/links.ts';
-import { randomToken, type WantedLink } from '../../db/links/links.ts';
+import { randomToken } from '../../db/ids.ts';
+import type { WantedLink } from '../../db/links/links.ts';
 
 /** Makes the account's tracked link of each pair, or finds it; tokens by `<recipient>\n<url>`. */
 export async function linkTokens(

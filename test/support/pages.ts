@@ -1,6 +1,6 @@
 import { UNSUBSCRIBE_TOKEN_LENGTH } from '../../db/emails/suppressions.ts';
 import { newId } from '../../db/ids.ts';
-import { randomToken } from '../../db/links/links.ts';
+import { randomToken } from '../../db/ids.ts';
 import { OPT_OUT_TOKEN_LENGTH } from '../../domain/links.ts';
 import { database, type TestAccount } from './factories.ts';
 import { optOutToken } from './madeLinks.ts';
