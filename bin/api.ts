@@ -21,7 +21,7 @@ await runProcess(async () => {
     publicUrl: config.PUBLIC_URL,
     shortUrl: config.SHORT_URL,
     mcpUrl: config.MCP_URL,
-    mounts: mounts,
+    mounts,
   });
   log.info({ url: api.url }, 'API listening');
   const keyWatch = watchSecretsKey(databaseUrl, options.secretsKey);

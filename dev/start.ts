@@ -84,7 +84,7 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
     publicUrl,
     shortUrl,
     mcpUrl,
-    mounts: mounts,
+    mounts,
   });
   const worker = await startWorker({
     ...shared,

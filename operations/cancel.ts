@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type Client,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -18,7 +17,7 @@ import { messageRestart } from '../workflows/startOptions.ts';
 import type { OperationContext, Services } from './context.ts';
 import { updateWithStart } from './updateWithStart.ts';
 import { within } from './outages.ts';
-import { recordedAfter, type StaffServices } from './staff.ts';
+import { faultOf, recordedAfter, type StaffServices } from './staff.ts';
 
 const CANCEL_MS = 8000;
 const REMIND_MS = 2000;
@@ -84,10 +83,12 @@ async function requestCancel(
  * or the server dropped the workflow task because of a concurrent signal. Otherwise it would end only at the send time.
  */
 async function resendCancel({ temporal, log }: Services, id: string, until: number): Promise<void> {
+  const signal = () => temporal.workflow.getHandle(id).signal(cancelSignal);
   try {
-    await within(until, signalCancel(temporal, id, until));
+    await within(until, temporal.connection.withDeadline(until, signal));
   } catch (error) {
-    log.warn({ err: error }, 'a cancelled workflow was not signalled');
+    if (!(error instanceof WorkflowNotFoundError))
+      log.warn({ err: error }, 'a cancelled workflow was not signalled');
   }
 }
 
@@ -145,8 +146,7 @@ async function signalForStaff(services: StaffServices, accountId: string, id: st
   try {
     agreed = await signalCancelWithStart(services, accountId, id, Date.now() + SIGNAL_MS);
   } catch (error) {
-    const fault = error instanceof Error ? error.message : String(error);
-    throw new StaffRefused({ reason: 'cancel_not_signalled', fault }, undefined, error);
+    throw new StaffRefused({ reason: 'cancel_not_signalled', fault: faultOf(error) }, undefined, error);
   }
   if (!agreed) throw new StaffRefused({ reason: 'message_without_workflow', message: id });
 }
@@ -173,13 +173,5 @@ export async function signalCancelWithStart(
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
     throw error;
-  }
-}
-
-async function signalCancel(temporal: Client, id: string, until: number): Promise<void> {
-  try {
-    await temporal.connection.withDeadline(until, () => temporal.workflow.getHandle(id).signal(cancelSignal));
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }

@@ -46,9 +46,14 @@ export function outageOf(error: unknown): Outage | null {
     return GRPC_TIMEOUTS.includes(grpc.code) ? 'timed_out' : 'unavailable';
   }
   if (error instanceof ServiceError) return 'unavailable';
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   if (DATABASE_SLOW.has(code)) return 'timed_out';
   return DATABASE_GONE.has(code) || code.startsWith('08') ? 'unavailable' : null;
+}
+
+/** The code of a system error or SQLSTATE; empty: it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** Waits until a deadline, in epoch milliseconds; the work is not cancelled, so it must be harmless afterwards. @throws DeadlineError */

@@ -47,6 +47,11 @@ export interface ItemOutcome<Why> {
   why: Why | Error | 'not_tried' | null;
 }
 
+/** The message of an error that a refusal passes on. */
+export function faultOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 export type StaffOperation<Input, Data> = (request: StaffRequest<Input>) => Promise<Data>;
 
 /** Makes a staff operation from a database change, written in one transaction with its audit record. @param action its audit name */

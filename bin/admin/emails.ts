@@ -5,10 +5,10 @@ import { EMAIL_STATUSES, shownState } from '../../domain/email/statuses.ts';
 import {
   addDomain,
   type DomainView,
+  listDomains,
   removeDomain,
   setDefaultDomain,
 } from '../../operations/email/domains/manage.ts';
-import { listDomains } from '../../operations/email/domains/list.ts';
 import { command, defaulted, optional, required, type Shown, shown } from './command.ts';
 import { notFound } from './errors.ts';
 import { account, emailId, limit, oneOf, text, yesOrNo } from './values.ts';

@@ -2,7 +2,6 @@ import { readUsage, enforceQuotas } from '../../db/accounts/quotas.ts';
 import type { Database, Sql } from '../../db/connection.ts';
 import { changeAddressBook, type ContactRow, readContact } from '../../db/contacts/contacts.ts';
 import * as stored from '../../db/contacts/contactChanges.ts';
-import { readNamed, writeContacts } from '../../db/contacts/contactChanges.ts';
 import { newId } from '../../db/ids.ts';
 import { type ContactPlan, type NumberedChange, planContacts } from '../../domain/contactPlan.ts';
 import { withinQuota } from '../quotas.ts';
@@ -32,9 +31,9 @@ async function applyChanges(
 ): Promise<ContactPlan> {
   const usage = await readUsage(tx, accountId);
   const groupNames = [...new Set(changes.flatMap(({ change }) => change.groups ?? []))];
-  const named = await readNamed(tx, accountId, changes, groupNames);
+  const named = await stored.readNamed(tx, accountId, changes, groupNames);
   const plan = planContacts({ ...named, ...usage }, changes, NEW_IDS);
-  await writeContacts(tx, accountId, plan);
+  await stored.writeContacts(tx, accountId, plan);
   await enforceQuotas(tx, accountId, usage);
   return plan;
 }

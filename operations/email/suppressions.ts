@@ -30,7 +30,7 @@ const GOES_ON_MS = 30_000;
  * Removes an address from the provider's suppression list, within the route's rate limit. Failures are only logged, for staff: the caller
  * is not at fault, and a retry would find the address already removed from our list.
  */
-export async function removeAtProvider(services: ListServices, removal: Removal): Promise<void> {
+async function removeAtProvider(services: ListServices, removal: Removal): Promise<void> {
   const { log } = services;
   try {
     const problem = await withTimeout(removed(services, removal), PROVIDER_MS, () => 'no answer in time');

@@ -1,13 +1,8 @@
-import { cachedRead } from '../../concurrency/gather.ts';
-import { readRoutes, type Route, routeCredentials } from '../../db/routes/routes.ts';
+import { type Route, routeCredentials } from '../../db/routes/routes.ts';
 import type { CallbackCall } from '../../providers/callbacks.ts';
 import type { EmailCallback } from '../../providers/email.ts';
 import { providerKinds } from '../../providers/registry.ts';
-import type { Services } from '../context.ts';
-
-const KNOWN_MS = 2_000;
-
-type KeyServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
+import { cachedRoutes, type KeyServices } from './cachedRoutes.ts';
 
 interface CalledRoute {
   name: string;
@@ -21,29 +16,17 @@ export async function signerOf(
   only: string | null,
   call: CallbackCall,
 ): Promise<CalledRoute | null> {
-  for (const route of await calledRoutes(services)) {
+  for (const route of (await calledRoutes(services)).values()) {
     if (only !== null && route.name !== only) continue;
     if (await route.callback.signed(route.credentials, call)) return route;
   }
   return null;
 }
 
-const known = new WeakMap<KeyServices, () => Promise<CalledRoute[]>>();
+const calledRoutes = cachedRoutes(calledRoute, 'callbacks about e-mail of this route cannot be taken');
 
-function calledRoutes(services: KeyServices): Promise<CalledRoute[]> {
-  const read = (): Promise<CalledRoute[]> =>
-    readRoutes(services.sql).then((all) => all.flatMap((route) => calledRoute(services, route)));
-  if (!known.has(services)) known.set(services, cachedRead(KNOWN_MS, read));
-  return known.get(services)!();
-}
-
-function calledRoute({ secretsKey, log }: KeyServices, route: Route): CalledRoute[] {
+function calledRoute(secretsKey: Buffer, route: Route): CalledRoute | null {
   const callback = providerKinds.named(route.kind)?.email?.callback;
-  if (callback === undefined) return [];
-  try {
-    return [{ name: route.name, callback, credentials: routeCredentials(secretsKey, route) }];
-  } catch (error) {
-    log.warn({ err: error, route: route.name }, 'callbacks about e-mail of this route cannot be taken');
-    return [];
-  }
+  if (callback === undefined) return null;
+  return { name: route.name, callback, credentials: routeCredentials(secretsKey, route) };
 }

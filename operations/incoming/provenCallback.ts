@@ -1,6 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { cachedRead } from '../../concurrency/gather.ts';
-import { type Route, readRoutes, routeCredentials } from '../../db/routes/routes.ts';
+import { type Route, routeCredentials } from '../../db/routes/routes.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { storeReplies } from '../../db/incoming/inbound.ts';
 import { storeLookupAnswer } from '../../db/lookups/lookups.ts';
@@ -15,12 +14,9 @@ import {
 import { providerKinds } from '../../providers/registry.ts';
 import type { Sql } from '../../db/connection.ts';
 import { countReports } from '../../telemetry/messageMetrics.ts';
-import type { Services } from '../context.ts';
+import { cachedRoutes, type KeyServices } from './cachedRoutes.ts';
 
 export type { CallbackCall } from '../../providers/callbacks.ts';
-
-// Limits how long a new secret stays unknown, and spares a query for each guessed URL.
-const KNOWN_MS = 2_000;
 
 interface CallbackRoute {
   /** Hashed, so that comparison takes constant time. */
@@ -33,8 +29,6 @@ interface CallbackRoute {
 
 type NamedCallback = Callback & { name: string };
 
-type CallbackRoutes = ReadonlyMap<string, CallbackRoute>;
-
 const UNKNOWN_ROUTE: CallbackRoute = {
   secrets: [{ hash: randomBytes(32), until: 0 }],
   addresses: new Set(),
@@ -42,9 +36,7 @@ const UNKNOWN_ROUTE: CallbackRoute = {
   calls: [],
 };
 
-type KeyServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
-
-const known = new WeakMap<KeyServices, () => Promise<CallbackRoutes>>();
+const routesOf = cachedRoutes(callbackRoute, 'callbacks of this route cannot be taken');
 
 interface CallbackRequest {
   route: string;
@@ -84,28 +76,6 @@ export async function authenticateCallback(
 function isOneOf(secrets: CallbackRoute['secrets'], secret: string): boolean {
   const given = hashOf(secret);
   return secrets.map(({ hash, until }) => timingSafeEqual(given, hash) && Date.now() < until).includes(true);
-}
-
-function routesOf(services: KeyServices): Promise<CallbackRoutes> {
-  if (!known.has(services))
-    known.set(
-      services,
-      cachedRead(KNOWN_MS, () => readCallbackRoutes(services)),
-    );
-  return known.get(services)!();
-}
-
-async function readCallbackRoutes(services: KeyServices): Promise<CallbackRoutes> {
-  const routes = new Map<string, CallbackRoute>();
-  for (const route of await readRoutes(services.sql)) {
-    try {
-      const found = callbackRoute(services.secretsKey, route);
-      if (found !== null) routes.set(route.name, found);
-    } catch (error) {
-      services.log.warn({ err: error, route: route.name }, 'callbacks of this route cannot be taken');
-    }
-  }
-  return routes;
 }
 
 function callbackRoute(secretsKey: Buffer, route: Route): CallbackRoute | null {

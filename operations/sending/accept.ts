@@ -9,7 +9,7 @@ import { Refused } from '../../domain/refusals.ts';
 import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
 import type { OperationContext, Caller, Services } from '../context.ts';
-import { DeadlineError, outageOf, within } from '../outages.ts';
+import { codeOf, DeadlineError, outageOf, within } from '../outages.ts';
 import { quotaReached, toolBudgetReached } from '../quotas.ts';
 import type { Channel } from '../../domain/channelDeclaration.ts';
 
@@ -91,10 +91,6 @@ function failureOf(error: unknown, what: 'send' | 'lookup'): unknown {
   if (isCertain && !(error instanceof DeadlineError))
     return new Refused({ reason: `${what}_abandoned`, outage }, undefined, error);
   return new Refused({ reason: `${what}_unresolved`, outage }, undefined, error);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function countAccepted(messages: Accepting['messages']): void {

@@ -24,7 +24,7 @@ import { type Channel, type ChannelRules, DEFAULT_CHANNEL } from '../../domain/c
 import { rulesOf } from '../../domain/channels.ts';
 import { isHeavy } from '../../domain/sms.ts';
 import { messageCost, pricePerPart } from '../../domain/money.ts';
-import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
+import { orderRoutes, type Routing } from '../../domain/routing.ts';
 import { isNumber } from '../../domain/msisdn.ts';
 import type { OperationContext } from '../context.ts';
 import { sampleLinks } from './newMessages.ts';
@@ -143,13 +143,14 @@ export async function planMessages(context: OperationContext<SendInput>): Promis
     const perPartGrosze = price ?? 0;
     const costGrosze = rejected ? 0 : messageCost(text.parts, perPartGrosze);
     const id = newId('msg');
-    const route = routeOf(routing, {
+    const traffic = {
       type: channel,
       key: id,
       msisdn: recipient.msisdn,
       accountId: caller.accountId,
       priority,
-    });
+    };
+    const route = orderRoutes(routing, traffic)[0] ?? null;
     if (route === null && !rejected) throw noRoute(recipient);
     return {
       recipient,
@@ -181,10 +182,6 @@ export function isAffordable({ terms, messages }: Plan): boolean {
 /** Grosze net. */
 export function totalCost(messages: readonly PlannedMessage[]): number {
   return messages.reduce((sum, { costGrosze }) => sum + costGrosze, 0);
-}
-
-function routeOf(routing: Routing, traffic: Traffic): string | null {
-  return orderRoutes(routing, traffic)[0] ?? null;
 }
 
 // Destinations outside the EU need availability confirmation (v2.3.0, Send, rule 4): one is available if a route leads there.

@@ -7,10 +7,6 @@ import { Refused } from '../../domain/refusals.ts';
 
 const GROUP = 'group:';
 
-function isGroup(to: string): boolean {
-  return to.startsWith(GROUP);
-}
-
 const RECIPIENTS_MAX = 500;
 // Entries before duplicates are removed.
 const NAMED_MAX = 10_000;
@@ -88,7 +84,7 @@ async function membersOf(sql: Sql, accountId: string, named: ReadRecipients['nam
 }
 
 function readOne(input: string, index: number | null): Named {
-  if (isGroup(input)) return { group: toNfc(input.slice(GROUP.length)).trim(), index };
+  if (input.startsWith(GROUP)) return { group: toNfc(input.slice(GROUP.length)).trim(), index };
   const msisdn = parseMsisdn(input);
   if (msisdn === null) {
     const reason = isOverlongPolish(input) ? 'recipient_too_long' : 'recipient_malformed';

@@ -164,7 +164,8 @@ function firstsOf(items: readonly Item[], answers: Blaming): number[] {
     if (keyed === null) return index;
     const first = known.get(keyed.key) ?? index;
     known.set(keyed.key, first);
-    refuseOther(items[first]!, keyed.fingerprint, index, answers);
+    if (!items[first]!.keyed!.fingerprint.equals(keyed.fingerprint))
+      throw answers.blamed(new Refused({ reason: 'idempotency_other_content' }, 'idx'), index);
     return first;
   });
 }
@@ -266,11 +267,6 @@ function claimsOf<Shown>(
     const { key, fingerprint } = keyed;
     return [{ key, fingerprint, acceptedBody: bodyOf(one) }];
   });
-}
-
-function refuseOther(first: Item, fingerprint: Buffer, index: number, { blamed }: Blaming): void {
-  if (first.keyed!.fingerprint.equals(fingerprint)) return;
-  throw blamed(new Refused({ reason: 'idempotency_other_content' }, 'idx'), index);
 }
 
 async function blaming<T>(index: number, { blamed }: Blaming, work: Promise<T>): Promise<T> {

@@ -26,10 +26,6 @@ import type { Recipient } from './recipients.ts';
 type TemplateExtras = { subject: string | null } | null;
 
 /** Channel-specific content besides the text, as stored. @throws Refused naming `subject`, or `template_id` for a template's subject */
-function contentOf(channel: Channel, request: SendInput, template: TemplateExtras): object | null {
-  return CONTENTS[channel](request, template);
-}
-
 const CONTENTS: Readonly<Record<Channel, (request: SendInput, template: TemplateExtras) => object | null>> = {
   // `normalize` yields GSM-7, so it overrides `ucs2`: callers give up diacritics for longer parts.
   sms: ({ encoding, normalize = false, flash = false }) =>
@@ -91,7 +87,7 @@ export async function findWording(
   const { template, ...written } = await writtenOrTemplate(sql, accountId, request, channel);
   const { encoding, normalize: normalized = false } = request;
   const finish = { normalize: normalized, gsm7Only: encoding === 'gsm7' };
-  const wording = { channel, ...written, finish, content: contentOf(channel, request, template) };
+  const wording = { channel, ...written, finish, content: CONTENTS[channel](request, template) };
   const { pieces, field } = wording;
   refuseMalformed(pieces, field);
   rejectLinksInVoiceCalls(channel, pieces, field);

@@ -17,6 +17,7 @@ import {
   type ItemOutcome,
   actOnEach,
   type ActRecord,
+  faultOf,
   recordedAfter,
   type StaffServices,
 } from '../staff.ts';
@@ -163,8 +164,7 @@ function refusalOf(error: unknown, message: string): StaffRefused {
   if (error instanceof WorkflowUpdateFailedError && failureType(error) === FAILURE.notUnanswered) {
     return new StaffRefused({ reason: 'message_answered_meanwhile', message });
   }
-  const fault = error instanceof Error ? error.message : String(error);
-  return new StaffRefused({ reason: 'decision_not_carried_out', fault }, undefined, error);
+  return new StaffRefused({ reason: 'decision_not_carried_out', fault: faultOf(error) }, undefined, error);
 }
 
 function failureType({ cause }: Error): unknown {

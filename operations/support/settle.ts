@@ -12,7 +12,7 @@ import { settleSent, settleUnsent } from '../../db/messages/settled.ts';
 import { lockMessage } from '../../db/messages/submissions.ts';
 import { readSubmission } from '../../db/messages/unanswered.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import { recorded } from '../staff.ts';
+import { faultOf, recorded } from '../staff.ts';
 import { describeWorkflow } from './workflow.ts';
 
 export type Settlement = 'sent' | 'unsent';
@@ -55,8 +55,7 @@ async function hasRunningWorkflow(client: Client, id: string): Promise<boolean> 
   try {
     return (await describeWorkflow(client, id))?.status.name === 'RUNNING';
   } catch (error) {
-    const fault = error instanceof Error ? error.message : String(error);
-    throw new StaffRefused({ reason: 'decision_not_carried_out', fault }, undefined, error);
+    throw new StaffRefused({ reason: 'decision_not_carried_out', fault: faultOf(error) }, undefined, error);
   }
 }
 

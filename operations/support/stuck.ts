@@ -2,7 +2,7 @@ import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from
 import { statusesOf, STUCK_KINDS, type StuckFilter, type StuckKind } from '../../db/messages/stuck.ts';
 import type { Sql } from '../../db/connection.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
-import { describeWorkflow, taskAttempt } from './workflow.ts';
+import { dateOf, describeWorkflow, taskAttempt } from './workflow.ts';
 
 const WORKFLOW_KINDS = ['task', 'timer'] as const;
 export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];
@@ -127,8 +127,7 @@ function taskOf(workflow: WorkflowExecutionDescription, minutes: number): StuckW
   const task = workflow.raw.pendingWorkflowTask;
   const attempt = taskAttempt(workflow);
   if (!task || attempt === null) return null;
-  const at = task.originalScheduledTime ?? task.scheduledTime;
-  const since = at ? new Date(Number(at.seconds ?? 0) * 1000 + (at.nanos ?? 0) / 1e6) : workflow.startTime;
+  const since = dateOf(task.originalScheduledTime ?? task.scheduledTime) ?? workflow.startTime;
   if (Date.now() - since.getTime() < minutes * 60_000) return null;
   const how: StuckReason = attempt > 1 ? { is: 'failing', attempt } : { is: 'untaken' };
   return { ...about(workflow), since, how };

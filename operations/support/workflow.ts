@@ -168,7 +168,7 @@ function short(text: string): string {
   return text.slice(0, FAILURE_LENGTH);
 }
 
-function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): Date | null {
+export function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): Date | null {
   if (!time) return null;
   const ms = Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);
   // The epoch stands for "not set".

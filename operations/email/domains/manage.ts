@@ -9,7 +9,7 @@ import {
   ensureDefaultDomain,
   type Holder,
   insertDomain,
-  listDomains,
+  listDomains as readDomains,
   lockHolder,
   readAllDomainRoutes,
   readDomainRoutes,
@@ -54,27 +54,33 @@ export interface DomainView {
 }
 
 /** Normalizes a domain name to lower-case A-labels. @throws Refused domain_malformed */
-export function nameOf(typed: string): string {
+function nameOf(typed: string): string {
   const name = readDomainName(typed);
   if (name === null) throw new Refused({ reason: 'domain_malformed' }, 'name');
   return name;
 }
 
 /** The account's domain with this name. @throws Refused domain_malformed, domain_unknown */
-export async function findDomain(sql: Sql, { account, name }: NamedDomain): Promise<SenderDomain> {
+async function findDomain(sql: Sql, { account, name }: NamedDomain): Promise<SenderDomain> {
   const domain = await readNamed(sql, account, nameOf(name));
   if (domain === undefined) throw new Refused({ reason: 'domain_unknown' }, 'name');
   return domain;
 }
 
 /** Like `findDomain`, locking the account's domains until the transaction ends. */
-export async function findDomainForUpdate(tx: Sql, named: NamedDomain): Promise<SenderDomain> {
+async function findDomainForUpdate(tx: Sql, named: NamedDomain): Promise<SenderDomain> {
   await lockNames(tx, [domainsLock(named.account)]);
   return await findDomain(tx, named);
 }
 
+/** Lists an account's sender domains, oldest first. @throws StaffRefused account_missing */
+export const listDomains = recorded('domains list', async (sql, { account }: { account: string }) => {
+  await findAccount(sql, account);
+  return { data: await viewsOf(sql, await readDomains(sql, account)), account };
+});
+
 /** Domains as shown to staff, in the given order. */
-export async function viewsOf(sql: Sql, domains: readonly SenderDomain[]): Promise<DomainView[]> {
+async function viewsOf(sql: Sql, domains: readonly SenderDomain[]): Promise<DomainView[]> {
   const rows = await readDomainRoutes(
     sql,
     domains.map(({ id }) => id),
@@ -102,7 +108,7 @@ export async function viewsOf(sql: Sql, domains: readonly SenderDomain[]): Promi
   });
 }
 
-export async function viewOf(sql: Sql, named: NamedDomain): Promise<DomainView> {
+async function viewOf(sql: Sql, named: NamedDomain): Promise<DomainView> {
   const [view] = await viewsOf(sql, [await findDomain(sql, named)]);
   return view!;
 }
@@ -110,7 +116,7 @@ export async function viewOf(sql: Sql, named: NamedDomain): Promise<DomainView> 
 const BITS = 2048;
 const generate = promisify(generateKeyPair);
 
-export interface KeyPair {
+interface KeyPair {
   /** DER as base64, as in DNS. */
   publicKey: string;
   /** PEM (PKCS #8). */
@@ -118,7 +124,7 @@ export interface KeyPair {
 }
 
 /** Generates an RSA 2048 key pair off the event loop; takes 100 ms or more. */
-export async function newKeyPair(): Promise<KeyPair> {
+async function newKeyPair(): Promise<KeyPair> {
   const { publicKey, privateKey } = await generate('rsa', {
     modulusLength: BITS,
     publicKeyEncoding: { type: 'spki', format: 'der' },
@@ -165,7 +171,7 @@ interface Wanted {
 const claim = recorded('domains add', async (tx, { account, name, keys, removed }: Wanted, services) => {
   await findOpenAccountForUpdate(tx, account);
   await lockNames(tx, [domainsLock(account)]);
-  const own = await listDomains(tx, account);
+  const own = await readDomains(tx, account);
   if (own.some((domain) => domain.name === name)) throw new Refused({ reason: 'domain_exists' }, 'name');
   if (own.length >= DOMAINS_MAX) throw new Refused({ reason: 'domains_too_many', limit: DOMAINS_MAX });
   const holder = await lockHolder(tx, name, CLAIM_MS);
@@ -289,7 +295,7 @@ const free = recorded('domains remove', async (tx, named: NamedDomain) => {
   await deleteDomain(tx, id);
   await closeFindings(tx, ['domain_lost'], [id]);
   await ensureDefaultDomain(tx, accountId);
-  const left = await listDomains(tx, accountId);
+  const left = await readDomains(tx, accountId);
   const defaultName = left.find(({ isDefault }) => isDefault)?.name ?? null;
   return {
     data: { id, name, defaultName, rows },
