@@ -37,6 +37,24 @@ const PHONE_NUMBER = {
   example: '+48500100200',
 };
 
+/** Parses a value by a schema chosen for it, in a transformation whose issues become those of that schema. */
+export function parseAs<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  { issues }: { issues: z.core.$ZodRawIssue[] },
+): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  issues.push(...parsed.error.issues.map((found) => ({ ...found, input: value }) as z.core.$ZodRawIssue));
+  return z.NEVER;
+}
+
+/** JSON Schema of a schema's input, as part of a larger one. */
+export function inputSchema(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...written } = z.toJSONSchema(schema, { io: 'input' });
+  return written;
+}
+
 /** Attaches a refusal to a zod issue; `validate` fills in the field's name. */
 export function issue(refusal: Refusal | { reason: Refusal['reason'] }): { params: { refusal: object } } {
   return { params: { refusal } };
@@ -162,11 +180,11 @@ export const queryMsisdn = z
   .meta(PHONE_NUMBER);
 
 /** A page size in a query, from 1 to `max`. */
-export function pageLimit(max: number, standard: number) {
+export function pageLimit<Standard extends number | undefined>(max: number, standard: Standard) {
   return z
     .string()
     .optional()
-    .transform((value, context) => {
+    .transform((value, context): number | Standard => {
       if (value === undefined) return standard;
       const limit = DIGITS.test(value) ? Number(value) : 0;
       if (limit >= 1 && limit <= max) return limit;
@@ -174,7 +192,12 @@ export function pageLimit(max: number, standard: number) {
       context.addIssue({ code: 'custom', ...issue(refusal) });
       return z.NEVER;
     })
-    .meta({ type: 'integer', minimum: 1, maximum: max, ...withDefault(standard) });
+    .meta({
+      type: 'integer',
+      minimum: 1,
+      maximum: max,
+      ...(standard === undefined ? {} : withDefault(standard)),
+    });
 }
 
 export const queryBoolean = z

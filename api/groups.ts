@@ -15,7 +15,6 @@ import {
 } from './fields.ts';
 import { type GroupRow, readGroup, listGroups as readGroups } from '../db/contacts/groups.ts';
 import * as operations from '../operations/addressBook/groups.ts';
-import { addMembers, removeMember } from '../operations/addressBook/groups.ts';
 import { endpoint } from './http/endpoint.ts';
 
 // `lineText` that is not blank.
@@ -179,7 +178,7 @@ export const addGroupContacts = endpoint({
   },
   async handle(call) {
     const { id } = call.params;
-    const grown = await addMembers({ ...call, input: { id, ...call.body } });
+    const grown = await operations.addMembers({ ...call, input: { id, ...call.body } });
     return { status: 200, body: { id, ...grown } };
   },
 });
@@ -201,7 +200,7 @@ export const removeGroupContact = endpoint({
   },
   async handle(call) {
     const { id, contactId: contact_id } = call.params;
-    await removeMember({ ...call, input: { id, contact_id } });
+    await operations.removeMember({ ...call, input: { id, contact_id } });
     return { status: 200, body: { removed: contact_id } };
   },
 });

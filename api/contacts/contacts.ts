@@ -14,6 +14,7 @@ import {
   lineText,
   msisdn,
   maxBeforeComposition,
+  pageLimit,
   pathId,
   plainText,
   updatedAt,
@@ -35,7 +36,7 @@ import { hasGroup } from '../../db/contacts/groups.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ABOUT_CURSOR, ABOUT_LIMIT, PAGE_MAX, DEFAULT_PAGE_SIZE, pageOf, pageSchema } from '../paging.ts';
 import { exportContacts } from './export.ts';
-import { type Refusal, Refused } from '../../domain/refusals.ts';
+import { Refused } from '../../domain/refusals.ts';
 import * as operations from '../../operations/addressBook/contacts.ts';
 
 const FIRST_NAME = ['Fills `{{imie}}`.', 'Anna'] as const;
@@ -162,19 +163,6 @@ const contactPatch = z
   .transform(({ msisdn: number, ...change }) => ({ msisdn: number, change }));
 
 const SEARCH_MAX = 254;
-const LIMIT = /^[0-9]{1,3}$/;
-
-// No default: a CSV export without a limit contains all contacts.
-const limit = z
-  .string()
-  .transform((value, context) => {
-    const count = LIMIT.test(value) ? Number(value) : 0;
-    if (count >= 1 && count <= PAGE_MAX) return count;
-    const problem: Refusal = { reason: 'number_out_of_range', field: 'limit', min: 1, max: PAGE_MAX };
-    context.addIssue({ code: 'custom', ...issue(problem) });
-    return z.NEVER;
-  })
-  .meta({ type: 'integer', minimum: 1, maximum: PAGE_MAX, description: ABOUT_LIMIT });
 
 const search = lineText
   .max(SEARCH_MAX)
@@ -204,7 +192,8 @@ export const listContacts = endpoint({
       'jan kowalski',
     ),
     group_id: documented(z.string().optional(), 'Only contacts of this group.', exampleId('gr')),
-    limit: limit.optional(),
+    // No default: a CSV export without a limit contains all contacts.
+    limit: pageLimit(PAGE_MAX, undefined).describe(ABOUT_LIMIT),
     cursor: z
       .string()
       .refine((id) => isId('ct', id), issue({ reason: 'cursor_malformed' }))

@@ -22,7 +22,7 @@ import { HttpRefused } from '../http/refusals.ts';
 import type { NumberedChange } from '../../domain/contactPlan.ts';
 import { importContacts, saveContact } from '../../operations/addressBook/contacts.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { documented } from '../fields.ts';
+import { documented, inputSchema, parseAs } from '../fields.ts';
 import { problemText } from '../http/texts.ts';
 import { validate } from '../http/invoke.ts';
 import { contactRecord, contactSchema, numberedContact } from './contacts.ts';
@@ -141,12 +141,7 @@ const oneOrMany = z
   .meta(described())
   .transform((value, context): Body => {
     if (Array.isArray(value)) return { elements: value };
-    const parsed = numberedContact.safeParse(value);
-    if (parsed.success) return { single: parsed.data };
-    context.issues.push(
-      ...parsed.error.issues.map((found) => ({ ...found, input: value }) as z.core.$ZodRawIssue),
-    );
-    return z.NEVER;
+    return { single: parseAs(numberedContact, value, context) };
   });
 
 const invalidElement = z.strictObject({
@@ -200,7 +195,6 @@ function readElement(element: unknown): NumberedChange {
 }
 
 function described(): Record<string, unknown> {
-  const contact = z.toJSONSchema(numberedContact, { io: 'input' });
-  delete contact.$schema;
+  const contact = inputSchema(numberedContact);
   return { oneOf: [contact, { type: 'array', maxItems: IMPORT_MAX, items: contact }] };
 }

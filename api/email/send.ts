@@ -21,11 +21,10 @@ import {
   plainText,
   timestamp,
 } from '../fields.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { endpoint, replayHeader } from '../http/endpoint.ts';
 import { successSchema, successResponse } from '../v1_2/fields.ts';
 import { address, attachments, displayName, headers } from './fields.ts';
 
-const REPLAYED = { 'Idempotent-Replayed': 'true' };
 const MEGABYTE = 1024 * 1024;
 // A code point takes up to two UTF-16 units.
 const BODY_UNITS_MAX = 2 * BODY_MAX;
@@ -143,7 +142,7 @@ export function sendEmail(owner: Interface) {
         listUnsubscribe: rest.list_unsubscribe,
       };
       const { body, replayed } = await send({ ...call, input });
-      return { ...successResponse(body), ...(replayed ? { headers: REPLAYED } : {}) };
+      return { ...successResponse(body), ...replayHeader(replayed) };
     },
   });
 }

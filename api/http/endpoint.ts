@@ -35,6 +35,11 @@ type AnswerOf<R extends Responses> =
     }[keyof R & number]
   | CsvAnswer;
 
+/** The header of a response repeated for its idempotency key. */
+export function replayHeader(replayed: boolean): { headers?: Record<string, string> } {
+  return replayed ? { headers: { 'Idempotent-Replayed': 'true' } } : {};
+}
+
 /** A streamed `text/csv` response of an endpoint that declares `csv`. */
 export interface CsvAnswer {
   status: 200;

@@ -110,7 +110,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 // Milliseconds until a request is refused as timed out.
-const RESPONSE_TIMEOUT_MS = 10_000;
+export const RESPONSE_TIMEOUT_MS = 10_000;
 const NOTHING = z.strictObject({});
 
 /** Unvalidated input, checked in the order of the fields. */

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Services } from '../services.ts';
 import { outageOf, within } from '../../operations/outages.ts';
 import { clientAddress } from './admission.ts';
+import { RESPONSE_TIMEOUT_MS } from './invoke.ts';
 import { statusOf } from './refusals.ts';
 import type { Context } from './serve.ts';
 
@@ -38,9 +39,6 @@ export interface Page {
   /** The response when the handler fails. */
   failed(status: number, visit: Visit): PageAnswer;
 }
-
-// Milliseconds, as for endpoints.
-const RESPONSE_TIMEOUT_MS = 10_000;
 
 /** Serves a page; `failed` of the page renders its errors. */
 export async function servePage(page: Page, services: Services, context: Context): Promise<void> {

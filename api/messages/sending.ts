@@ -5,10 +5,9 @@ import type { OperationContext, Caller, Services } from '../../operations/contex
 import { findReplay, fingerprintOf, type IdempotencyClaim } from '../../operations/sending/accept.ts';
 import { send, type SendInput } from '../../operations/sending/send.ts';
 import { documented, grosze } from '../fields.ts';
+import { replayHeader } from '../http/endpoint.ts';
 import { PLAN_ERRORS, PLAN_STATUS_TEXTS } from './request.ts';
 import { messageSchema, recipientCount, testMode } from './schema.ts';
-
-const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
 export const batchResultSchema = z
   .strictObject({
@@ -53,7 +52,7 @@ export async function sendAndAnswer(
   const { caller } = call;
   const keyed = idempotencyClaimAt(call, path);
   const sent = await send({ ...call, input }, { bodyOf: (messages) => answerOf(messages, caller), keyed });
-  return { status: 201 as const, body: sent.body, ...(sent.replayed ? { headers: REPLAYED } : {}) };
+  return { status: 201 as const, body: sent.body, ...replayHeader(sent.replayed) };
 }
 
 /** The stored response of {@link sendAndAnswer} to the same request, or null; never sends. @throws Refused as it does */

@@ -14,7 +14,7 @@ import {
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { INTERFACE_VERSION } from '../health.ts';
 import { ERROR_SCHEMA, errorResponses, errorsOf, headersNamed } from './errors.ts';
-import { ABOUT, tagOf, TAGS } from './overview.ts';
+import { ABOUT, TAG_BY_SEGMENT, TAGS } from './overview.ts';
 
 export const HEADERS: Record<string, Header> = {
   'X-Request-Id': {
@@ -63,6 +63,7 @@ const CACHE = { 'Cache-Control': 'public, max-age=300' };
 
 /** GET /v1/openapi.json. @param endpoints all endpoints, this one included; called on the first request */
 export function openApiEndpoint(endpoints: () => readonly Endpoint[]): Endpoint {
+  let document: OpenApi | undefined;
   return endpoint({
     method: 'GET',
     path: '/v1/openapi.json',
@@ -71,22 +72,13 @@ export function openApiEndpoint(endpoints: () => readonly Endpoint[]): Endpoint 
     summary: 'Describes this interface in OpenAPI 3.1.',
     description: 'This document. Needs no key and is not counted.',
     responses: { 200: z.record(z.string(), z.unknown()) },
-    handle: () => Promise.resolve(answerWith(describedOnce(endpoints()))),
+    handle: () => Promise.resolve(answerWith((document ??= describeInterface(endpoints())))),
   });
 }
 
 /** The document as a cacheable response. */
 export function answerWith(document: OpenApi) {
   return { status: 200 as const, body: { ...document }, headers: CACHE };
-}
-
-const described = new WeakMap<readonly Endpoint[], OpenApi>();
-
-/** The document of these endpoints, built once per process. @param of their interface; the current one by default */
-export function describedOnce(endpoints: readonly Endpoint[], of?: Description): OpenApi {
-  const known = described.get(endpoints) ?? describeInterface(endpoints, of);
-  described.set(endpoints, known);
-  return known;
 }
 
 const JSON_TYPE = 'application/json';
@@ -100,8 +92,8 @@ export interface Description {
   version: string;
   about: { summary: string; license: OpenApi['info']['license']; description: string };
   tags: OpenApi['tags'];
-  /** @throws Error for an unknown path */
-  tagOf: (path: string) => string;
+  /** By the part of a path after the version. */
+  tagBySegment: Readonly<Record<string, string>>;
   key: { name: string; description: string };
   headers: Record<string, Header>;
   errors: {
@@ -117,7 +109,7 @@ const CURRENT: Description = {
   version: INTERFACE_VERSION,
   about: ABOUT,
   tags: TAGS,
-  tagOf,
+  tagBySegment: TAG_BY_SEGMENT,
   key: {
     name: 'apiKey',
     description:
@@ -128,7 +120,7 @@ const CURRENT: Description = {
   webhooks: webhookItems,
 };
 
-/** Builds an OpenAPI 3.1 document from the endpoints' schemas. @throws Error for an inexpressible schema or a repeated operation id */
+/** Builds an OpenAPI 3.1 document from the endpoints' schemas. @throws Error for an inexpressible schema, an unknown path or a repeated id */
 export function describeInterface(endpoints: readonly Endpoint[], of: Description = CURRENT): OpenApi {
   const schemas: Record<string, JsonSchema> = { Error: of.errors.schema };
   const write = schemaWriter(schemas);
@@ -169,12 +161,18 @@ function describe(endpoint: Endpoint, write: Writer, of: Description): Operation
     operationId: endpoint.id,
     summary: endpoint.summary,
     description: endpoint.description,
-    tags: [of.tagOf(endpoint.path)],
+    tags: [tagOf(endpoint, of)],
     security: endpoint.scope === null ? [] : [{ [of.key.name]: of === CURRENT ? [endpoint.scope] : [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...bodyOf(endpoint, write),
     responses: { ...answersOf(endpoint, write), ...of.errors.of(endpoint) },
   };
+}
+
+function tagOf({ path }: Endpoint, { tagBySegment }: Description): string {
+  const tag = tagBySegment[path.split('/')[2] ?? ''];
+  if (tag === undefined) throw new Error(`${path} belongs to no resource that is described`);
+  return tag;
 }
 
 function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query', write: Writer): Parameter[] {

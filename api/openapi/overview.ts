@@ -39,7 +39,7 @@ export const TAGS = [
   { name: 'Webhooks', description: 'Calls that the service makes to your address.' },
 ];
 
-const TAG_BY_SEGMENT: Readonly<Record<string, string>> = {
+export const TAG_BY_SEGMENT: Readonly<Record<string, string>> = {
   messages: 'Messages',
   mms: 'Messages',
   voice: 'Messages',
@@ -57,10 +57,3 @@ const TAG_BY_SEGMENT: Readonly<Record<string, string>> = {
   health: 'Service',
   'openapi.json': 'Service',
 };
-
-/** The tag of a path. @throws Error for an unknown resource */
-export function tagOf(path: string): string {
-  const tag = TAG_BY_SEGMENT[path.split('/')[2] ?? ''];
-  if (tag === undefined) throw new Error(`${path} belongs to no resource that is described`);
-  return tag;
-}

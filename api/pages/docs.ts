@@ -1,5 +1,5 @@
 import type { Endpoint } from '../http/endpoint.ts';
-import { describedOnce } from '../openapi/document.ts';
+import { describeInterface } from '../openapi/document.ts';
 import type { OpenApi } from '../openapi/schemas.ts';
 import { earlierDocument } from '../v1_2/endpoints.ts';
 import { EARLIER_DOCUMENT_PATH } from '../v1_2/openapi.ts';
@@ -10,7 +10,7 @@ import { html, htmlAnswer } from './html.ts';
 
 /** GET /docs: HTML made from the OpenAPI document, without scripts or external resources. `endpoints` is called on the first visit. */
 export function docsPage(endpoints: () => readonly Endpoint[]): Page {
-  return pageOf('/docs', '/v1/openapi.json', () => describedOnce(endpoints()));
+  return pageOf('/docs', '/v1/openapi.json', () => describeInterface(endpoints()));
 }
 
 /** GET /docs/1.2: documentation of the earlier interface. */

@@ -8,6 +8,7 @@ import type { Services } from '../services.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
 import { shortenedAddress } from '../../domain/addresses.ts';
 import { clickCounter } from '../../telemetry/messageMetrics.ts';
+import { RESPONSE_TIMEOUT_MS } from '../http/invoke.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { isAutomatic } from './automatic.ts';
 import { failurePage, html, shortPage } from './html.ts';
@@ -60,8 +61,6 @@ const ANSWER_HEADERS = {
   'Referrer-Policy': 'no-referrer',
   'X-Robots-Tag': 'noindex, nofollow',
 };
-
-const RESPONSE_TIMEOUT_MS = 10_000;
 
 /** GET /l/{token} (v2.3.0, Tracked links): counts the click, then redirects (302). Robots are counted and marked; HEAD does not count. */
 export const redirect: Page = {

@@ -5,7 +5,7 @@ import { Refused } from '../../domain/refusals.ts';
 import type { OperationContext } from '../../operations/context.ts';
 import { fingerprintOf, idempotencyKeyOf } from '../../operations/sending/accept.ts';
 import { type Item, type ItemAnswers, send, sendItems } from '../../operations/sending/send.ts';
-import { documented, plainText } from '../fields.ts';
+import { documented, inputSchema, parseAs, plainText } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import {
   date,
@@ -55,22 +55,11 @@ type Shown = SendAnswer['data']['messages'][number];
 // Chosen by its fields, so that issues refer to the intended form.
 const eitherBody = z
   .unknown()
-  .meta({ oneOf: [sameText, ownTexts].map((schema) => jsonSchemaOf(schema)) })
+  .meta({ oneOf: [inputSchema(sameText), inputSchema(ownTexts)] })
   .transform((value, context): SameText | { messages: OwnText[] } => {
     const meant = typeof value === 'object' && value !== null && 'messages' in value ? ownTexts : sameText;
-    const parsed = meant.safeParse(value);
-    if (parsed.success) return parsed.data;
-    context.issues.push(
-      ...parsed.error.issues.map((found) => ({ ...found, input: value }) as z.core.$ZodRawIssue),
-    );
-    return z.NEVER;
+    return parseAs(meant, value, context);
   });
-
-function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
-  const written: Record<string, unknown> = z.toJSONSchema(schema, { io: 'input' });
-  delete written['$schema'];
-  return written;
-}
 
 export const sendBulk = endpoint({
   interface: 'v1',

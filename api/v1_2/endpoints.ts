@@ -1,6 +1,6 @@
 import { emailEndpoints } from '../email/read.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { describedOnce } from '../openapi/document.ts';
+import { describeInterface } from '../openapi/document.ts';
 import type { OpenApi } from '../openapi/schemas.ts';
 import { getBalance, getHlr, listEarlierMessages } from './reads.ts';
 import { sendBulk } from './bulk.ts';
@@ -21,7 +21,9 @@ export const earlierEndpoints: readonly Endpoint[] = [
   earlierOpenApi(earlierDocument),
 ];
 
+let document: OpenApi | undefined;
+
 /** The OpenAPI document of the earlier interface. */
 export function earlierDocument(): OpenApi {
-  return describedOnce(earlierEndpoints, EARLIER);
+  return (document ??= describeInterface(earlierEndpoints, EARLIER));
 }

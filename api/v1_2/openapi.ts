@@ -112,11 +112,7 @@ export const EARLIER: Description = {
     { name: 'Webhooks', description: 'What is sent to the address of the account.' },
     { name: 'Service', description: 'About this installation.' },
   ],
-  tagOf(path) {
-    const tag = TAG_BY_SEGMENT[path.split('/')[2] ?? ''];
-    if (tag === undefined) throw new Error(`${path} belongs to no resource that is described`);
-    return tag;
-  },
+  tagBySegment: TAG_BY_SEGMENT,
   key: { name: 'apiToken', description: 'A token of the account, `goniec_…`.' },
   headers: {
     ...HEADERS,
@@ -131,7 +127,7 @@ export const EARLIER: Description = {
   webhooks: earlierWebhookItems,
 };
 
-/** GET /v1/openapi-1.2.json. @param document called on the first request */
+/** GET /v1/openapi-1.2.json. @param document called on each request */
 export function earlierOpenApi(document: () => OpenApi): Endpoint {
   return endpoint({
     interface: 'v1',

@@ -18,13 +18,11 @@ import {
   to,
 } from './fields.ts';
 import { documented, lineText, omissible, plainText, senderName } from '../fields.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { endpoint, replayHeader } from '../http/endpoint.ts';
 import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
 import { SMIL_MAX } from '../../domain/smil.ts';
 import { MMS_SENDER } from '../messages/request.ts';
 import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts';
-
-const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
 /** Error statuses of a send beyond those of its declaration. */
 export const EARLIER_SEND_ERRORS = [402, 503] as const;
@@ -47,7 +45,7 @@ async function sendOne(
     keyed,
   });
   const { body, replayed } = await withRequestFieldNames(names, sending);
-  return { status: 200 as const, body, ...(replayed ? { headers: REPLAYED } : {}) };
+  return { status: 200 as const, body, ...replayHeader(replayed) };
 }
 
 export const SMS_NAMES = { text: 'message', send_at: 'date' } as const;

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { endpoints } from '../../api/endpoints.ts';
-import { describedOnce } from '../../api/openapi/document.ts';
+import { describeInterface } from '../../api/openapi/document.ts';
 import type { Header, MediaType, Operation, PathItem, Response } from '../../api/openapi/schemas.ts';
 
 /** An answer as it came over HTTP. */
@@ -17,7 +17,7 @@ export interface Answered {
 // Refused before any operation is looked for: no path of its own can declare them (see the document's `info`).
 const BEFORE_OPERATIONS = [404, 405, 408, 417, 431];
 
-const document = describedOnce(endpoints);
+const document = describeInterface(endpoints);
 const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
 addFormats.default(ajv);
 for (const own of ['phone-number', 'recipient', 'csv', 'message-cursor', 'inbound-cursor', 'email-cursor'])
