@@ -38,10 +38,10 @@ export function throttled(why: string, afterMs: number, code: string | null): Ap
 
 const HEARTBEAT_MS = 5_000;
 
-/** Runs `work` with heartbeats. @param details read for each heartbeat, for a later attempt */
-export async function withHeartbeat<T>(work: () => Promise<T>, details?: () => unknown): Promise<T> {
+/** Runs `work` with heartbeats. */
+export async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
-  const heartbeat = setInterval(() => context.heartbeat(details?.()), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
   try {
     return await work();
   } finally {

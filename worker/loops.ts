@@ -28,8 +28,6 @@ export interface Pipeline {
   emailEvents: EmailEvents;
   routing: () => Promise<Routing>;
   onReportError: (error: unknown) => void;
-  onReplyError: (error: unknown) => void;
-  onEmailError: (error: unknown) => void;
 }
 
 /** Creates the pipeline of a worker process; starts nothing. */
@@ -37,8 +35,6 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
   const { config, log, secretsKey, shortUrl } = options;
   const onReportError = (error: unknown): void =>
     log.error({ err: error }, 'failed to process delivery reports; will retry');
-  const onReplyError = (error: unknown): void =>
-    log.error({ err: error }, 'failed to process replies; will retry');
   const onEmailError = (error: unknown): void =>
     log.error({ err: error }, 'failed to process e-mail events; will retry');
   const notifying = {
@@ -56,8 +52,6 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
     notifying,
     outcomes,
     onReportError,
-    onReplyError,
-    onEmailError,
     emailEvents: createEmailEvents(sql, client, onEmailError),
     reports: createDeliveryReports(sql, outcomes, onReportError),
     replyParts: createReplyParts(sql),
@@ -80,15 +74,14 @@ export function startLoops(
 ): { stop(): Promise<void> } {
   const { sql, client } = servers;
   const { log } = options;
-  const { reports, outcomes, replyParts, emailEvents } = pipeline;
-  const { onReportError, onReplyError, onEmailError } = pipeline;
+  const { reports, outcomes, replyParts, emailEvents, onReportError } = pipeline;
   const stopping = new AbortController();
   const logAs = (what: string) => (error: unknown) =>
     log.error({ err: error }, `failed: ${what}; will retry`);
   const applying = repeat(CATCH_UP_MS, () => reports.catchUp(), onReportError);
   const others = [
-    repeat(LATE_PARTS_MS, () => replyParts.flush(), onReplyError),
-    repeat(CATCH_UP_MS, () => emailEvents.catchUp(), onEmailError),
+    repeat(LATE_PARTS_MS, () => replyParts.flush(), logAs('replies')),
+    repeat(CATCH_UP_MS, () => emailEvents.catchUp(), logAs('e-mail events')),
     repeat(CATCH_UP_MS, () => cancelForClosedAccounts(sql, stopping.signal), logAs('closed accounts')),
     repeat(
       CATCH_UP_MS,

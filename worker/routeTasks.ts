@@ -1,6 +1,5 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { emailActivities } from '../activities/email.ts';
-import type { HandOverContext } from '../activities/email/handOver.ts';
 import { lookupActivities } from '../activities/lookup.ts';
 import { createRetryThrottle } from '../concurrency/retryPace.ts';
 import { createFairSemaphore } from '../concurrency/semaphore.ts';
@@ -14,6 +13,7 @@ import type { Route, SeenRoute } from '../db/routes/routes.ts';
 import { hasFallback, type Routing } from '../domain/routing.ts';
 import { providerKinds } from '../providers/registry.ts';
 import { lookupQueue, routeQueue } from '../workflows/contracts.ts';
+import type { RoutesOptions } from './routes.ts';
 
 // More would only deprive other processes of work, and have priority messages wait behind tasks already polled.
 const SUBMITS_MAX = 200;
@@ -38,68 +38,60 @@ export function shouldTakeTasks(route: Route, provider: Provider, routing: Routi
   return hasFallback(routing, route.name);
 }
 
-interface RouteWork {
-  submitting: Omit<SubmitContext, 'pacer' | 'retries'>;
-  mail: Pick<HandOverContext, 'secretsKey' | 'shortUrl' | 'emailEvents'>;
-}
-
-/** @param options of the Temporal workers, without queues and activities. @param onBroken a worker failed: the process cannot go on */
 export async function takeRouteTasks(
   route: Route,
-  { submitting, mail }: RouteWork,
+  { provider, onAnswer }: Pick<SubmitContext, 'provider' | 'onAnswer'>,
   quick: QuickLane,
-  options: Omit<WorkerOptions, 'taskQueue' | 'activities'>,
-  onBroken: (error: unknown) => void,
+  { sql, routing, applyReports, worker, onBroken, secretsKey, shortUrl, emailEvents }: RoutesOptions,
 ): Promise<RouteTasks> {
-  const { sql, provider } = submitting;
   const pacer = createPacer(sql, route.name, route.ratePerSecond);
   let stopping = false;
-  const submittingHere = {
-    ...submitting,
+  const submitting: SubmitContext = {
+    sql,
+    provider,
+    routing,
+    applyReports,
     pacer,
     retries: createRetryThrottle(),
     onAnswer(answer: SubmitAnswer, ms: number, suspect?: Suspect) {
       // Answers to old submits say nothing about the sessions opened next.
       if (!stopping)
         quick.record(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
-      submitting.onAnswer(answer, ms, suspect);
+      onAnswer(answer, ms, suspect);
     },
   };
-  const lookups = lookupActivities(sql, provider);
   const tasks = submitConcurrency(route, provider);
   // A slow recipient's server may take minutes for an e-mail: one account never occupies all tasks.
   const places = createFairSemaphore(tasks, tasks - 1);
   const workers = await createAll([
     {
-      ...options,
+      ...worker,
       taskQueue: routeQueue(route.name),
       maxConcurrentActivityTaskExecutions: tasks,
       activities: {
-        ...submissionActivities(submittingHere),
-        ...emailActivities({ ...submittingHere, ...mail, places }),
-        // Until 0.6 look-ups were scheduled on this queue.
-        ...lookups,
+        ...submissionActivities(submitting),
+        ...emailActivities({ ...submitting, secretsKey, shortUrl, emailEvents, places }),
       },
     },
     ...(looksUp(route)
       ? [
           {
-            ...options,
+            ...worker,
             taskQueue: lookupQueue(route.name),
             maxConcurrentActivityTaskExecutions: lookupConcurrency(provider),
-            activities: lookups,
+            activities: lookupActivities(sql, provider),
           },
         ]
       : []),
   ]);
-  const runs = workers.map((worker) =>
-    worker.run().catch((error: unknown) => {
+  const runs = workers.map((one) =>
+    one.run().catch((error: unknown) => {
       if (!stopping) onBroken(error);
     }),
   );
   return {
     atHand: {
-      submitting: submittingHere,
+      submitting,
       tryAcquire() {
         const { takesSubmits, inFlight, window } = provider.state();
         if (!takesSubmits || inFlight >= window || !pacer.free()) return null;
@@ -110,7 +102,7 @@ export async function takeRouteTasks(
       stopping = true;
       quick.record(route.name, { ms: 0, well: false });
       pacer.stop();
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      for (const one of workers) if (one.getState() === 'RUNNING') one.shutdown();
       await Promise.all(runs);
     },
   };

@@ -92,7 +92,7 @@ async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions
       const wanted = shouldTakeTasks(route, provider, routing);
       if (wanted === (tasks !== null)) return;
       runExclusive(async () => {
-        if (wanted) tasks = await takeTasks(route, { provider, onAnswer }, quick, options);
+        if (wanted) tasks = await takeRouteTasks(route, { provider, onAnswer }, quick, options);
         else await endTasks();
       });
     },
@@ -110,18 +110,6 @@ async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions
       await provider.stop();
     },
   };
-}
-
-function takeTasks(
-  route: Route,
-  submits: Pick<SubmitContext, 'provider' | 'onAnswer'>,
-  quick: QuickLane,
-  options: RoutesOptions,
-): Promise<RouteTasks> {
-  const { sql, routing, applyReports, worker, onBroken, secretsKey, shortUrl, emailEvents } = options;
-  const submitting = { ...submits, sql, routing, applyReports };
-  const mail = { secretsKey, shortUrl, emailEvents };
-  return takeRouteTasks(route, { submitting, mail }, quick, worker, onBroken);
 }
 
 function logChange(log: Logger, { route, working, sessions, sessionsWanted, lastError }: SeenRoute): void {

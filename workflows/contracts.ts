@@ -1,6 +1,6 @@
 import type { Outcome } from '../domain/incoming.ts';
 import type { FinalStatus } from '../domain/statuses.ts';
-import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineSignal, defineUpdate, type LocalActivityOptions } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
 /** Workflow tasks and their local activities, and the regular work. */
@@ -10,6 +10,12 @@ export const WEBHOOKS_QUEUE = 'webhooks';
 export const routeQueue = (route: string): string => `route-${route}`;
 /** Apart from submits, which they must not delay. No route name makes this equal to another route's {@link routeQueue}. */
 export const lookupQueue = (route: string): string => `lookups-${route}`;
+
+/** Of local activities that are one database transaction each, idempotent: retried until the database answers. */
+export const LOCAL_ACTIVITY: LocalActivityOptions = {
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '100ms', maximumInterval: '5s' },
+};
 
 /** Input of the `message` workflow, whose id is the message's. Never personal data. */
 export interface MessageInput {
@@ -77,14 +83,6 @@ export interface EmailInput {
 }
 
 export type HandedOver = { status: 'sent' | 'unanswered' | 'failed' } | MovedOn;
-
-export interface EmailResult {
-  status: string;
-}
-
-export interface MessageResult {
-  status: string;
-}
 
 /** The account that a reply belongs to (null: none), and its pending webhook events. */
 export interface SettledReply {

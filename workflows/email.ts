@@ -15,17 +15,16 @@ import type { billingActivities } from '../activities/messages.ts';
 import type { emailActivities, emailClosingActivities } from '../activities/email.ts';
 import {
   type EmailInput,
-  type EmailResult,
   emailEventsSignal,
+  LOCAL_ACTIVITY,
   routeQueue,
   SEARCH_ATTRIBUTES,
 } from './contracts.ts';
 import { deliverEvents } from './webhooks.ts';
 
-// One database transaction each, idempotent: retried until the database answers.
 const local = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof emailClosingActivities>
->({ startToCloseTimeout: '10s', retry: { initialInterval: '100ms', maximumInterval: '5s' } });
+>(LOCAL_ACTIVITY);
 
 // Opens and clicks are unlimited.
 const EVENTS_OF_HISTORY = 4_000;
@@ -42,7 +41,7 @@ interface State {
 /**
  * One e-mail, its id the workflow id: charge, hand-over, webhook calls for the provider's events for three days. A cancel has no effect.
  */
-export async function email(input: EmailInput): Promise<EmailResult> {
+export async function email(input: EmailInput): Promise<{ status: string }> {
   const state: State = { id: workflowInfo().workflowId, input, route: input.route, events: [] };
   setHandler(emailEventsSignal, (events) => void state.events.push(...events), {
     description: 'Webhook events to be delivered, of what the provider reported.',

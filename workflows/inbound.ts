@@ -6,14 +6,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { inboundActivities } from '../activities/inbound.ts';
-import { type InboundResult, SEARCH_ATTRIBUTES } from './contracts.ts';
+import { type InboundResult, LOCAL_ACTIVITY, SEARCH_ATTRIBUTES } from './contracts.ts';
 import { deliverEvents } from './webhooks.ts';
 
-// One database transaction, idempotent: retried until the database answers.
-const { settleReply } = proxyLocalActivities<ReturnType<typeof inboundActivities>>({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '100ms', maximumInterval: '5s' },
-});
+const { settleReply } = proxyLocalActivities<ReturnType<typeof inboundActivities>>(LOCAL_ACTIVITY);
 
 /** One reply, with its id as workflow id: matches the account, opts the sender out, notifies the webhook. A cancel has no effect. */
 export async function inbound(): Promise<InboundResult> {

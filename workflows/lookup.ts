@@ -9,12 +9,11 @@ import {
 import type { billingActivities } from '../activities/messages.ts';
 import type { lookupActivities, lookupRefundActivities } from '../activities/lookup.ts';
 import type { LookupState } from '../domain/submission.ts';
-import { lookupQueue, type LookupInput } from './contracts.ts';
+import { LOCAL_ACTIVITY, lookupQueue, type LookupInput } from './contracts.ts';
 
-// One database transaction each, idempotent: retried until the database answers.
 const local = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof lookupRefundActivities>
->({ startToCloseTimeout: '10s', retry: { initialInterval: '100ms', maximumInterval: '5s' } });
+>(LOCAL_ACTIVITY);
 
 /** One look-up, with its id as workflow id: charge, query, result or refund. Number and result are stored in the database only. */
 export async function lookup(input: LookupInput): Promise<LookupState> {

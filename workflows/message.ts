@@ -12,7 +12,6 @@ import {
 import {
   type MessageInput,
   type MessageOutcome,
-  type MessageResult,
   type MovedOn,
   type PausedSubmission,
   routeQueue,
@@ -34,7 +33,7 @@ import type { submissionActivities } from '../activities/submission.ts';
 import { deliverEvents } from './webhooks.ts';
 
 /** One message, its id the workflow id: charge, wait for the send time, submit, wait for the delivery report, notify the webhook. */
-export async function message(input: MessageInput): Promise<MessageResult> {
+export async function message(input: MessageInput): Promise<{ status: string }> {
   const state = newState(input);
   registerHandlers(state);
   const root = CancellationScope.current();
@@ -238,15 +237,12 @@ async function nextOutcome(
   if (state.shown !== status && !(await outcomeWithin(state, SHOW_SENT_AFTER_MS))) show(state, status);
   if (!(await outcomeWithin(state, input.giveUpAt - Date.now()))) {
     const over = await local.expire(id);
-    // Otherwise delivery reports won the race in the database, and their outcome is on its way.
-    if (over.status === 'expired' || !(await outcomeOnItsWay(state))) return over;
+    if (over.status === 'expired') return over;
+    // Delivery reports won the race in the database, and their outcome is on its way, unless it arrived before the moment that Temporal
+    // was restored to, and is not repeated.
+    if (!(await condition(() => outcomes.length > 0, OUTCOME_TIMEOUT_MS))) return over;
   }
   return outcomes.shift()!;
-}
-
-/** False: the outcome arrived before the moment that Temporal was restored to, and is not repeated. */
-async function outcomeOnItsWay({ outcomes }: MessageState): Promise<boolean> {
-  return await condition(() => outcomes.length > 0, OUTCOME_TIMEOUT_MS);
 }
 
 async function outcomeWithin({ input, outcomes }: MessageState, ms: number): Promise<boolean> {

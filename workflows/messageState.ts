@@ -14,6 +14,7 @@ import {
   cancelUpdate,
   FAILURE,
   giveUpUpdate,
+  LOCAL_ACTIVITY,
   type MessageInput,
   type MessageOutcome,
   outcomeUpdate,
@@ -24,10 +25,9 @@ import {
 } from './contracts.ts';
 import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
 
-/** One database transaction each, idempotent: retried until the database answers. */
 export const local = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof messageActivities>
->({ startToCloseTimeout: '10s', retry: { initialInterval: '100ms', maximumInterval: '5s' } });
+>(LOCAL_ACTIVITY);
 
 // One attempt; the route's queue takes over. Time-out as in the queue: a submit still under way must not pass for an unanswered one.
 export const { submitInTask } = proxyLocalActivities<ReturnType<typeof quickSubmissionActivities>>({

@@ -1,8 +1,13 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { StartableLookup } from '../domain/submission.ts';
 import type { StartableMessage } from '../domain/statuses.ts';
-import type { EmailInput, LookupInput, MessageInput } from './contracts.ts';
-import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
+import {
+  type EmailInput,
+  type LookupInput,
+  MESSAGES_QUEUE,
+  type MessageInput,
+  SEARCH_ATTRIBUTES,
+} from './contracts.ts';
 
 /** Inherited by activities. Priority messages first, single messages before batches; accounts in round-robin by fairness key. */
 function taskPriority(of: { accountId: string; priority: boolean; batched: boolean }) {

@@ -10,7 +10,7 @@ import {
 import type { billingActivities } from '../activities/messages.ts';
 import type { quickWebhookActivities, webhookActivities } from '../activities/webhooks.ts';
 import { ATTEMPT_TIMEOUT_MS, ATTEMPTS, pauseAfterAttempt } from '../domain/webhooks.ts';
-import { type NotifyResult, WEBHOOKS_QUEUE } from './contracts.ts';
+import { LOCAL_ACTIVITY, type NotifyResult, WEBHOOKS_QUEUE } from './contracts.ts';
 
 // The attempt and storing its result.
 const STEP_MS = 2 * ATTEMPT_TIMEOUT_MS;
@@ -58,10 +58,9 @@ export async function deliverEvents(deliveries: readonly string[], accountId?: s
   }
 }
 
-// One database statement each: retried until the database answers.
 const { charge: settleReservation, takePendingEvents } = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof quickWebhookActivities>
->({ startToCloseTimeout: '10s', retry: { initialInterval: '100ms', maximumInterval: '5s' } });
+>(LOCAL_ACTIVITY);
 
 /** Delivers events of links, sender domains and lost workflows; its id is one of the events'. A cancel has no effect. */
 export async function notify(): Promise<NotifyResult> {

@@ -26,7 +26,7 @@ import { addIds } from '../../telemetry/ids.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
 import type { HandedOver } from '../../workflows/contracts.ts';
 import { routeUnavailable, throttled, unknownEmail, usualRetryDelay } from '../failures.ts';
-import { storeWithRetry } from '../submission/storing.ts';
+import { answerOf, storeWithRetry } from '../submission/storing.ts';
 import { answerEvents, submitEmailOf } from './content.ts';
 
 export interface HandOverContext {
@@ -193,9 +193,7 @@ async function submit(
     return goes;
   };
   const answer = await answerOf(
-    gate,
-    submitEmailOf(sql, email, secretsKey, shortUrl),
-    leaves,
+    () => gate.submit(submitEmailOf(sql, email, secretsKey, shortUrl), leaves),
     () => claim !== null,
   );
   if (answer.kind !== 'withheld') {
@@ -221,22 +219,6 @@ async function releaseClaim(
     // The workflow no longer hands it over. This attempt, stalled for so long, still knows that the provider never got it.
     if (first) await failEmail(sql, id, 'answered_late', claim);
   });
-}
-
-async function answerOf(
-  gate: EmailProvider,
-  email: Parameters<EmailProvider['submit']>[0],
-  leaves: () => Promise<boolean>,
-  claimed: () => boolean,
-): Promise<EmailAnswer | NotSubmitted> {
-  try {
-    return await gate.submit(email, leaves);
-  } catch (error) {
-    // Not even claimed: nothing was sent.
-    if (!claimed()) throw error;
-    log.error('the provider broke in the middle of a hand-over', { error });
-    return { kind: 'unanswered' };
-  }
 }
 
 // Suppresses the `sent` event.

@@ -33,7 +33,7 @@ export interface Attempt {
 /** Stores the answer to a piece and its consequences. @throws ApplicationFailure `Throttled` or `RouteUnavailable`, retryable */
 export async function handleAnswer(
   submitting: SubmitContext,
-  { message, round, deadline: patience }: Attempt,
+  { message, round, deadline }: Attempt,
   { parts }: Piece,
   claim: PartClaim | null,
   answer: SubmitAnswer,
@@ -63,7 +63,7 @@ export async function handleAnswer(
       return { kind: 'over', submitted: await moveOn(submitting, message, answer.code, round) };
     case 'throttled': {
       const ours = await pauseRoute(submitting, some, claim, answer);
-      if (!ours || Date.now() + answer.retryAfterMs > patience) throw tryLater(answer);
+      if (!ours || Date.now() + answer.retryAfterMs > deadline) throw tryLater(answer);
       return { kind: 'throttled', retryAfterMs: answer.retryAfterMs };
     }
     case 'later':

@@ -60,13 +60,7 @@ export async function submitMessage(
     if (claim?.state === 'closed') return await lookAgain();
     if (claim?.state === 'unanswered') unanswered = true;
     if (answer === null) continue;
-    const answered = await handleAnswer(
-      submitting,
-      { message, round, deadline: deadline },
-      piece,
-      claim,
-      answer,
-    );
+    const answered = await handleAnswer(submitting, { message, round, deadline }, piece, claim, answer);
     switch (answered.kind) {
       case 'accepted':
         submitting.retries.reset(message.accountId);

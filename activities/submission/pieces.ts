@@ -1,12 +1,12 @@
-import { Context, log } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { partReference, WHOLE } from '../../db/incoming/deliveryReports.ts';
 import { claimParts, type PartClaim } from '../../db/messages/parts.ts';
 import type { SubmittableMessage } from '../../db/messages/submissions.ts';
 import { rulesOf } from '../../domain/channels.ts';
 import type { SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
-import type { Provider, NotSubmitted } from '../../providers/provider.ts';
+import type { Provider } from '../../providers/provider.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
-import { releaseClaim, type SubmitContext } from './storing.ts';
+import { answerOf, releaseClaim, type SubmitContext } from './storing.ts';
 
 /** What is submitted in one request. */
 export interface Piece {
@@ -64,27 +64,13 @@ export async function submitPiece(
     left = performance.now();
     return leaves;
   };
-  const answer = await handOver(provider, piece.submit, leave, () => claim !== null);
+  const answer = await answerOf(
+    () => provider.submit(piece.submit, leave),
+    () => claim !== null,
+  );
   if (answer.kind === 'withheld') return { claim, answer: null };
   const ms = performance.now() - left;
   onAnswer(answer, ms);
   observeSubmit(provider.name, answer.kind, ms / 1000);
   return { claim, answer };
-}
-
-async function handOver(
-  provider: Provider,
-  part: SubmitPart,
-  leave: () => Promise<boolean>,
-  claimed: () => boolean,
-): Promise<SubmitAnswer | NotSubmitted> {
-  try {
-    return await provider.submit(part, leave);
-  } catch (error) {
-    // Not even claimed: nothing was sent.
-    if (!claimed()) throw error;
-    log.error('the provider broke in the middle of a submit', { error });
-    // It may have sent the part before it broke: only an answer proves that it did not.
-    return { kind: 'unanswered' };
-  }
 }

@@ -28,6 +28,22 @@ export function asOutcome({ status, events }: StatusChange): SubmissionOutcome {
   return { status: status as SubmissionOutcome['status'], events };
 }
 
+/** The answer to a submit. @param claimed whether it got as far as its claim */
+export async function answerOf<Answer>(
+  submit: () => Promise<Answer>,
+  claimed: () => boolean,
+): Promise<Answer | { kind: 'unanswered' }> {
+  try {
+    return await submit();
+  } catch (error) {
+    // Not even claimed: nothing was sent.
+    if (!claimed()) throw error;
+    log.error('the provider broke in the middle of a submit', { error });
+    // It may have sent it before it broke: only an answer proves that it did not.
+    return { kind: 'unanswered' };
+  }
+}
+
 const STORE_WITHIN_MS = 120_000;
 const STORE_AGAIN_MS = 500;
 
