@@ -51,7 +51,8 @@ export function parseAs<Schema extends z.ZodType>(
 
 /** JSON Schema of a schema's input, as part of a larger one. */
 export function inputSchema(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...written } = z.toJSONSchema(schema, { io: 'input' });
+  const written: Record<string, unknown> = z.toJSONSchema(schema, { io: 'input' });
+  delete written['$schema'];
   return written;
 }
 
