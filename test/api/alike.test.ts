@@ -67,20 +67,6 @@ it('numbers on the blacklist, keys of requests, and senders', async () => {
   expect((await other.api.get('/v1/blacklist')).body.data).toHaveLength(1);
 });
 
-it('keys of requests, some of which are the same to the last byte', async () => {
-  const accounts = await Promise.all(Array.from({ length: 3 }, () => newAccount()));
-  const send = async ({ api }: TestAccount, index: number) => {
-    const message = { to: NUMBER, text: index < 2 ? 'x' : 'y', send_at: later };
-    const { status, body } = await decided(() => api.send(message, 'klucz'));
-    expect(status).toBe(201);
-    return body;
-  };
-  const sent = [];
-  for (const [index, account] of accounts.entries()) sent.push(await send(account, index));
-  expect(new Set(sent.map(({ id }) => id)).size).toBe(3);
-  for (const [index, account] of accounts.entries()) expect(await send(account, index)).toEqual(sent[index]);
-});
-
 it('tracked and opt-out links to one number', async () => {
   const accounts = [await newAccount(), await newAccount()];
   const text = '{{link:https://example.com/oferta}} {{opt_out}}';

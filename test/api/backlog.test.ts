@@ -4,7 +4,7 @@ import { giveDomain, LEAST } from '../support/email.ts';
 import { books, database, newAccount } from '../support/factories.ts';
 import { eventually } from '../support/eventually.ts';
 
-it('refuses the sends of an account of which 100,000 wait to be started, and nobody else’s', async () => {
+it('refuses the sends of an account with 100,000 waiting, not those of others', async () => {
   const account = await newEarlierAccount({ balance: 1_000 });
   const domain = await giveDomain(account.id);
   const sql = database();

@@ -78,10 +78,4 @@ describe('/docs', () => {
       for (const field of fields) expect(section).toContain(`<dt><code>${field}</code>`);
     },
   );
-
-  it('stands at no other address', async () => {
-    for (const path of ['/docs/', '/Docs', '/docs/x']) {
-      expect((await visit(inject('service').apiUrl + path)).status).toBe(404);
-    }
-  });
 });

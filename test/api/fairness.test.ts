@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { holdNamedLocks } from '../support/heldLocks.ts';
 import { startOwnApi } from '../support/ownApi.ts';
+import { refusal } from './refusal.ts';
 
 const contacts = (count: number, value: string) =>
   Array.from({ length: count }, (_, i) => ({
@@ -19,7 +20,7 @@ async function inWindow({ id }: TestAccount): Promise<number> {
   return row?.used ?? 0;
 }
 
-it('waits with one connection for each lock at most, and nothing is done once it was told 504', async () => {
+it('waits with at most one connection per lock, and does nothing after a 504', async () => {
   const [greedy, other] = [await newAccount(), await newAccount()];
   const lock = await holdNamedLocks(`address book of ${greedy.id}`, `templates of ${greedy.id}`);
   const asked = Promise.all([
@@ -63,7 +64,7 @@ describe('requests under way at once', () => {
       (used) => used === 2,
     );
     const refused = await at(account).get('/v1/account');
-    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+    expect(refused).toMatchObject(refusal(429));
     expect(refused.headers.get('retry-after')).toBe('1');
     expect((await at(other).get('/v1/account')).status).toBe(200);
     await lock.release();
@@ -138,7 +139,7 @@ describe('the rate limit', () => {
     const large = JSON.stringify(Array.from({ length: 4 }, () => ({ x: 'y'.repeat(96 * 1024) })));
     expect((await account.api.get('/v1/account')).status).toBe(200);
     const refused = await account.api.post('/v1/contacts', large);
-    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+    expect(refused).toMatchObject(refusal(429));
     expect(refused.headers.get('ratelimit')).toMatch(/r=2;/);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await inWindow(account)).toBe(2);

@@ -5,6 +5,7 @@ import { lockRow } from '../crash/holds.ts';
 import { decided } from '../support/decided.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, type TestAccount } from '../support/factories.ts';
+import { refusal } from './refusal.ts';
 
 const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
 const later = ahead(86_400_000);
@@ -20,7 +21,7 @@ const cancel = ({ api }: TestAccount, id: string | undefined) =>
   decided(() => api.delete(`/v1/messages/${id}`));
 
 describe('GET /v1/messages', () => {
-  it('pages newest first, 50 unless told, and ends with a null cursor', async () => {
+  it('pages newest first, 50 by default, and ends with a null cursor', async () => {
     const account = await newAccount();
     const ids = await sendMany(account, 120);
     const seen: string[] = [];
@@ -41,30 +42,6 @@ describe('GET /v1/messages', () => {
     expect((await account.api.get('/v1/messages?limit=10')).body.next_cursor).toBeNull();
     expect((await account.api.get('/v1/messages?limit=9')).body.next_cursor).toMatch(/^[\w-]+$/);
     expect((await account.api.get('/v1/messages?limit=200')).body.data).toHaveLength(10);
-  });
-
-  it('a page of 200 has 200', async () => {
-    const account = await newAccount();
-    const ids = await sendMany(account, 201);
-    const { body } = await account.api.get('/v1/messages?limit=200');
-    expect(body.data.map(({ id }) => id)).toEqual(ids.slice(1).reverse());
-    expect(body.next_cursor).not.toBeNull();
-  });
-
-  it('shows each message once while others are sent and change between the pages', async () => {
-    const account = await newAccount();
-    const ids = await sendMany(account, 30);
-    const seen: string[] = [];
-    for (let cursor: string | null = ''; cursor !== null;) {
-      const { body } = await account.api.get(
-        `/v1/messages?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`,
-      );
-      seen.push(...body.data.map(({ id }) => id));
-      await sendMany(account, 3);
-      await cancel(account, seen.at(-1));
-      cursor = body.next_cursor;
-    }
-    expect(seen).toEqual([...ids].reverse());
   });
 
   it('filters by status, reference and number, together and over pages', async () => {
@@ -206,7 +183,7 @@ describe('DELETE /v1/messages/{id}', () => {
     expect(await books(account.id)).toMatchObject({ balance: 0, credits: 1 });
   });
 
-  it('twenty at once: all are told so, one refund', async () => {
+  it('twenty at once: all get 200, one refund', async () => {
     const account = await newAccount({ balance: 100, price: 10 });
     const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
     const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(account, body.id)));
@@ -226,7 +203,7 @@ describe('DELETE /v1/messages/{id}', () => {
     const account = await newAccount({ balance: 100, price: 10 });
     const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: ahead(29_000) });
     const answer = await cancel(account, body.id);
-    expect(answer).toMatchObject({ status: 409, body: { error: { code: 'invalid_request' } } });
+    expect(answer).toMatchObject(refusal(409));
     // However late it is by now.
     const now = (await account.api.get(`/v1/messages/${body.id}`)).body;
     expect(['scheduled', 'queued', 'sent', 'delivered']).toContain(now.status);
@@ -244,15 +221,6 @@ describe('DELETE /v1/messages/{id}', () => {
       );
       expect((await account.api.delete(`/v1/messages/${body.id}`)).status).toBe(409);
     }
-  });
-
-  it('needs the scope send; unknown ids give 404', async () => {
-    const account = await newAccount({ scopes: ['read', 'manage'] });
-    const answer = await account.api.delete('/v1/messages/msg_00000000000000000000000000');
-    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
-    expect(answer.body.error.message).toContain('send');
-    const other = await newAccount();
-    expect((await other.api.delete('/v1/messages/msg_00000000000000000000000000')).status).toBe(404);
   });
 
   it('the ledger shows a charge and a refund', async () => {

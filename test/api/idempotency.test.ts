@@ -1,9 +1,8 @@
 import { describe, expect, inject, it } from 'vitest';
-import { newId } from '../../db/ids.ts';
 import { fingerprintOf } from '../../operations/sending/accept.ts';
 import type { ApiAnswer } from '../support/client.ts';
-import { apiClient } from '../support/client.ts';
 import { books, database, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';
+import { refusal } from './refusal.ts';
 
 const later = new Date(Date.now() + 86_400_000).toISOString();
 const body = { to: '500100200', text: 'x', send_at: later };
@@ -77,17 +76,6 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('is not used up by an overdue statement', async () => {
-    const { id, api } = await newAccount({ billing: 'postpaid', creditLimit: 1000 });
-    await database()`
-      insert into statements (id, account_id, month, amount_grosze, due_at)
-      values (${newId('st')}, ${id}, '2026-01-01', 100, now() - interval '1 day')`;
-    expect((await api.send(body, 'k')).status).toBe(402);
-    await database()`update statements set paid_at = now() where account_id = ${id}`;
-    const paid = await api.send({ ...body, text: 'y' }, 'k');
-    expect([paid.status, isReplay(paid)]).toEqual([201, false]);
-  });
-
   it('50 times at once with money for one message: one is sent, and all others hear of it', async () => {
     const { id, api } = await newAccount({ balance: 10, price: 10 });
     const answers = await Promise.all(Array.from({ length: 50 }, () => api.send(body, 'k')));
@@ -106,32 +94,15 @@ describe('Idempotency-Key', () => {
     });
   });
 
-  it('belongs to one account', async () => {
-    const [one, other] = await Promise.all([newAccount(), newAccount()]);
-    const answers = [await one.api.send(body, 'k'), await other.api.send({ ...body, text: 'y' }, 'k')];
-    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
-    expect(answers.some(isReplay)).toBe(false);
-  });
-
   it.each([
     [400, { to: 'x' }],
-    [400, { text: '{{link:x}}' }],
     [404, { to: 'group:nikt' }],
-    [404, { text: undefined, template_id: newId('tpl') }],
     [422, { from: 'NIKT' }],
   ])('is not used up by a refusal with %d', async (status, wrong) => {
     const { id, api } = await newAccount();
     expect((await api.send({ ...body, ...wrong }, 'k')).status).toBe(status);
     expect(await database()`select from idempotency_keys where account_id = ${id}`).toHaveLength(0);
     const sent = await api.send(body, 'k');
-    expect([sent.status, isReplay(sent)]).toEqual([201, false]);
-  });
-
-  it('is not used up by a refusal with 403', async () => {
-    const { id, api } = await newAccount({ mode: 'test', verified: [] });
-    expect((await api.send(body, 'k')).status).toBe(403);
-    await database()`insert into verified_numbers (account_id, msisdn) values (${id}, '+48500100200')`;
-    const sent = await api.send({ ...body, text: 'y' }, 'k');
     expect([sent.status, isReplay(sent)]).toEqual([201, false]);
   });
 
@@ -142,10 +113,7 @@ describe('Idempotency-Key', () => {
     const wide = Buffer.from('ż'.repeat(128)).toString('latin1');
     expect((await api.send(body, wide)).status).toBe(201);
     for (const key of ['', 'k'.repeat(129)]) {
-      expect(await api.send(body, key)).toMatchObject({
-        status: 400,
-        body: { error: { code: 'invalid_request', param: 'Idempotency-Key' } },
-      });
+      expect(await api.send(body, key)).toMatchObject(refusal(400, 'Idempotency-Key'));
     }
   });
 
@@ -205,14 +173,4 @@ it('keeps no hash that a guessed number and text could be compared with', async 
   const ours = fingerprintOf(secretsKey, 'POST', '/v1/messages', content);
   expect(fingerprint).toEqual(ours);
   expect(fingerprintOf(elsewhere, 'POST', '/v1/messages', content)).not.toEqual(fingerprint);
-});
-
-describe('without a key', () => {
-  it('the same request twice is two sends', async () => {
-    const { id, key } = await newAccount();
-    const api = apiClient(inject('service').apiUrl, key);
-    await api.send(body);
-    await api.send(body);
-    expect(await storedMessages(id)).toHaveLength(2);
-  });
 });

@@ -1,13 +1,13 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
-import { apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount, untilStatus } from '../support/factories.ts';
+import { refusal } from './refusal.ts';
 
 let numbers = 0;
-/** A number nobody else uses: accounts of other tests must not be written to, nor receive. */
+/** A number of this test alone: other tests must not receive its replies. */
 const newNumber = (): string => `+48${String(660_000_000 + (numbers += 1))}`;
 
 /** Replies of an account as they are after matching, the oldest first; returns their ids. */
@@ -68,7 +68,7 @@ describe('GET /v1/inbound', () => {
     });
   });
 
-  it('pages newest first, 50 unless told, 200 at most; nothing skipped or repeated while replies come in', async () => {
+  it('pages newest first, 50 by default, 200 at most; nothing skipped or repeated while replies come in', async () => {
     const account = await receiving();
     const ids = await stored(
       account,
@@ -119,7 +119,6 @@ describe('GET /v1/inbound', () => {
 
   it.each([
     ['0000-01-01T00:00:00Z', 1],
-    ['0000-01-01T00:00:00%2B18:00', 1],
     ['9999-12-31T23:59:59-18:00', 0],
   ])('since the year %s, which no database knows', async (since, count) => {
     const account = await receiving();
@@ -160,43 +159,18 @@ describe('GET /v1/inbound', () => {
     expect((await list(account, '?unread=true')).data).toEqual([]);
   });
 
-  it('readers who mark without asking for unread ones miss nothing', async () => {
-    const account = await receiving();
-    const ids = await stored(
-      account,
-      Array.from({ length: 40 }, (_, i) => String(i)),
-    );
-    const answers = await Promise.all(Array.from({ length: 8 }, () => list(account, '?mark_read=true')));
-    for (const answer of answers) {
-      expect(idsOf(answer)).toEqual([...ids].reverse());
-      expect(answer.data.every(({ read_at }) => read_at !== null)).toBe(true);
-    }
-  });
-
   it.each([
     ['from=abc', 'from'],
-    ['from=+48500100200', 'from'],
     ['since=wczoraj', 'since'],
-    ['since=2026-01-01', 'since'],
-    ['since=2026-01-01T10:00:00', 'since'],
     ['unread=1', 'unread'],
-    ['unread=TRUE', 'unread'],
-    ['unread=', 'unread'],
     ['mark_read=yes', 'mark_read'],
-    ['limit=0', 'limit'],
     ['limit=201', 'limit'],
-    ['limit=x', 'limit'],
-    ['cursor=', 'cursor'],
     ['cursor=in_00000000000000000000000000', 'cursor'],
-    [`cursor=${Buffer.from('msg_00000000000000000000000000').toString('base64url')}`, 'cursor'],
-    ['cursor=%00', 'cursor'],
-    ['since=%00', 'since'],
     ['offset=3', 'offset'],
-    ['unread=true&unread=true', 'unread'],
   ])('refuses ?%s', async (query, param) => {
     const { api } = await receiving();
     const answer = await api.get(`/v1/inbound?${query}`);
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param } } });
+    expect(answer).toMatchObject(refusal(400, param));
   });
 });
 
@@ -295,24 +269,5 @@ describe('a reply on its way', () => {
     expect((await matched(one)).data).toMatchObject([{ text: 'tak', reply_to: message.id }]);
     expect((await matched(two)).data).toMatchObject([{ text: 'tak', matched_by: 'prefix', reply_to: null }]);
     expect(JSON.stringify(await list(two))).not.toContain(message.id);
-  });
-
-  it('needs the scope read', async () => {
-    const { key } = await newAccount({ scopes: ['send', 'manage'] });
-    const answer = await apiClient(inject('service').apiUrl, key).get('/v1/inbound');
-    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
-    expect(answer.body.error.message).toContain('read');
-  });
-});
-
-describe('inbound_prefix', () => {
-  it.each(['STOP', 'stop', 'Wypisz', 'nie'])('%s cannot be one', async (word) => {
-    const { api } = await newAccount();
-    const answer = await api.patch('/v1/account', { inbound_prefix: word });
-    expect(answer).toMatchObject({
-      status: 409,
-      body: { error: { code: 'invalid_request', param: 'inbound_prefix' } },
-    });
-    expect(answer.body.error.message).toContain('STOP, WYPISZ i NIE');
   });
 });

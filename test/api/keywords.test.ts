@@ -37,20 +37,7 @@ const age = (account: TestAccount, by: string) => database()`
   update resting_keywords set given_up_at = given_up_at - ${by}::interval where account_id = ${account.id}`;
 
 describe('everyday words', () => {
-  it.each([
-    'TAK',
-    'tak',
-    'Ok',
-    'DZIEKUJE',
-    'dzieki',
-    'start',
-    'help',
-    'info',
-    '12',
-    '01',
-    '500600700',
-    '15min',
-  ])('%s is refused, and nothing else of the request is done', async (word) => {
+  it.each(['tak', '12', '15min'])('%s is refused, and nothing else of the request is done', async (word) => {
     const account = await newAccount();
     const body = { inbound_prefix: word, send_window: '08:00-20:00' };
     expect(await account.api.patch('/v1/account', body)).toMatchObject(GUARDED);
@@ -61,7 +48,7 @@ describe('everyday words', () => {
     expect(records).toHaveLength(0);
   });
 
-  it.each(['STOP', 'wypisz', 'Nie'])('%s is nobody’s, also with a consent', async (word) => {
+  it.each(['STOP', 'wypisz', 'Nie'])('%s cannot be claimed, even with consent', async (word) => {
     const account = await newAccount();
     await allow(account, word.toUpperCase());
     expect(await claim(account, word)).toMatchObject(refusal(/rezygnacji/));
@@ -91,7 +78,7 @@ describe('everyday words', () => {
 });
 
 describe('a hundred accounts claim one word at once', () => {
-  it('one has it, and the others are told that it is taken', async () => {
+  it('one has it, and the others get 409', async () => {
     const accounts = await Promise.all(Array.from({ length: 100 }, () => newAccount()));
     const word = newWord();
     const answers = await Promise.all(accounts.map((account) => claim(account, word)));
@@ -113,7 +100,7 @@ describe('a hundred accounts claim one word at once', () => {
     }
   });
 
-  it('while its owner gives it up: nobody gets it, but the owner', async () => {
+  it('while its owner gives it up: only the owner can have it', async () => {
     const owner = await newAccount();
     const others = await Promise.all(Array.from({ length: 20 }, () => newAccount()));
     const word = newWord();
@@ -181,7 +168,7 @@ describe('a keyword that was given up', () => {
     expect(await keywordOf(owner)).toBe(word);
   });
 
-  it('nobody keeps words from others by taking one after the other: the sixth change of 30 days is refused', async () => {
+  it('the sixth change within 30 days is refused', async () => {
     const account = await newAccount();
     const words = Array.from({ length: 7 }, newWord);
     for (const word of words.slice(0, 6)) expect((await claim(account, word)).status).toBe(200);
@@ -198,18 +185,5 @@ describe('a keyword that was given up', () => {
     await claim(account, null);
     const left = await database()`select word from resting_keywords where account_id = ${account.id}`;
     expect(left).toEqual([{ word: words[6] }]);
-  });
-
-  it('each change is in the audit log, with the word before and the word after', async () => {
-    const account = await newAccount();
-    const [first, second] = [newWord(), newWord()];
-    for (const word of [first, first.toLowerCase(), second, null]) await claim(account, word);
-    const records = await database()`
-      select action, details from audit_log where account_id = ${account.id} order by id`;
-    expect(records.map(({ details }) => details as unknown)).toEqual([
-      { inbound_prefix: { from: null, to: first } },
-      { inbound_prefix: { from: first, to: second } },
-      { inbound_prefix: { from: second, to: null } },
-    ]);
   });
 });

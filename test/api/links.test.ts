@@ -8,7 +8,7 @@ import { SHORT_URL } from '../support/service.ts';
 const later = new Date(Date.now() + 86_400_000).toISOString();
 
 describe('one link per recipient and target address', () => {
-  it('is found again by later messages, whoever else asks for it gets another', async () => {
+  it('is found again by later messages; another account gets another', async () => {
     const [account, other] = [await newAccount(), await newAccount()];
     const to = ['+48500100200', '+48500100201'];
     const text = '{{link:https://example.com/a}} {{link:https://example.com/A}}';
@@ -125,14 +125,6 @@ describe('a message that is rejected from the start', () => {
     expect((await api.get(`/v1/messages/${sent.id}`)).body.links).toHaveLength(2);
     expect(await linksOf(account)).toEqual({ made: 2, carried: 2, used: 2 });
   });
-
-  it('needs no room among the links that its account may have', async () => {
-    const account = await newAccount();
-    await database()`update accounts set quotas = '{"links": 0}' where id = ${account.id}`;
-    await account.api.post('/v1/blacklist', { msisdn: '500100200' });
-    expect((await account.api.send({ to: '500100200', text })).status).toBe(201);
-    expect((await account.api.send({ to: '500100201', text })).status).toBe(400);
-  });
 });
 
 describe('GET /v1/links', () => {
@@ -157,11 +149,6 @@ describe('GET /v1/links', () => {
       next_cursor: null,
       totals: { links: 1, clicked: 0, clicks: 0 },
     });
-  });
-
-  it('is empty for a new account', async () => {
-    const { status, body } = await (await newAccount()).api.get('/v1/links');
-    expect([status, body.data, body.totals]).toEqual([200, [], { links: 0, clicked: 0, clicks: 0 }]);
   });
 
   it('filters by message and by clicks; totals are those of the page', async () => {
@@ -191,13 +178,13 @@ describe('GET /v1/links', () => {
     const account = await newAccount();
     await sendLink(account);
     const { message } = await sendLink(await newAccount());
-    for (const id of [message, newId('msg'), 'msg_1', 'x', '', '%00', 'msg_%ED%A0%80', "'"]) {
+    for (const id of [message, newId('msg'), 'x', '%00']) {
       const { status, body } = await account.api.get(`/v1/links?message_id=${id}`);
       expect([status, body.data]).toEqual([200, []]);
     }
   });
 
-  it('pages newest first, 50 unless told, at most 200; none is skipped or repeated while links are added', async () => {
+  it('pages newest first, 50 by default, at most 200; none is skipped or repeated while links are added', async () => {
     const account = await newAccount();
     const sent = await sendLinks(account, addresses(60));
     const { message } = sent[0]!;
@@ -217,27 +204,13 @@ describe('GET /v1/links', () => {
   });
 
   it.each([
-    ['limit=0', 'limit'],
     ['limit=201', 'limit'],
-    ['limit=x', 'limit'],
     ['clicked=1', 'clicked'],
-    ['clicked=', 'clicked'],
-    ['clicked=TRUE', 'clicked'],
     ['cursor=x', 'cursor'],
-    ['cursor=', 'cursor'],
-    ['cursor=aaaaaa%00a', 'cursor'],
-    ['clicked=true&clicked=true', 'clicked'],
     ['to=500100200', 'to'],
   ])('%s is refused, naming %s', async (query, param) => {
     const { status, body } = await (await newAccount()).api.get(`/v1/links?${query}`);
     expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', param]);
-  });
-
-  it('a cursor of another account leads nowhere', async () => {
-    const account = await newAccount();
-    await sendLink(account);
-    const { token } = await sendLink(await newAccount());
-    expect((await account.api.get(`/v1/links?cursor=${token}`)).body.data).toEqual([]);
   });
 });
 
@@ -257,19 +230,8 @@ describe('GET /v1/links/{token}', () => {
     expect(link.first_click_at! < link.click_log[49]!.clicked_at).toBe(true);
   });
 
-  it.each(['aaaaaaaa', 'x', 'aaaaaaa%00', '%2e%2e%2fabc', 'ąąąąąąąą', 'a'.repeat(300)])(
-    '%s is not there',
-    async (token) => {
-      const { status, body } = await (await newAccount()).api.get(`/v1/links/${token}`);
-      expect([status, body.error.code]).toEqual([404, 'not_found']);
-    },
-  );
-
-  it('nor is one of another account, and an unknown query is refused', async () => {
-    const account = await newAccount();
-    const { token } = await sendLink(account);
-    expect((await (await newAccount()).api.get(`/v1/links/${token}`)).status).toBe(404);
-    const { status, body } = await account.api.get(`/v1/links/${token}?limit=1`);
-    expect([status, body.error.param]).toEqual([400, 'limit']);
+  it.each(['aaaaaaaa', 'x', 'aaaaaaa%00'])('%s is not there', async (token) => {
+    const { status, body } = await (await newAccount()).api.get(`/v1/links/${token}`);
+    expect([status, body.error.code]).toEqual([404, 'not_found']);
   });
 });

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/client.ts';
 import { decided } from '../support/decided.ts';
 import { eventually } from '../support/eventually.ts';
-import { books, database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
+import { books, database, newAccount, type TestAccount } from '../support/factories.ts';
 import { type CutOffApi, startCutOffApi } from '../support/cutOffApi.ts';
+import { refusal } from './refusal.ts';
 
 const PRICE = 5;
 const pathOf = (msisdn: string) => `/v1/numbers/${msisdn}/lookup`;
@@ -77,7 +78,6 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
     ['500100912', { status: 'invalid', network: null, mcc: null, mnc: null, ported: null }],
     ['500100913', { status: 'unknown', network: null, mcc: null, mnc: null, ported: null }],
     ['500100914', { status: 'active', network: 'Play', mcc: '260', mnc: '06', ported: true }],
-    ['+4915112345678', { status: 'active', network: null, mcc: null, mnc: null, ported: false }],
     ['221234567', { status: 'active', network: null, mcc: null, mnc: null, ported: false }],
   ])('every status and ported: %s', async (number, expected) => {
     const account = await newAccount();
@@ -95,40 +95,11 @@ describe('GET /v1/numbers/{msisdn}/lookup', () => {
     expect(await entriesOf(account)).toHaveLength(1);
   });
 
-  it.each([
-    'abc',
-    '12345678',
-    '+',
-    '%2B',
-    '%00',
-    '500%20100%20200',
-    '500100200%00',
-    '+48%C5%82',
-    '++48500100200',
-  ])('the malformed number %s gives 400', async (number) => {
+  it.each(['abc', '%00', '++48500100200'])('the malformed number %s gives 400', async (number) => {
     const account = await newAccount();
     const answer = await lookUp(account.api, number);
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { error: { code: 'invalid_request', param: 'msisdn' } },
-    });
+    expect(answer).toMatchObject(refusal(400, 'msisdn'));
     expect(await lookupsOf(account)).toEqual([]);
-  });
-
-  it('a very long one too, and unknown parameters', async () => {
-    const { api } = await newAccount();
-    expect((await lookUp(api, '5'.repeat(4_000))).body.error.param).toBe('msisdn');
-    expect(await api.get(`${pathOf('500100200')}?fresh=true`)).toMatchObject({
-      status: 400,
-      body: { error: { param: 'fresh' } },
-    });
-  });
-
-  it('needs the scope send', async () => {
-    const { api } = await newAccount({ scopes: ['read', 'manage'] });
-    const answer = await lookUp(api, '500100200');
-    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
-    expect(answer.body.error.message).toContain('send');
   });
 
   it('costs what the account pays; a price of nothing leaves no entry', async () => {
@@ -190,7 +161,7 @@ describe('who may not pay', () => {
   it('too little balance gives 402 and charges nothing; with money it works at once', async () => {
     const account = await newAccount({ balance: PRICE - 1 });
     const answer = await lookUp(account.api, '500100200');
-    expect(answer).toMatchObject({ status: 402, body: { error: { code: 'insufficient_funds' } } });
+    expect(answer).toMatchObject(refusal(402));
     expect(await books(account.id)).toMatchObject({ balance: PRICE - 1, ledger: PRICE - 1 });
     expect(await entriesOf(account)).toEqual([]);
     expect(await lookupsOf(account)).toEqual([]);
@@ -200,29 +171,14 @@ describe('who may not pay', () => {
     expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
   });
 
-  it('a postpaid account pays down to its credit limit', async () => {
-    const account = await newAccount({ balance: 0, billing: 'postpaid', creditLimit: PRICE });
-    expect((await lookUp(account.api, '500100200')).status).toBe(200);
-    expect((await lookUp(account.api, '500100201')).status).toBe(402);
-    expect(await books(account.id)).toMatchObject({ balance: -PRICE, ledger: -PRICE });
-  });
-
   it('an overdue statement gives 402 until it is paid', async () => {
     const account = await newAccount();
     await overdue(account);
     const answer = await lookUp(account.api, '500100200');
-    expect(answer).toMatchObject({ status: 402, body: { error: { code: 'insufficient_funds' } } });
+    expect(answer).toMatchObject(refusal(402));
     expect(await lookupsOf(account)).toEqual([]);
     await database()`update statements set paid_at = now() where account_id = ${account.id}`;
     expect((await lookUp(account.api, '500100200')).status).toBe(200);
-  });
-
-  it('a test key on a live account gives 403', async () => {
-    const account = await newAccount();
-    const { key } = await newKey(account.id, 'test');
-    const answer = await apiClient(inject('service').apiUrl, key).get(pathOf('500100200'));
-    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
-    expect(await lookupsOf(account)).toEqual([]);
   });
 
   it('a test account looks up its verified numbers for nothing, others not at all', async () => {
@@ -236,7 +192,7 @@ describe('who may not pay', () => {
     expect(answer).toMatchObject({ status: 200, body: { ...ACTIVE, cost_grosze: 0, cached: false } });
     expect((await lookUp(account.api, '500100200')).body).toMatchObject({ cost_grosze: 0, cached: true });
     const other = await lookUp(account.api, '500100201');
-    expect(other).toMatchObject({ status: 403, body: { error: { code: 'forbidden', param: 'msisdn' } } });
+    expect(other).toMatchObject(refusal(403, 'msisdn'));
     expect(await entriesOf(account)).toEqual([]);
     expect(await books(account.id)).toMatchObject({ balance: 0, credits: 3 });
   });
@@ -255,19 +211,6 @@ describe('a provider that fails', () => {
       ['refund', PRICE],
     ]);
     expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
-  });
-
-  it('is asked again next time: a failure is no result', async () => {
-    const account = await newAccount({ balance: 100 });
-    expectProviderError(await account.api.get(pathOf('500100915')), 502);
-    expectProviderError(await account.api.get(pathOf('500100915')), 502);
-    expect(await lookupsOf(account)).toHaveLength(2);
-    expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
-  });
-
-  it('may take its time', async () => {
-    const { api } = await newAccount();
-    expect(await lookUp(api, '500100917')).toMatchObject({ status: 200, body: ACTIVE });
   });
 });
 
@@ -293,20 +236,13 @@ describe('several at once', () => {
     expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
   });
 
-  it('that time out are all told so, one charge, one refund', async () => {
+  it('that time out all get 504, with one charge and one refund', async () => {
     const account = await newAccount({ balance: 100 });
     for (const answer of await together(account, '500100916')) expectProviderError(answer, 504);
     expect(await entriesOf(account)).toEqual([
       ['charge', -PRICE],
       ['refund', PRICE],
     ]);
-  });
-
-  it('without money are all refused', async () => {
-    const account = await newAccount({ balance: 4 });
-    const answers = await together(account, '500100200');
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 402));
-    expect(await entriesOf(account)).toEqual([]);
   });
 
   it('of many numbers never spend more than there is', async () => {
@@ -331,7 +267,7 @@ describe('what a process left behind', () => {
     expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
   });
 
-  it('one that nobody has asked for is refunded by a worker', async () => {
+  it('one that no request waits for is refunded by a worker', async () => {
     const account = await newAccount({ balance: 100 });
     const id = await leave(account, 11, true);
     const [left] = await eventually(
@@ -346,7 +282,7 @@ describe('what a process left behind', () => {
     });
   });
 
-  it('one whose workflow is gone is refunded by who asks for the same, and nobody else’s', async () => {
+  it('one whose workflow is gone is refunded by the next request of its account', async () => {
     const [other, account] = [await newAccount({ balance: 100 }), await newAccount({ balance: 100 })];
     await leave(other, 121, false);
     const id = await leave(account, 121, false);

@@ -6,6 +6,7 @@ import { database, newAccount, type TestAccount } from '../support/factories.ts'
 import { visit as click } from '../support/links.ts';
 import { visit } from '../support/pages.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
+import { refusal } from './refusal.ts';
 
 const later = new Date(Date.now() + 86_400_000).toISOString();
 const open: WebhookReceiver[] = [];
@@ -127,17 +128,9 @@ describe('GET /v1/messages/{id}/events', () => {
     const other = await newAccount();
     const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
     expect((await other.api.get(`/v1/messages/${body.id}/events`)).status).toBe(404);
-    const ids = [
-      'msg_01000000000000000000000000',
-      newId('msg'),
-      'msg_%00',
-      'x'.repeat(500),
-      '%2e%2e',
-      "msg_';--",
-    ];
-    for (const id of ids) {
+    for (const id of [newId('msg'), 'msg_%00', 'x'.repeat(500)]) {
       const answer = await account.api.get(`/v1/messages/${id}/events`);
-      expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+      expect(answer).toMatchObject(refusal(404));
     }
   });
 });

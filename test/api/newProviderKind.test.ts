@@ -7,8 +7,6 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import { readSource } from '../../bin/admin/tools.ts';
 import { removeRoute } from '../../db/routes/routes.ts';
-import type { SubmitPart } from '../../domain/submission.ts';
-import { createProvider } from '../../providers/create.ts';
 import type * as registry from '../../providers/registry.ts';
 import { commandLine, listIn, noTools } from '../admin/support.ts';
 import { SIGNATURE, signatureOf } from '../providers/courierKind.ts';
@@ -68,18 +66,6 @@ afterAll(async () => {
 });
 
 describe('a new kind of provider, on the command line', () => {
-  it('is offered with its options, those that it shares with another kind too', async () => {
-    const { out } = await run('routes', 'add', '--help');
-    const help = out.replaceAll(/\s+/g, ' ');
-    expect(help).toContain('--kind <smpp|smsapi|resend|smtp|simulator|courier>');
-    expect(help).toContain('--host <HOST> smpp: the SMSC; smtp: the mail relay; courier: the courier’s yard');
-    expect(help).toContain('--bags <N> courier: how many; default 1');
-    expect(help).toContain(
-      'password (smpp), token (smsapi), apiKey (resend), password (smtp), or key (courier)',
-    );
-    expect(help).toContain('--courier-id <ID> courier: whose key it is');
-  });
-
   it('has its options and settings checked', async () => {
     expect((await no(...add(route, '--bags', '10'))).message).toContain(
       'a whole number from 1 to 9 is needed',
@@ -104,7 +90,7 @@ describe('a new kind of provider, on the command line', () => {
   it('is given only what it carries', async () => {
     const rule = ['routes', 'rules', 'add', '--route', route, '--type'];
     expect((await no(...rule, 'hlr')).message).toContain('a route of kind courier carries no hlr');
-    // Of one account, whose messages nobody sends.
+    // Only for a new account, so that other tests do not use it.
     const account = ['--account', (await newAccount()).id];
     const { id } = await ok(...rule, 'mms', '--prefix', '48', ...account);
     const chosen = await ok('routes', 'which', '--to', '+48500100200', '--type', 'mms', ...account);
@@ -128,7 +114,7 @@ describe('its callbacks', () => {
     expect(await stored()).toEqual([{ id: 'c-1', state: 'delivered' }]);
   });
 
-  it('are nobody’s with another signature, or none', async () => {
+  it('give 404 with another signature, or none', async () => {
     const body = JSON.stringify({ id: 'c-2', delivered: true });
     expect(await call(body, signatureOf('another key', body))).toEqual({ status: 404, text: 'not found' });
     expect((await callBack(address(), { id: 'c-2' })).status).toBe(404);
@@ -143,45 +129,5 @@ describe('its callbacks', () => {
   it('share a path with another kind, and not its proof', async () => {
     expect((await callBack(`${api.url}/callbacks/${route}/any-secret/reports`, {})).status).toBe(404);
     expect((await callBack(`${api.url}/callbacks/simulator/courier-events`, {})).status).toBe(404);
-  });
-});
-
-describe('its provider', () => {
-  const part: SubmitPart = {
-    ...{ reference: 'msg_1/1', destination: '+48500100200', sender: null, encoding: 'gsm7', text: 'Hej' },
-    ...{ part: 1, parts: 1, concatReference: 0, priority: false, expiresAt: new Date() },
-    ...{ channel: 'sms', content: null },
-  };
-  const around = {
-    stores: {
-      simulator: () => {
-        throw new Error('not simulated');
-      },
-      lookups: { find: () => Promise.resolve(null) },
-    },
-    onError: () => undefined,
-  };
-  const open = (kind: string, settings: unknown) =>
-    createProvider(kind, { name: route, settings, credentials: { courierId: 'c', key: KEY } }, around);
-  const leave = () => Promise.resolve(true);
-
-  it('takes messages', async () => {
-    const provider = await open('courier', { host: 'yard', bags: 2 });
-    expect(provider.state()).toMatchObject({ takesSubmits: true, window: 2 });
-    expect(await provider.submit(part, leave)).toEqual({
-      kind: 'accepted',
-      providerMessageId: 'courier-msg_1/1',
-    });
-  });
-
-  it('says why it takes none where its settings or its kind mean nothing here', async () => {
-    const unusable = await open('courier', { bags: 10 });
-    expect(unusable.state()).toMatchObject({
-      takesSubmits: false,
-      lastError: 'its settings or credentials cannot be used',
-    });
-    const unknown = await open('pigeon', {});
-    expect(unknown.state().lastError).toContain('pigeon');
-    expect(await unknown.submit(part, leave)).toEqual({ kind: 'broken', code: 'not_configured' });
   });
 });

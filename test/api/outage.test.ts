@@ -46,17 +46,6 @@ async function healthy(own: CutOffApi): Promise<void> {
 
 // Each has an API of its own and mostly waits: together they take as long as one.
 describe.concurrent('GET /v1/health', () => {
-  it(
-    'tells without a key that all is well',
-    cutOff(async (own) => {
-      const { body: health } = await eventually(
-        () => healthOf(own),
-        ({ status }) => status === 200,
-      );
-      expect(health).toEqual({ status: 'ok', service: 'goniec', version: '2.3.0' });
-    }),
-  );
-
   it.each(['database', 'temporal'] as const)(
     'tells that the %s is away, and that it is back',
     cutOff(async (own, name) => {

@@ -1,11 +1,10 @@
-import fc from 'fast-check';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { apiClient, call } from '../support/client.ts';
 import { newAccount, type TestAccount } from '../support/factories.ts';
+import { refusal } from './refusal.ts';
 
 const base = () => inject('service').apiUrl;
 let account: TestAccount;
@@ -32,42 +31,22 @@ async function raw(text: string): Promise<string> {
 }
 
 describe('routing', () => {
-  it.each([
-    '/',
-    '/v1',
-    '/v2/messages',
-    '/v1/messages/',
-    '/V1/messages',
-    '/v1/nothing',
-    '//v1/account',
-    '/%E0%A4%A',
-  ])('%s is unknown: 404', async (path) => {
-    expect(await account.api.get(path)).toMatchObject({
-      status: 404,
-      body: { error: { code: 'not_found' } },
-    });
-  });
+  it.each(['/v1/messages/', '/V1/messages', '/v1/nothing', '/%E0%A4%A'])(
+    '%s is unknown: 404',
+    async (path) => {
+      expect(await account.api.get(path)).toMatchObject(refusal(404));
+    },
+  );
 
-  it.each([
-    '%00',
-    '%E0%A4%A',
-    'msg_',
-    '..',
-    'msg_01%27%20or%201=1',
-    `msg_${'0'.repeat(26)}`,
-    'x'.repeat(4000),
-  ])('message %s is unknown: 404', async (id) => {
+  it.each(['%00', '..', `msg_${'0'.repeat(26)}`])('message %s is unknown: 404', async (id) => {
     expect(await account.api.get(`/v1/messages/${id}`)).toMatchObject({ status: 404 });
   });
 
   it.each([
     ['PUT', '/v1/messages', 'GET, HEAD, OPTIONS, POST'],
-    ['POST', '/v1/messages/msg_1', 'DELETE, GET, HEAD, OPTIONS'],
     ['GET', '/v1/messages/estimate', 'OPTIONS, POST'],
-    ['DELETE', '/v1/messages/estimate', 'OPTIONS, POST'],
-    ['GET', '/v1/account/webhook', 'OPTIONS, PUT'],
     ['HEAD', '/v1/account/webhook', 'OPTIONS, PUT'],
-    // These GETs charge and mark: nobody expects that of a HEAD.
+    // These GETs charge and mark, which a HEAD must not.
     ['HEAD', '/v1/numbers/500100200/lookup', 'GET, OPTIONS'],
     ['HEAD', '/v1/inbound', 'GET, OPTIONS'],
     ['PROPFIND', '/v1/account', 'GET, HEAD, OPTIONS, PATCH'],
@@ -103,16 +82,11 @@ describe('bodies', () => {
   it.each([
     ['', 'empty'],
     ['{', 'broken'],
-    ['{"to":"500100200",}', 'a comma too many'],
-    ['undefined', 'no JSON'],
     ['[]', 'an array'],
     ['null', 'null'],
-    ['"text"', 'a string'],
-    ['5', 'a number'],
     ['['.repeat(100_000), 'deep'],
-    [`{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, 'deep and closed'],
   ])('body %# gives 400', async (body) => {
-    expect(await post(body)).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
+    expect(await post(body)).toMatchObject(refusal(400));
   });
 
   it('bytes that are no UTF-8 give 400', async () => {
@@ -121,8 +95,6 @@ describe('bodies', () => {
 
   it.each([
     [{ 'content-type': 'text/plain' }],
-    [{ 'content-type': 'application/x-www-form-urlencoded' }],
-    [{ 'content-type': 'application/jsonp' }],
     [{ 'content-type': 'application/json; charset=iso-8859-2' }],
     [{ 'content-encoding': 'br' }],
   ])('%j gives 415', async (headers) => {
@@ -130,11 +102,6 @@ describe('bodies', () => {
       status: 415,
       body: { error: { code: 'unsupported_media_type' } },
     });
-  });
-
-  it('compressed bodies are refused, whatever is in them', async () => {
-    const answer = await post(new Uint8Array(gzipSync('{}')), { 'content-encoding': 'gzip' });
-    expect(answer.status).toBe(415);
   });
 
   it('application/json with charset utf-8 in any spelling is taken', async () => {
@@ -153,49 +120,10 @@ describe('bodies', () => {
   it('prototype keys are unknown fields and change nothing', async () => {
     for (const key of ['__proto__', 'constructor', 'prototype']) {
       const answer = await post(`{"to":"500100200","text":"x","${key}":{"priority":true}}`);
-      expect(answer).toMatchObject({ status: 400, body: { error: { param: key } } });
+      expect(answer).toMatchObject(refusal(400, key));
     }
     expect(({} as Record<string, unknown>)['priority']).toBeUndefined();
   });
-
-  it('no JSON document gives a 500', async () => {
-    const field = fc.oneof(
-      fc.jsonValue(),
-      fc.string({ unit: 'binary' }),
-      fc.constant('500100200'),
-      fc.array(fc.string()),
-    );
-    const names = ['to', 'text', 'from', 'send_at', 'send_window', 'expires_at', 'reference', 'priority'];
-    const record = fc.record(Object.fromEntries(names.map((name) => [name, field])), { requiredKeys: [] });
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.jsonValue(), record), async (body) => {
-        const answer = await post(JSON.stringify(body));
-        expect([400, 402, 404, 422]).toContain(answer.status);
-      }),
-      { numRuns: 50, seed: 7 },
-    );
-  });
-
-  it('no query string gives a 500', async () => {
-    const name = fc.oneof(fc.constantFrom('limit', 'status', 'reference', 'to', 'cursor'), fc.string());
-    const value = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.constantFrom('5', '-1', '1e3', 'sent', 'bXNnXw', '%00', '%'),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(name, value), { maxLength: 4 }), async (pairs) => {
-        const query = pairs.map(([n, v]) => `${encodeLoosely(n)}=${encodeLoosely(v)}`).join('&');
-        expect([200, 400]).toContain((await account.api.get(`/v1/messages?${query}`)).status);
-      }),
-      { numRuns: 50, seed: 7 },
-    );
-  });
-
-  function encodeLoosely(text: string): string {
-    return text.replace(/[^\w%.-]/gu, (char) =>
-      encodeURIComponent(/\p{Surrogate}/u.test(char) ? '\ufffd' : char),
-    );
-  }
 
   function chunked(body: string): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -216,23 +144,14 @@ describe('query parameters', () => {
     ['limit=10&limit=20', 'limit'],
     ['limit=0', 'limit'],
     ['limit=201', 'limit'],
-    ['limit=1.5', 'limit'],
-    ['limit=', 'limit'],
-    ['limit=%2B5', 'limit'],
     ['status=draft', 'status'],
-    ['status=', 'status'],
     ['to=abc', 'to'],
-    ['cursor=', 'cursor'],
     ['cursor=bXNnXw', 'cursor'],
-    ['reference=', 'reference'],
     ['reference=a%00b', 'reference'],
     ['page=2', 'page'],
     ['__proto__=1', '__proto__'],
   ])('%s gives 400 with param %s', async (query, param) => {
-    expect(await account.api.get(`/v1/messages?${query}`)).toMatchObject({
-      status: 400,
-      body: { error: { param } },
-    });
+    expect(await account.api.get(`/v1/messages?${query}`)).toMatchObject(refusal(400, param));
   });
 
   it('are called parameters, and a plus not encoded is pointed out', async () => {
@@ -243,33 +162,22 @@ describe('query parameters', () => {
     expect(await message('to=+48')).not.toContain('%2B');
     expect((await account.api.get('/v1/messages?to=%2B48500100200')).status).toBe(200);
   });
-
-  it('are refused where none are known', async () => {
-    expect(await account.api.get('/v1/account?x=1')).toMatchObject({
-      status: 400,
-      body: { error: { param: 'x' } },
-    });
-  });
 });
 
 describe('authentication', () => {
   const key = () => account.key;
   it.each([
     ['no header', () => undefined],
-    ['empty', () => ''],
     ['Basic', () => `Basic ${Buffer.from(`${key()}:`).toString('base64')}`],
     ['no scheme', () => key()],
     ['another key', () => `Bearer ${key().slice(0, -1)}${key().endsWith('0') ? '1' : '0'}`],
-    ['cut', () => `Bearer ${key().slice(0, -1)}`],
     ['two keys', () => `Bearer ${key()} ${key()}`],
     ['other case', () => `Bearer ${key().toUpperCase()}`],
-    ['hostile', () => `Bearer ' or 1=1 --`],
-    ['very long', () => `Bearer ${'x'.repeat(8000)}`],
   ])('%s: 401', async (_, header) => {
     const authorization = header();
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
     const answer = await call(`${base()}/v1/account`, { headers });
-    expect(answer).toMatchObject({ status: 401, body: { error: { code: 'unauthorized' } } });
+    expect(answer).toMatchObject(refusal(401));
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
@@ -296,7 +204,6 @@ describe('what HTTP leaves to the server', () => {
       417,
       'invalid_request',
     ],
-    ['GET /v1/health HTTP/1.0\r\nExpect: foo\r\n\r\n', 417, 'invalid_request'],
   ])('%# is answered with the envelope', async (text, status, code) => {
     const answer = await raw(text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -322,7 +229,6 @@ describe('what HTTP leaves to the server', () => {
 describe('what is no HTTP', () => {
   it.each([
     ['NONSENSE\r\n\r\n', 400],
-    ['GET /v1/health HTTP/9.9\r\n\r\n', 400],
     ['GET /v1/health HTTP/1.1\r\nHost: x\r\nBad Header\r\n\r\n', 400],
     [`GET /v1/health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
     ['POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
@@ -335,7 +241,7 @@ describe('what is no HTTP', () => {
     });
   });
 
-  it.each(['*', 'http://elsewhere/v1/nothing', '//', '/v1/../v1/nothing', '/v1/health?%', '/?#'])(
+  it.each(['*', 'http://elsewhere/v1/nothing', '/v1/health?%'])(
     'request target %s does no harm',
     async (target) => {
       const answer = await raw(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -343,17 +249,4 @@ describe('what is no HTTP', () => {
       expect(answer).toMatch(/\r\nX-Request-Id: req_/i);
     },
   );
-
-  it('a body cut off leaves the server working', async () => {
-    const { hostname, port } = new URL(base());
-    const socket = connect(Number(port), hostname);
-    socket.write(
-      `POST /v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.key}\r\n` +
-        'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"to":',
-    );
-    await once(socket, 'connect');
-    socket.destroy();
-    await once(socket, 'close');
-    expect((await account.api.get('/v1/account')).status).toBe(200);
-  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decided } from '../support/decided.ts';
-import { books, database, newAccount } from '../support/factories.ts';
+import { books, newAccount } from '../support/factories.ts';
 import { expectLinksToWork, rowsOf } from '../support/leftRows.ts';
 
 const LINKS = '{{link:https://example.com/a}} {{opt_out}}';
@@ -21,22 +21,6 @@ describe('a send that cannot be paid', () => {
       expect([answer.status, answer.body.error.code]).toEqual([402, 'insufficient_funds']);
       expect(await rowsOf(account)).toEqual(before);
     }
-  });
-
-  it('to the last grosz is accepted', async () => {
-    for (const wish of [{ balance: 500 }, { balance: 0, billing: 'postpaid' as const, creditLimit: 500 }]) {
-      const { api } = await newAccount({ price: 10, ...wish });
-      expect((await api.send({ to: many(50), text: 'x', send_at: later })).status).toBe(201);
-    }
-  });
-
-  it('and that nobody would get needs no money', async () => {
-    const account = await newAccount({ balance: 10, billing: 'postpaid' });
-    await database()`
-      insert into ledger_entries (account_id, kind, amount_grosze) values (${account.id}, 'adjustment', -500)`;
-    await account.api.post('/v1/blacklist', { msisdn: '500100200' });
-    const { status, body } = await account.api.send({ to: '500100200', text: 'x' });
-    expect([status, body.status]).toEqual([201, 'rejected']);
   });
 });
 

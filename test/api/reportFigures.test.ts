@@ -13,25 +13,6 @@ import { at, csvOf, HOUR, NOON, NOVEMBER, report } from '../support/reports.ts';
 import { clickOn } from '../support/clicked.ts';
 
 describe('GET /v1/reports: money', () => {
-  it('agrees with the ledger, message by message', async () => {
-    const account = await newAccount({ balance: 100_000 });
-    await writePast(account, [
-      { at: NOON, cost: 10, parts: 1 },
-      { at: NOON, cost: 45, parts: 3, status: 'cancelled', refunded: true },
-      { at: NOON, cost: 20, parts: 2, status: 'failed', refunded: true },
-      { at: NOON, cost: 20, parts: 2, status: 'failed' },
-      { at: NOON, cost: 0, status: 'rejected' },
-    ]);
-    expect((await report(account)).totals).toMatchObject({
-      messages: 5,
-      accepted: 4,
-      parts: 9,
-      cost_grosze: 95,
-      refunded_grosze: 65,
-      net_grosze: 30,
-    });
-  });
-
   it('of messages sent and cancelled for real, the totals are what the ledger holds', async () => {
     const account = await newAccount({ balance: 1000, price: 10 });
     const later = new Date(Date.now() + 24 * HOUR).toISOString();
@@ -185,12 +166,6 @@ describe('GET /v1/reports: delivery', () => {
     expect(totals.delivery_rate).toBe(0.5);
   });
 
-  it('nothing delivered: no times, whatever else was sent', async () => {
-    const account = await newAccount();
-    await writePast(account, [{ at: NOON, status: 'sent' }]);
-    expect((await report(account)).totals.delivery_seconds).toEqual({ median: null, p95: null });
-  });
-
   it('is measured from the send time; percentiles by nearest rank', async () => {
     const account = await newAccount();
     const times = Array.from({ length: 20 }, (_, i) => (i + 1) * 1500);
@@ -232,27 +207,6 @@ describe('GET /v1/reports: what came of messages', () => {
       ['waiting', 0, 0, 0],
     ]);
     expect(totals).toMatchObject({ clicks: 3, robot_clicks: 1, clicked_messages: 1 });
-  });
-
-  it('no click and no opt-out belongs to a message that never came; the send time says which was last', async () => {
-    const account = await newAccount();
-    const sql = database();
-    const recipient = '+48500100208';
-    const ids = await writePast(account, [
-      { at: NOON, reference: 'planned', recipient, sendAfter: 3 * HOUR },
-      { at: NOON + HOUR, reference: 'at once', recipient },
-      ...(['cancelled', 'rejected', 'failed', 'scheduled'] as const).map((status, i) => ({
-        ...{ at: NOON + HOUR, reference: status, recipient, status, sendAfter: (4 + i) * HOUR },
-      })),
-    ]);
-    const pair = { recipient, url: 'https://example.com/' };
-    const [token] = [...(await linkTokens(sql, account.id, [pair])).values()];
-    await carryLinks(sql, ids, [token!]);
-    await clickOn(sql, token!);
-    await blacklistForOptOut(sql, account.id, recipient);
-    const { data, totals } = await report(account, `${NOVEMBER}&group_by=reference`);
-    expect(data.find(({ key }) => key === 'planned')).toMatchObject({ clicks: 1, opt_outs: 1 });
-    expect(totals).toMatchObject({ clicks: 1, opt_outs: 1 });
   });
 
   it('replies and opt-outs count with their message; a STOP and its blacklist entry are one', async () => {

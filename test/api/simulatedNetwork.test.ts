@@ -5,7 +5,6 @@ import { database } from '../support/factories.ts';
 
 const PHONE = '+48500100200';
 const SMIL = '<smil><body><par dur="5s"><img src="https://cdn.example.com/a.jpg"/></par></body></smil>';
-const LONG = 'a'.repeat(134);
 const PLAIN = { options: null, priority: false };
 
 /** What the simulated network was given of a message, part by part. */
@@ -26,11 +25,6 @@ it.each([
   ],
   [
     '/v1/sms',
-    { to: PHONE, message: 'Hej', encoding: 'gsm' },
-    [{ ...PLAIN, channel: 'sms', encoding: 'gsm7', content: 'Hej' }],
-  ],
-  [
-    '/v1/sms',
     { to: PHONE, message: 'Hej', encoding: 'gsm', flash: true },
     [{ ...PLAIN, encoding: 'gsm7', content: 'Hej', options: { flash: true } }],
   ],
@@ -38,14 +32,6 @@ it.each([
     '/v1/sms',
     { to: PHONE, message: 'Żółw', normalize: true },
     [{ ...PLAIN, encoding: 'gsm7', content: 'Zolw' }],
-  ],
-  [
-    '/v1/sms',
-    { to: PHONE, message: LONG, flash: true },
-    [0, 1].map(() => ({
-      ...PLAIN,
-      ...{ encoding: 'ucs2', content: 'a'.repeat(67), options: { ucs2: true, flash: true } },
-    })),
   ],
   [
     '/v1/mms',

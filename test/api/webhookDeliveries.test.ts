@@ -1,11 +1,10 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { commandLine, listIn } from '../admin/support.ts';
 import { idFloor, newId } from '../../db/ids.ts';
-import { logAttempt } from '../../db/webhooks/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
-import { reserve } from '../support/reservations.ts';
+import { refusal } from './refusal.ts';
 
 const open: WebhookReceiver[] = [];
 afterAll(async () => {
@@ -68,7 +67,7 @@ async function storedEvents(
   return ids;
 }
 
-/** Addresses that nobody answers at, each for a reason of its own. */
+/** Addresses that do not answer, each for a different reason. */
 async function unreachable(): Promise<Record<string, string>> {
   const [closed, deaf] = await Promise.all([startReceiver(), startReceiver()]);
   await closed.close();
@@ -82,54 +81,6 @@ async function unreachable(): Promise<Record<string, string>> {
 
 // They wait for attempts that come seconds later: together they take as long as one. Accounts keep them apart.
 describe.concurrent('GET /v1/account/webhook/deliveries', () => {
-  it('looks at 10,000 events for a page, and goes on with the next one', async () => {
-    const account = await newAccount();
-    const [pending] = await storedEvents(account, ['pending'], 'message.failed');
-    const stranger = await newAccount();
-    const [old] = await storedEvents(stranger, ['pending']);
-    const others = Array.from({ length: 10_500 }, () => newId('evt'));
-    await database()`
-      insert into webhook_events (id, account_id, subject_kind, subject_id, type, state, snapshot)
-      select id, ${account.id}, 'message', id, 'message.sent', 'delivered', '{}' from unnest(${others}::text[]) id`;
-    for (const query of ['state=pending', 'type=message.failed']) {
-      const first = await account.api.get(`${PATH}?${query}`);
-      expect(first.body.data).toEqual([]);
-      const second = await account.api.get(`${PATH}?${query}&cursor=${first.body.next_cursor}`);
-      expect(second.body).toMatchObject({ data: [{ id: pending }], next_cursor: null });
-    }
-    const { body } = await account.api.get(`${PATH}?type=message.sent&limit=1`);
-    expect(body).toMatchObject({ data: [{ id: others.at(-1) }] });
-    expect(body.next_cursor).not.toBeNull();
-    expect(await deliveries(account, `?message_id=${newId('msg')}`)).toEqual([]);
-    const ofStranger = await stranger.api.get(`${PATH}?state=pending`);
-    expect(ofStranger.body).toMatchObject({ data: [{ id: old }], next_cursor: null });
-  });
-
-  it('with since, looks at nothing older for a page, however much there is', async () => {
-    const account = await newAccount();
-    const at = Date.now() - 3_600_000;
-    // Their ids begin with their time, and were made before it.
-    const others = Array.from({ length: 10_500 }, (_, i) => idFloor('evt', at) + String(i).padStart(16, '0'));
-    await database()`
-      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, created_at)
-      select id, ${account.id}, 'message', id, 'message.sent', '{}', ${new Date(at)} from unnest(${others}::text[]) id`;
-    await database()`update webhook_events set state = 'exhausted', exhausted_at = now() where account_id = ${account.id}`;
-    const [failed] = await storedEvents(account, ['exhausted'], 'message.failed');
-    const since = new Date(Date.now() - 1_800_000).toISOString();
-    for (const query of ['state=exhausted', 'type=message.failed']) {
-      const { body } = await account.api.get(`${PATH}?${query}&since=${since}`);
-      expect(body).toMatchObject({ data: [{ id: failed }], next_cursor: null });
-    }
-    const { body: none } = await account.api.get(`${PATH}?state=pending&since=${since}`);
-    expect(none).toEqual({ data: [], next_cursor: null });
-    // What is as old as they are is still looked for among them all.
-    const { body: before } = await account.api.get(
-      `${PATH}?state=pending&since=${new Date(at).toISOString()}`,
-    );
-    expect(before.data).toEqual([]);
-    expect(before.next_cursor).not.toBeNull();
-  });
-
   it('tells the same of every address that cannot be reached; the operator sees why', async () => {
     const { ok } = commandLine(() => inject('service').databaseUrl);
     const causes = new Set<unknown>();
@@ -188,7 +139,6 @@ describe.concurrent('GET /v1/account/webhook/deliveries', () => {
     expect(await idsOf('?state=pending')).toEqual([ids[2]]);
     expect(await idsOf('?state=delivered')).toEqual([ids[4], ids[0]]);
     expect(await idsOf(`?message_id=${newId('msg')}`)).toEqual([]);
-    expect(await idsOf("?message_id=msg_';--")).toEqual([]);
     const messages = [newId('msg'), newId('msg')];
     for (const [index, message] of messages.entries()) {
       await database()`update webhook_events set subject_id = ${message} where id = ${ids[index]!}`;
@@ -197,9 +147,6 @@ describe.concurrent('GET /v1/account/webhook/deliveries', () => {
     await database()`update webhook_events set created_at = now() - interval '1 hour' where id = ${ids[0]!}`;
     const since = new Date(Date.now() - 1_800_000).toISOString();
     expect(await idsOf(`?since=${since}`)).toHaveLength(5);
-    // What ISO 8601 can say and no database knows.
-    expect(await idsOf('?since=0000-01-01T00:00:00Z')).toHaveLength(6);
-    expect(await idsOf('?since=9999-12-31T23:59:59-18:00')).toEqual([]);
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
       const { body } = await account.api.get(`${PATH}?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
@@ -209,13 +156,10 @@ describe.concurrent('GET /v1/account/webhook/deliveries', () => {
     expect(seen).toEqual([...ids, link!].reverse());
   });
 
-  it.each(['?state=gone', '?type=message.read', '?since=yesterday', '?limit=201', '?cursor=bXNn', '?x=1'])(
-    'refuses %s',
-    async (query) => {
-      const { api } = await newAccount();
-      expect((await api.get(`${PATH}${query}`)).status).toBe(400);
-    },
-  );
+  it.each(['?state=gone', '?type=message.read', '?cursor=bXNn'])('refuses %s', async (query) => {
+    const { api } = await newAccount();
+    expect((await api.get(`${PATH}${query}`)).status).toBe(400);
+  });
 });
 
 describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
@@ -266,39 +210,6 @@ describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     expect(receiver.calls).toHaveLength(7);
   });
 
-  it('ends, and numbers on, when clean-up has taken the older of the attempts before it', async () => {
-    const { account, receiver } = await withReceiver((call) => (call === 1 ? 200 : 503));
-    const { id } = await oneDelivered(account);
-    // As three months later: the first round's attempts are gone, those of a resend that failed meanwhile are not.
-    await database()`delete from webhook_attempts where event_id = ${id}`;
-    await database()`
-      insert into webhook_attempts (event_id, attempt, url, duration_ms, status_code)
-      select ${id}, n, ${receiver.url}, 1, 503 from generate_series(4, 6) n`;
-    expect((await resend(account, id)).status).toBe(202);
-    const [event] = await eventually(
-      () => deliveries(account),
-      (now) => now[0]!.state !== 'pending',
-    );
-    expect(event!.attempts.map(({ attempt }) => attempt)).toEqual([4, 5, 6, 7, 8, 9]);
-    expect(receiver.calls).toHaveLength(1 + 3);
-  });
-
-  it('starts none of its attempts anew when clean-up takes those before it while it is under way', async () => {
-    const { account, receiver } = await withReceiver((call) => (call === 1 ? 200 : 503));
-    const { id } = await oneDelivered(account);
-    await database()`
-      insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, requested_at)
-      values (${id}, 1, ${account.id}, 'account', 6, now() - interval '1 minute')`;
-    await database()`delete from webhook_attempts where event_id = ${id}`;
-    await reserve(database(), { id: `${id}-1`, kind: 'resend', accountId: account.id });
-    const [event] = await eventually(
-      () => deliveries(account),
-      (now) => now[0]!.attempts.length >= 3 && now[0]!.state !== 'pending',
-    );
-    expect(event!.attempts.map(({ attempt }) => attempt)).toEqual([7, 8, 9]);
-    expect(receiver.calls).toHaveLength(1 + 3);
-  });
-
   it('one that was left pending for minutes is delivered on request, and no more by anybody else', async () => {
     const { account, receiver } = await withReceiver();
     const told = await oneDelivered(account);
@@ -322,19 +233,7 @@ describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     expect(taken).toMatchObject({ resends: 1, attempts: [{ attempt: 1, status_code: 200 }] });
   });
 
-  it('an attempt that is taken after its event was given up counts', async () => {
-    const account = await newAccount();
-    const [eventId] = await storedEvents(account, ['exhausted']);
-    const delivery = { id: eventId!, round: 0, attemptsBefore: 0 };
-    const attempt = { url: 'https://example.com/', durationMs: 1, error: null, answer: null };
-    await logAttempt(database(), { ...delivery, attempts: 0 }, { ...attempt, statusCode: 503 }, 'pending');
-    expect(await deliveries(account, '?state=exhausted')).toHaveLength(1);
-    await logAttempt(database(), { ...delivery, attempts: 1 }, { ...attempt, statusCode: 200 }, 'delivered');
-    expect(await deliveries(account, '?state=delivered')).toHaveLength(1);
-    expect(await deliveries(account, '?state=exhausted')).toEqual([]);
-  });
-
-  it('one round at a time, however many ask at once; each is started by the worker', async () => {
+  it('is under way once at a time, however many ask at once', async () => {
     const { account, receiver } = await withReceiver();
     const event = await oneDelivered(account);
     const answers = await Promise.all(Array.from({ length: 10 }, () => resend(account, event.id)));
@@ -342,16 +241,6 @@ describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     expect(taken.length).toBeGreaterThanOrEqual(1);
     for (const { status } of answers) expect([202, 409]).toContain(status);
     await receiver.until((calls) => calls.length === 1 + taken.length);
-
-    const id = newId('evt');
-    await database()`
-      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, state)
-      select ${id}, account_id, subject_kind, subject_id, type, snapshot, 'delivered' from webhook_events where id = ${event.id}`;
-    await database()`
-      insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, requested_at)
-      values (${id}, 1, ${account.id}, 'account', 0, now() - interval '1 minute')`;
-    await reserve(database(), { id: `${id}-1`, kind: 'resend', accountId: account.id });
-    await receiver.until((calls) => calls.some((one) => one.event.id === id));
   });
 
   it('has its limits: ten times an event, twenty at once, none without a webhook or still on its way', async () => {
@@ -369,18 +258,15 @@ describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     await rounds(event!, 9, 'exhausted');
     expect((await resend(account, event!)).status).toBe(202);
     await database()`update webhook_resends set state = 'exhausted' where event_id = ${event!}`;
-    expect(await resend(account, event!)).toMatchObject({
-      status: 409,
-      body: { error: { code: 'invalid_request' } },
-    });
+    expect(await resend(account, event!)).toMatchObject(refusal(409));
     const many = await storedEvents(account, Array<string>(21).fill('delivered'));
     for (const id of many.slice(0, 19)) await rounds(id, 1, 'pending');
     expect((await resend(account, many[19]!)).status).toBe(202);
-    // Of another round, so that nobody ends it.
+    // Another round, so that no worker ends it.
     await database()`
       update webhook_resends set state = 'pending', finished_at = null, round = 2 where event_id = ${many[19]!}`;
     const busy = await resend(account, many[20]!);
-    expect(busy).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+    expect(busy).toMatchObject(refusal(429));
     expect(busy.headers.get('retry-after')).toBe('10');
   });
 
@@ -388,7 +274,7 @@ describe.concurrent('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     const [theirs] = await storedEvents(await newAccount(), ['exhausted']);
     const account = await newAccount();
     await account.api.put('/v1/account/webhook', { url: 'https://example.com/hook' });
-    for (const id of [theirs!, newId('evt'), 'evt_%00', "evt_';--", 'x'.repeat(300)]) {
+    for (const id of [theirs!, newId('evt'), 'evt_%00']) {
       expect((await resend(account, id)).status).toBe(404);
     }
   });
