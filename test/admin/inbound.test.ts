@@ -122,16 +122,4 @@ describe('simulator reply', () => {
     });
     expect(await ok('simulator', 'reply', '--from', '500100200', '--text', 'x')).toMatchObject({ to: null });
   });
-
-  test('refuses what no phone could send', async () => {
-    expect((await no('simulator', 'reply', '--from', 'PLAY', '--text', 'x')).message).toContain('--from');
-    expect(
-      (await no('simulator', 'reply', '--from', '500100200', '--to', '7', '--text', 'x')).message,
-    ).toContain('--to');
-    expect((await no('simulator', 'reply', '--from', '500100200')).message).toContain('--text');
-    const long = 'x'.repeat(39_016);
-    expect((await no('simulator', 'reply', '--from', '500100200', '--text', long)).message).toContain(
-      '39015',
-    );
-  });
 });

@@ -81,26 +81,3 @@ test('an address that no webhook may have is refused with the option’s name, a
     legacy_webhook_url: 'http://127.0.0.1:8080/',
   });
 });
-
-test('an account that is closed, or not there, is refused', async () => {
-  await database.sql()`update accounts set status = 'closed' where id = ${account}`;
-  expect((await no(...legacy('--url', 'https://example.com/'))).code).toBe('refused');
-  account = newId('cl');
-  expect((await no(...legacy('--url', 'https://example.com/'))).code).toBe('not_found');
-});
-
-test('its secret is encrypted anew with all others', async () => {
-  const { legacy_webhook_secret: secret } = await ok(...legacy('--url', 'https://example.com/'));
-  const [before] =
-    await database.sql()`select legacy_webhook_secret as secret from accounts where id = ${account}`;
-  const { checkSecretsKey } = await import('../../bin/secrets.ts');
-  await checkSecretsKey(database.url(), key);
-  const next = randomBytes(32);
-  typed = next.toString('base64');
-  await ok('secrets', 'rotate', '--new-key', '-');
-  const { decrypt } = await import('../../db/installation.ts');
-  const [after] = await database.sql()<{ secret: Buffer }[]>`
-    select legacy_webhook_secret as secret from accounts where id = ${account}`;
-  expect(after!.secret).not.toEqual(before!.secret);
-  expect(decrypt(next, account, after!.secret)).toBe(secret);
-});

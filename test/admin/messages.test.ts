@@ -1,5 +1,4 @@
 import { byColumnName } from '../../db/connection.ts';
-import { StartProblem } from '../../bin/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
@@ -73,21 +72,6 @@ describe('messages give-up', () => {
   });
 });
 
-describe('messages resubmit', () => {
-  test('has it submitted again, and is recorded', async () => {
-    const { id, account } = await unansweredMessage();
-    const tries = async (): Promise<number> => {
-      const [row] = await pipeline.sql`select tries from message_parts where message_id = ${id}`;
-      return Number(row?.['tries']);
-    };
-    const before = await tries();
-    expect(await ok('messages', 'resubmit', '--id', id)).toEqual({ id, carried_out: true });
-    await until('submitted again', async () => (await tries()) > before);
-    await until('unanswered again', async () => (await submissionOf(id)) === 'unanswered');
-    expect(await audited(id)).toMatchObject([{ action: 'messages resubmit', account_id: account }]);
-  });
-});
-
 describe('messages resubmit of several', () => {
   test('tells first what it would do; with --yes it does what can be done, each with a record of its own', async () => {
     const [one, two] = await Promise.all([unansweredMessage(), unansweredMessage()]);
@@ -129,16 +113,6 @@ describe('messages resubmit of several', () => {
   test('refuses more than a thousand at a time', async () => {
     const ids = Array.from({ length: 1_001 }, (_, index) => `msg_${index}`).join(',');
     expect((await no('messages', 'resubmit', '--id', ids)).message).toContain('at most 1000');
-  });
-
-  test('ends where Temporal does not answer, and records nothing that was not done', async () => {
-    const [one, two] = await Promise.all([unansweredMessage(), unansweredMessage()]);
-    const { no: unreachable } = pipelineLine(
-      () => pipeline,
-      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
-    );
-    await unreachable('messages', 'resubmit', '--id', `${one.id},${two.id}`, '--yes');
-    for (const { id } of [one, two]) expect(await audited(id)).toEqual([]);
   });
 });
 
@@ -184,17 +158,5 @@ describe('what nothing can be decided for', () => {
     expect(await ok('messages', 'give-up', '--id', id)).toEqual({ id, carried_out: null });
     expect(await audited(id)).toMatchObject([{ details: { answered: false } }]);
     await pipeline.client.workflow.getHandle(id).terminate();
-  });
-
-  test('Temporal out of reach is told as such', async () => {
-    const { id } = await unansweredMessage();
-    const { no: unreachable } = pipelineLine(
-      () => pipeline,
-      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
-    );
-    expect(await unreachable('messages', 'give-up', '--id', id)).toEqual({
-      ...{ code: 'unavailable', message: 'TEMPORAL_ADDRESS: cannot be used.' },
-    });
-    expect(await submissionOf(id)).toBe('unanswered');
   });
 });

@@ -157,32 +157,6 @@ describe('the ledger', () => {
     ]);
   });
 
-  test('tells look-ups from messages', async () => {
-    const id = await account('--mode', 'live', '--balance', '100');
-    const lookup = await lookupEntry(id, 'charge', -5, '2026-03-10T12:00:00Z');
-    const ledger = await ok('ledger', '--account', id);
-    expect(ledger).toMatchObject({ balance_grosze: 95, sum_grosze: 95, agrees: true });
-    expect(listIn(ledger, 'entries')[0]).toMatchObject({
-      kind: 'charge',
-      amount_grosze: -5,
-      subject_kind: 'lookup',
-      subject_id: lookup,
-    });
-  });
-
-  test('is append-only, and the balance moves by it alone', async () => {
-    const id = await account('--balance', '100');
-    await expect(sql()`update ledger_entries set amount_grosze = 1`).rejects.toThrow('append-only');
-    await expect(sql()`delete from ledger_entries where account_id = ${id}`).rejects.toThrow('append-only');
-    await expect(sql()`truncate ledger_entries`).rejects.toThrow('append-only');
-    await expect(sql()`update accounts set balance_grosze = 1 where id = ${id}`).rejects.toThrow('ledger');
-    await expect(sql()`update accounts set test_credits = 99 where id = ${id}`).rejects.toThrow('ledger');
-    await expect(
-      sql()`insert into accounts (id, name, balance_grosze) values ('cl_x', 'x', 1)`,
-    ).rejects.toThrow('ledger');
-    expect(await show(id)).toMatchObject({ balance_grosze: 100, test_credits: 25 });
-  });
-
   test('tells when someone forced the database', async () => {
     const id = await account('--balance', '100');
     const superuser = openDatabase(database.superuserUrl(), 1);
@@ -302,14 +276,6 @@ describe('statements', () => {
     const issued = await ok('statements', 'issue', '--account', id);
     expect(issued).toMatchObject({ amount_grosze: 0, paid_at: issued['issued_at'] });
     expect((await no('statements', 'pay', String(issued['id']))).code).toBe('refused');
-  });
-
-  test('are for the month before this one unless told', async () => {
-    const issued = await ok('statements', 'issue', '--account', await account(...postpaid));
-    const [last] = await sql()<{ month: string }[]>`
-      select to_char(date_trunc('month', (now() - interval '5 minutes') at time zone 'Europe/Warsaw') - interval '1 day', 'YYYY-MM')
-               as month`;
-    expect(issued['month']).toBe(last!.month);
   });
 
   test.each([

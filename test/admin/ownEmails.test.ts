@@ -374,17 +374,4 @@ describe('an own e-mail', () => {
     const outcome = await sendOwnEmail({ ...rest, sql: broken }, email('nikt@klient.example'));
     expect(outcome).toEqual({ state: 'refused', reason: 'failed', again: true });
   });
-
-  test('of an account that is not there is refused until it is', async () => {
-    const nobody = { ...services(), ownEmailAccount: newId('cl') };
-    expect(await sendOwnEmail(nobody, email('nikt@klient.example'))).toEqual({
-      ...{ state: 'refused', reason: 'account_closed', again: true },
-    });
-  });
-
-  test('to what is no address is refused for good', async () => {
-    expect(await sendOwnEmail(services(), email('Jan <jan@klient.example>'))).toEqual({
-      ...{ state: 'refused', reason: 'address_malformed', again: false },
-    });
-  });
 });

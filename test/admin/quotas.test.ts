@@ -60,9 +60,4 @@ describe('accounts quotas', () => {
     const id = await account();
     expect((await no('accounts', 'quotas', '--account', id, name, value)).code).toBe('invalid_argument');
   });
-
-  test('of an account that is not there is refused', async () => {
-    expect((await no('accounts', 'quotas', '--account', 'cl_none')).code).toBe('not_found');
-    expect((await no('accounts', 'quotas', '--account', 'cl_none', '--links', '1')).code).toBe('not_found');
-  });
 });

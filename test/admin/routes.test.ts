@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { readRoute, routeCredentials } from '../../db/routes/routes.ts';
@@ -370,16 +367,6 @@ describe('routes list and show', () => {
     expect(await ok('routes', 'disable', 'relay')).toMatchObject({ state: 'disabled', ...waiting });
   });
 
-  test('settings that this release does not know are shown as they are', async () => {
-    await smpp('odd');
-    await sql()`update routes set settings = '{"host": "h", "later": 1}' where name = 'odd'`;
-    expect(await ok('routes', 'show', 'odd')).toMatchObject({ settings: { host: 'h', later: 1 } });
-    expect((await run('routes', 'show', 'odd')).out).toContain('cannot be opened');
-    await sql()`update routes set settings = '[]' where name = 'odd'`;
-    expect((await run('routes', 'list')).code).toBe(0);
-    await sql()`delete from routes where name = 'odd'`;
-  });
-
   test('a route of a kind that this release does not know is shown as it is, and nothing else is done with it', async () => {
     await smpp('later', '--prefix', '47');
     await sql()`update routes set kind = 'pigeon' where name = 'later'`;
@@ -425,38 +412,5 @@ describe('routes test', () => {
     }
     expect((await no('routes', 'test', 'bound')).message).toContain('does not work from here');
     expect(smsc.problems).toEqual([]);
-  });
-
-  test('asks a provider for the account', async () => {
-    let status = 200;
-    const asked: unknown[] = [];
-    const provider = createServer((request, response) => {
-      asked.push([request.url, request.headers.authorization]);
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(
-        JSON.stringify(status === 200 ? { username: 'kwiaty\u001b[2J', points: 12.5 } : { error: 101 }),
-      );
-    }).listen(0, '127.0.0.1');
-    await once(provider, 'listening');
-    try {
-      const { port } = provider.address() as AddressInfo;
-      await ok(
-        ...['routes', 'add', '--name', 'asked', '--kind', 'smsapi', '--url', `http://127.0.0.1:${port}`],
-        ...['--credentials', file('token-of-asked')],
-      );
-      const tested = await ok('routes', 'test', 'asked');
-      expect(tested).toMatchObject({ works: true });
-      expect(String(tested['answer'])).toMatch(/^account kwiaty.*12\.5 points$/);
-      expect(String(tested['answer'])).not.toMatch(/\p{Cc}/u);
-      expect(asked).toEqual([['/profile', 'Bearer token-of-asked']]);
-      status = 401;
-      expect(await no('routes', 'test', 'asked')).toMatchObject({ code: 'unavailable' });
-    } finally {
-      provider.close();
-    }
-  });
-
-  test('of the simulated network always succeeds', async () => {
-    expect(await ok('routes', 'test', 'simulator')).toMatchObject({ works: true });
   });
 });

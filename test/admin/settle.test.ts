@@ -226,17 +226,6 @@ describe('messages settle refuses, and nothing is recorded,', () => {
     expect(await refused(id)).toContain('workflow_ended');
   });
 
-  test('a message that is over, one that is not there, and words that are none', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account);
-    await pipeline.start(message);
-    await pipeline.untilStatus(message.id, 'delivered');
-    expect(await refused(message.id)).toContain('is delivered');
-    expect((await no('messages', 'settle', newId('msg'), '--as', 'sent')).code).toBe('not_found');
-    expect((await no('messages', 'settle', message.id, '--as', 'failed')).code).toBe('invalid_argument');
-    expect((await no('messages', 'settle', message.id)).code).toBe('invalid_argument');
-  });
-
   test('while Temporal does not answer', async () => {
     const { id } = await found('queued');
     const { code } = await cutOff.no('messages', 'settle', id, '--as', 'unsent');

@@ -1,6 +1,5 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StartProblem } from '../../bin/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
@@ -88,19 +87,6 @@ describe('stuck', () => {
     expect((await no('stuck', '--minutes', '-1')).code).toBe('invalid_argument');
   });
 
-  test('shows a workflow whose task fails again and again', async () => {
-    const account = await pipeline.account();
-    const overdue = await pipeline.message(account, { sendAt: Date.now() + HOUR });
-    await pipeline.sql`update messages set send_at = now() - interval '1 hour' where id = ${overdue.id}`;
-    // No worker knows such a workflow.
-    await pipeline.client.workflow.start('nothing', { taskQueue: 'messages', workflowId: overdue.id });
-    await untilCommand('its task fails', async () => {
-      const [thing] = listIn(await ok('stuck', '--kind', 'overdue', '--account', account));
-      return String(thing?.['workflow']).startsWith('failing');
-    });
-    await pipeline.client.workflow.getHandle(overdue.id).terminate();
-  });
-
   test('finds failing workflow tasks of whatever workflow, and tasks that no worker takes', async () => {
     const account = await pipeline.account();
     const tagged = new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: account }]);
@@ -157,16 +143,6 @@ describe('stuck', () => {
     );
     expect(listIn(await found())[0]).toMatchObject({ route: 'simulator', since: sendTime.toISOString() });
     for (const id of [lost, known.id]) await pipeline.client.workflow.getHandle(id).terminate();
-  });
-
-  test('without Temporal lists what the database knows, and says so', async () => {
-    const { run: half } = pipelineLine(
-      () => pipeline,
-      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
-    );
-    const { out, code } = await half('stuck', '--kind', 'overdue');
-    expect(code).toBe(0);
-    expect(out).toContain('Temporal could not be asked');
   });
 });
 
@@ -425,37 +401,6 @@ describe('webhooks', () => {
     for (const id of ids(listed))
       expect(await acts(account, String(id))).toEqual([{ action: 'webhooks resend', details: { round: 1 } }]);
   });
-
-  test.each([
-    ['webhooks resend', ['webhooks', 'resend'], 1],
-    ['unstick', ['unstick', '--action', 'resend'], 2],
-  ])(
-    '%s: an error of the database leaves the rest, with a record of what was done',
-    async (action, words, nr) => {
-      const account = untaken[nr]!;
-      const listed = ids(await ok('webhooks', 'list', '--account', account, '--state', 'exhausted'));
-      const [first, second, third] = listed as [string, string, string];
-      await pipeline.sql.unsafe(
-        `alter table webhook_resends add constraint broken check (event_id <> '${second}')`,
-      );
-      answer = 200;
-      try {
-        const done = await ok(...words, '--account', account, '--yes');
-        expect(listIn(done)).toMatchObject([
-          { id: second, reason: expect.stringContaining('broken') as string },
-          { id: third, reason: 'it was not tried, after the error before' },
-        ]);
-      } finally {
-        await pipeline.sql`alter table webhook_resends drop constraint broken`;
-      }
-      expect(await acts(account, first)).toMatchObject([{ action, details: { round: 1 } }]);
-      for (const id of [second, third]) expect(await acts(account, id)).toEqual([]);
-      await untilEvents(account, 'delivered', 1);
-      expect(ids(await ok('webhooks', 'list', '--account', account, '--state', 'delivered'))).toEqual([
-        first,
-      ]);
-    },
-  );
 
   test('one by its id, whatever its state; unknown ones are refused', async () => {
     answer = 200;

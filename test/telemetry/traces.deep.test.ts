@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CollectedSpan, type Collector, startCollector } from '../support/collector.ts';
+import { type Collector, startCollector } from '../support/collector.ts';
 import { eventually } from '../support/eventually.ts';
 import { spawnProcess } from '../support/service.ts';
 import type { WebhookReceiver } from '../support/webhookReceiver.ts';
@@ -53,50 +52,6 @@ const delivered = (id: string): Promise<unknown> =>
     calls.some(({ event }) => event.type === 'message.delivered' && event.data.message.id === id),
   );
 
-const spansOf = (id: string): CollectedSpan[] =>
-  collector.spans.filter(({ attributes }) => attributes['goniec.message_id'] === id);
-
-/** The trace that a message's workflow is in, once the workflow has ended. */
-async function endedTrace(id: string): Promise<CollectedSpan[]> {
-  const spans = await eventually(
-    () => Promise.resolve(spansOf(id)),
-    (found) => found.some(({ name }) => name === 'workflow message'),
-  );
-  const { traceId } = spans.find(({ name }) => name === 'workflow message')!;
-  return collector.spans.filter((span) => span.traceId === traceId);
-}
-
-test('what was accepted before traces were on stays untraced, and is sent all the same', async () => {
-  const { service } = observed.started;
-  const plain = await spawnProcess('api', service);
-  try {
-    const id = await send(plain.url);
-    await delivered(id);
-    expect(spansOf(id)).toEqual([]);
-  } finally {
-    await plain.stop();
-  }
-});
-
-test('what is not sampled is told by nobody', async () => {
-  const { service } = observed.started;
-  const silent = await spawnProcess(
-    'api',
-    service,
-    settings({ OTEL_TRACES_SAMPLER: 'parentbased_always_off' }),
-  );
-  try {
-    const id = await send(silent.url);
-    await delivered(id);
-    const after = await send();
-    await delivered(after);
-    await endedTrace(after);
-    expect(spansOf(id)).toEqual([]);
-  } finally {
-    await silent.stop();
-  }
-});
-
 test('a collector that is away or refuses holds up nobody', async () => {
   const refusing = await startCollector(503);
   const { service } = observed.started;
@@ -122,23 +77,5 @@ test('a collector that is away or refuses holds up nobody', async () => {
   } finally {
     await Promise.all([one.stop(), gone.stop()]);
     await refusing.close();
-  }
-});
-
-test('switched off, nothing is loaded and no connection is made', async () => {
-  const untouched = await startCollector();
-  const { service } = observed.started;
-  const off = await spawnProcess(
-    'api',
-    service,
-    settings({ OTEL_EXPORTER_OTLP_ENDPOINT: untouched.url, OTEL_SDK_DISABLED: 'true' }),
-  );
-  try {
-    await delivered(await send(off.url));
-    await delay(500);
-    expect(untouched.connections()).toBe(0);
-  } finally {
-    await off.stop();
-    await untouched.close();
   }
 });

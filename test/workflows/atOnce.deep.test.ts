@@ -89,37 +89,6 @@ function expectThreeAttempts(event: Awaited<ReturnType<typeof attemptsOf>>[numbe
 }
 
 describe('submits', () => {
-  test('of several messages are made at once, each one once', async () => {
-    const account = await pipeline.account();
-    const ids = await sendAll(account, ['000', '001', '002', '003', '004']);
-    for (const id of ids) {
-      await delivered(id);
-      expect(await activitiesOf(id)).toEqual([]);
-      expect(await pipeline.submits(id)).toBe(1);
-    }
-    expect(await pipeline.balance(account)).toBe(1000 - 5 * 15);
-  });
-
-  test('are made in the first task, right after the charge', async () => {
-    const id = await send(await pipeline.account());
-    await delivered(id);
-    expect(await stepsOf(id)).toEqual(['charge', 'submitInTask']);
-    expect(await activitiesOf(id)).toEqual([]);
-  });
-
-  test('of one whose route has to be waited for go through its queue after that, once', async () => {
-    const id = await send(await pipeline.account(), { ending: '904' });
-    await delivered(id);
-    expect(await activitiesOf(id)).toEqual(['submit']);
-    expect(await pipeline.submits(id)).toBe(1);
-  });
-
-  test('of a scheduled message are made at its time', async () => {
-    const id = await send(await pipeline.account(), { sendAt: Date.now() + 1_500 });
-    await delivered(id);
-    expect(await activitiesOf(id)).toEqual([]);
-  });
-
   test('that are throttled, refused or unanswered end as they would through the queue', async () => {
     const account = await pipeline.account();
     const [throttled, refused, unanswered] = await sendAll(account, ['904', '902', '905']);
@@ -139,19 +108,6 @@ describe('submits', () => {
 });
 
 describe('webhooks', () => {
-  test('are told at once when their receiver has been quick; the first one goes through the queue', async () => {
-    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
-    const first = await send(account);
-    await delivered(first);
-    const second = await send(account);
-    await delivered(second);
-    expect(await activitiesOf(second)).toEqual([]);
-    expect(await attemptsOf(second)).toEqual([
-      { type: 'message.sent', state: 'delivered', attempts: [1], gaps: [0] },
-      expect.objectContaining({ type: 'message.delivered', state: 'delivered', attempts: [1] }),
-    ]);
-  });
-
   test('that a quick receiver refuses are tried at 0 s, 2 s and 10 s all the same, in order', async () => {
     const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
     await delivered(await send(account));
@@ -166,21 +122,6 @@ describe('webhooks', () => {
 
   // First attempts are made before the workflow learns of the events.
   const NOTIFIED_BEFORE = ['charge', 'submitInTask'];
-
-  test('about a submit that is made at once are told in the same task, each once', async () => {
-    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
-    await delivered(await send(account));
-    const ids = await sendAll(account, ['000', '001', '002']);
-    for (const id of ids) {
-      await delivered(id);
-      expect(await stepsOf(id)).toEqual(NOTIFIED_BEFORE);
-      expect(await activitiesOf(id)).toEqual([]);
-      expect(await attemptsOf(id)).toEqual([
-        expect.objectContaining({ type: 'message.sent', state: 'delivered', attempts: [1] }),
-        expect.objectContaining({ type: 'message.delivered', state: 'delivered', attempts: [1] }),
-      ]);
-    }
-  });
 
   test('about a report are told in the task in which the workflow hears of it by an update, its last one', async () => {
     const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
@@ -211,18 +152,6 @@ describe('webhooks', () => {
     await reportDelivered(pipeline.sql, id);
     await delivered(id);
     expectThreeAttempts((await attemptsOf(id))[1]!);
-  });
-
-  test('that are refused there are tried again after 2 s and 8 s more, before the next one', async () => {
-    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
-    await delivered(await send(account));
-    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
-    const id = await send(account);
-    await delivered(id);
-    const [sent, ended] = await attemptsOf(id);
-    for (const event of [sent!, ended!]) expectThreeAttempts(event);
-    expect(sent!.gaps[0]).toBeLessThanOrEqual(1);
-    expect(ended!.gaps[0]).toBeGreaterThanOrEqual(7);
   });
 
   test('a receiver that was quick and hangs keeps nobody else waiting', async () => {

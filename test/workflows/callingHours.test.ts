@@ -72,13 +72,6 @@ test.each([
   await expectCalledAt(id, morning);
 });
 
-test('a call with one try at 21:50 is made at once', async () => {
-  await sleepUntil(nextAt(await clock(), '21:50').epochMilliseconds);
-  const { id, sendAt } = await order({});
-  expect(sendAt).toBeNull();
-  await until('the call is made', async () => (await pipeline.submits(id)) === 1);
-});
-
 test.each(['one', 'the other'])(
   'a call in the night of %s clock change waits for 08:00 of the new time',
   async () => {

@@ -275,15 +275,6 @@ describe('an e-mail that a provider may have', () => {
   });
 });
 
-test('a cancel in Temporal interrupts nothing', async () => {
-  const account = await mailAccount(pipeline);
-  const id = await sendEmailOf(pipeline, account, { to: ['throttled@klient.example'] });
-  await handle(id).cancel();
-  await untilEmailIs(pipeline, id, 'delivered');
-  expect(await stateOf(id)).toBe('RUNNING');
-  expect(await pipeline.balance(account)).toBe(999);
-});
-
 test('what was started twice is one workflow, charged once', async () => {
   const account = await mailAccount(pipeline);
   const email = await writtenEmail(pipeline, account);

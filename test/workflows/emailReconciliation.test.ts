@@ -1,7 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { reportFinding } from '../../db/maintenance/findings.ts';
-import { emailRestart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { ageEvents } from '../support/lateEvents.ts';
 import { letBeTaken, reserve } from '../support/reservations.ts';
@@ -58,13 +57,6 @@ async function waiting(account?: string): Promise<{ id: string; account: string 
 const routed = (id: string) => pipeline.sql`update emails set route = 'simulator' where id = ${id}`;
 
 describe('an e-mail whose workflow was lost', () => {
-  test('where all is well nothing is repaired and nothing reported', async () => {
-    const { id } = await waiting();
-    await aged(id);
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-    expect(await findings(id)).toEqual([]);
-  });
-
   test('terminated while it waited: handed over once, charged once', async () => {
     const { id, account } = await waiting();
     await terminate(id);
@@ -78,18 +70,6 @@ describe('an e-mail whose workflow was lost', () => {
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   });
 
-  test('deleted from Temporal: started again once it is not on its way any more', async () => {
-    const { id, account } = await waiting();
-    await removeWorkflow(pipeline, id);
-    await routed(id);
-    expect((await reconcile()).repaired, 'may still be on its way').toBe(0);
-    await aged(id);
-    expect((await reconcile()).repaired).toBe(1);
-    await untilEmailIs(pipeline, id, 'delivered');
-    expect(await triesOf(pipeline, id)).toBe(1);
-    expect(await pipeline.balance(account)).toBe(999);
-  });
-
   test('one that a worker is still to start is left to it, however long that takes', async () => {
     const account = await mailAccount(pipeline);
     const { id } = await writtenEmail(pipeline, account);
@@ -100,15 +80,6 @@ describe('an e-mail whose workflow was lost', () => {
     await letBeTaken(pipeline.sql, id);
     await untilEmailIs(pipeline, id, 'delivered');
     expect(await findings(id)).toEqual([]);
-    expect(await pipeline.balance(account)).toBe(999);
-  });
-
-  test('neither reserved nor started: started', async () => {
-    const account = await mailAccount(pipeline);
-    const email = await writtenEmail(pipeline, account);
-    await aged(email.id);
-    expect((await reconcile()).repaired).toBe(1);
-    await untilEmailIs(pipeline, email.id, 'delivered');
     expect(await pipeline.balance(account)).toBe(999);
   });
 
@@ -134,24 +105,6 @@ describe('an e-mail whose workflow was lost', () => {
     await untilEmailIs(pipeline, id, 'delivered');
     await untilNotified(id);
     expect(await triesOf(pipeline, id)).toBe(1);
-  });
-
-  test('one that ended before its e-mail, as after a restore of the database: reported, not repeated', async () => {
-    const { id } = await waiting();
-    await terminate(id);
-    await pipeline.sql`update emails set status = 'failed' where id = ${id}`;
-    const [start] = await pipeline.sql<{ accountId: string; requestId: string; giveUpAt: number }[]>`
-      select account_id, request_id, floor(extract(epoch from give_up_at) * 1000)::bigint as give_up_at from emails where id = ${id}`;
-    await pipeline.client.workflow.start('email', emailRestart({ id, route: 'simulator', ...start! }));
-    await until('it ends', async () => (await stateOf(id)) === 'COMPLETED');
-    await pipeline.sql`update emails set status = 'queued', route = 'simulator' where id = ${id}`;
-    await aged(id);
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'open', repairs: 0 }]);
-    expect(await triesOf(pipeline, id)).toBe(0);
-    await pipeline.sql`update emails set status = 'failed' where id = ${id}`;
-    await reconcile();
-    expect(await findings(id)).toContainEqual({ kind: 'workflow_ended', state: 'gone', repairs: 0 });
   });
 
   test('one that was found ended, and that Temporal has forgotten since: still reported, not repeated', async () => {

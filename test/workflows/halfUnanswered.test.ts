@@ -30,19 +30,6 @@ async function halfLeft(): Promise<{ id: string; account: string }> {
 }
 
 describe('a message half left on a route that does not work', () => {
-  test('is given up by the operator, at once, with refund', async () => {
-    const { id, account } = await halfLeft();
-    const handle = pipeline.client.workflow.getHandle(id);
-    await decideOn(pipeline, id, 'giveUp');
-    expect(await handle.result()).toEqual({ status: 'failed' });
-    const [row] = await pipeline.sql<{ balance: number }[]>`
-      select balance_grosze as balance from accounts where id = ${account}`;
-    expect(row?.balance).toBe(1000);
-    expect(await pipeline.sql`select from simulator_submits where reference like ${id + '/%'}`).toHaveLength(
-      0,
-    );
-  });
-
   test('is given up once by ten operators at once', async () => {
     const { id, account } = await halfLeft();
     const results = await Promise.allSettled(

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inboundActivities } from '../../activities/inbound.ts';
 import { keepReplies } from '../../pipeline/replies.ts';
@@ -352,23 +351,6 @@ describe('message.received', () => {
     }
   });
 
-  test('has the text of a reply with a keyword without it', async () => {
-    const receiver = await startReceiver();
-    try {
-      await receiving({ webhookUrl: receiver.url, prefix: 'HOOK' });
-      const phone = newPhone();
-      const { id } = await reply(phone, 'Hook: tak, jutro');
-      const [call] = await receiver.until((calls) => calls.length > 0);
-      const { inbound } = call!.event.data as unknown as { inbound: InboundRecord };
-      expect(inbound).toMatchObject({
-        ...{ id, from: phone, text: 'tak, jutro' },
-        ...{ reply_to: null, matched_by: 'prefix' },
-      });
-    } finally {
-      await receiver.close();
-    }
-  });
-
   test('is tried three times with one body', async () => {
     const receiver = await startReceiver(() => 500);
     try {
@@ -476,30 +458,5 @@ describe('nothing is lost or doubled', () => {
     await stored(terminated, 'przerwana');
     expect(await settled(phone, 'przerwana')).toMatchObject({ id: terminated, accountId: account });
     expect(await closed(terminated)).toBe('COMPLETED');
-  });
-
-  test('a cancel in Temporal changes nothing', async () => {
-    const account = await receiving({ webhookUrl: 'http://127.0.0.1:9/' });
-    const phone = newPhone();
-    await wrote(account, phone);
-    const { id } = await reply(phone, 'tak');
-    await pipeline.client.workflow.getHandle(id).cancel();
-    await attemptsOver(id);
-    expect(await closed(id)).toBe('COMPLETED');
-  });
-
-  test('the history holds neither number nor text', async () => {
-    const account = await receiving({ prefix: 'TAJNE' });
-    const phone = newPhone();
-    const { id } = await reply(phone, 'tajne slowo');
-    await closed(id);
-    const text = historyToJSON(await pipeline.client.workflow.getHandle(id).fetchHistory());
-    const payloads = [...text.matchAll(/"data":\s*"([A-Za-z0-9+/=]+)"/g)].map((match) =>
-      Buffer.from(match[1]!, 'base64').toString('utf8'),
-    );
-    const history = [text, ...payloads].join('\n');
-    expect(history).toContain(account);
-    for (const personal of [phone.slice(1), SHARED.slice(1), 'slowo', 'TAJNE'])
-      expect(history).not.toContain(personal);
   });
 });

@@ -103,14 +103,6 @@ describe('waiting for the send time', () => {
     expect(await pipeline.submits(id)).toBe(0);
   });
 
-  test('a message sent at once cannot be cancelled', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account, { ending: '903' });
-    await pipeline.start(message);
-    await pipeline.untilStatus(message.id, 'sent');
-    expect(await failureType(cancel(message.id))).toBe(FAILURE.notCancellable);
-  });
-
   test('twenty cancels at once refund once', async () => {
     const { message, account } = await scheduled(HOUR);
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => cancel(message.id)));
@@ -224,12 +216,6 @@ describe('the endings of the simulated route', () => {
     expect(moved.deliveredAt === null).toBe(status !== 'delivered');
   });
 
-  test('902 keeps the reason', async () => {
-    const { message } = await sent('902');
-    await pipeline.untilStatus(message.id, 'failed');
-    expect((await row(message.id)).errorCode).toBe('network_refused');
-  });
-
   test('903 expires when its time is over, without a refund', async () => {
     const { message, account } = await sent('903');
     await pipeline.untilStatus(message.id, 'sent');
@@ -268,15 +254,6 @@ describe('the endings of the simulated route', () => {
     expect(await untilClosed(message.id)).toBe('COMPLETED');
     expect((await row(message.id)).submission).toBe('answered');
     expect(await pipeline.balance(account)).toBe(985);
-  });
-
-  test('905 without a report expires, still visible as unanswered', async () => {
-    const { message } = await sent('905');
-    await until('unanswered', async () => (await row(message.id)).submission === 'unanswered');
-    await pipeline.sleep(73 * HOUR);
-    await pipeline.untilStatus(message.id, 'expired');
-    expect((await row(message.id)).submission).toBe('unanswered');
-    expect(await pipeline.submits(message.id)).toBe(1);
   });
 
   test('a message of three parts is delivered when all its parts are', async () => {
@@ -408,20 +385,5 @@ describe('reports at the wrong time', () => {
     expect((await row(message.id)).status).toBe('sent');
     await storeReports(pipeline.sql, 'simulator', [report('undelivered')]);
     await pipeline.untilStatus(message.id, 'undelivered');
-  });
-});
-
-describe('the charge', () => {
-  test('test accounts pay with test credits, and get them back', async () => {
-    const account = await pipeline.account({ balance: 0, testCredits: 1 });
-    const message = await pipeline.message(account, {
-      sendAt: (await pipeline.now()) + HOUR,
-      testCredits: 1,
-    });
-    await pipeline.start(message);
-    await cancel(message.id);
-    const [after] =
-      await pipeline.sql`select test_credits, balance_grosze from accounts where id = ${account}`;
-    expect(after).toMatchObject({ testCredits: 1, balanceGrosze: 0 });
   });
 });

@@ -13,7 +13,7 @@ import { reportDelivered } from './deliveryReports.ts';
 import { endedAndForgotten, endedBefore } from './endedEarly.ts';
 import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
 import { HOUR, pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
-import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
+import { findingsOf, reconcileOnce, repairsOf, terminateForGood } from './reconciling.ts';
 
 let pipeline: Pipeline;
 let receiver: HoldingReceiver;
@@ -31,7 +31,6 @@ afterAll(async () => {
 const handle = (id: string) => pipeline.client.workflow.getHandle(id);
 const stateOf = async (id: string) => (await handle(id).describe()).status.name;
 const reconcile = () => reconcileOnce(pipeline);
-const remove = (id: string) => removeWorkflow(pipeline, id);
 const findings = (subject: string) => findingsOf(pipeline, subject);
 const repairs = (subject: string) => repairsOf(pipeline, subject);
 
@@ -116,16 +115,6 @@ describe('a message whose workflow was lost', () => {
     },
   );
 
-  test('deleted from Temporal: started again', async () => {
-    const { id, account } = await scheduled();
-    await remove(id);
-    expect((await reconcile()).repaired, 'may still be on its way').toBe(0);
-    await aged(id);
-    expect((await reconcile()).repaired).toBe(1);
-    expect(await stateOf(id)).toBe('RUNNING');
-    expect(await pipeline.balance(account)).toBe(985);
-  });
-
   test.each(STORED)(
     'a sent $channel, terminated: never submitted again, its delivery report completes it',
     async (stored) => {
@@ -140,29 +129,6 @@ describe('a message whose workflow was lost', () => {
       expect(await pipeline.balance(account)).toBe(985);
     },
   );
-
-  test('gone from a restored Temporal when its report comes: its end is told all the same', async () => {
-    const { id } = await accepted({ ending: '903' }, { webhookUrl: receiver.url });
-    await pipeline.untilStatus(id, 'sent');
-    await remove(id);
-    await reportDelivered(pipeline.sql, id);
-    await pipeline.untilStatus(id, 'delivered');
-    await until('nobody is left to be told', async () => {
-      const outcomes = await pipeline.sql`select from outcome_signals where message_id = ${id}`;
-      return outcomes.length === 0;
-    });
-    await ageEvents(pipeline.sql);
-    receiver.taking = true;
-    expect((await reconcile()).repaired).toBe(1);
-    await until('all of it is told', async () => {
-      const left = await pipeline.sql`
-        select from webhook_events where subject_id = ${id} and state <> 'delivered'`;
-      return left.length === 0;
-    });
-    receiver.taking = false;
-    expect(receiver.received.splice(0)).toContain('message.delivered');
-    expect(await pipeline.submits(id)).toBe(1);
-  });
 
   test('unanswered and terminated: it stays unanswered, and is not submitted again', async () => {
     const { id } = await accepted({ ending: '905' });

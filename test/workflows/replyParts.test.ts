@@ -117,13 +117,6 @@ describe('a reply in parts', () => {
     expect(await textsFrom(from)).toEqual(['ag']);
   });
 
-  test('without a receiver has none', async () => {
-    const from = newPhone();
-    await receive(part(from, 1, 2, 'a', { to: null }), part(from, 2, 2, 'b', { to: null }));
-    const [row] = await sql`select receiver, received_text from inbound_messages where sender = ${from}`;
-    expect(row).toEqual({ receiver: null, receivedText: 'ab' });
-  });
-
   test('with addresses and texts that cannot be stored as they are', async () => {
     const from = `x\0\ud83d${'y'.repeat(100_000)}`;
     const content = Buffer.from([0, 0, 0xd8, 0x3d]);

@@ -250,11 +250,6 @@ describe('clicks and replies', () => {
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   });
 
-  test('a reply whose receiver is being told is left alone, and looked at again', async () => {
-    await beingTold(startedReply);
-    await expectLeftAlone();
-  });
-
   test('one that runs is left to its workflow', async () => {
     const id = await overAndUntold();
     await removeWorkflow(pipeline, id);
