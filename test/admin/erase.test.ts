@@ -19,15 +19,13 @@ const { run, ok } = pipelineLine(() => pipeline);
 async function acquainted(): Promise<{ account: string; delivered: string; scheduled: string }> {
   const { sql } = pipeline;
   const account = await pipeline.account();
-  const delivered = await pipeline.message(account, { ending: '200', text: 'Poufne' });
-  await pipeline.start(delivered);
+  const delivered = await pipeline.send(account, { ending: '200', text: 'Poufne' });
   await pipeline.untilStatus(delivered.id, 'delivered');
-  const scheduled = await pipeline.message(account, {
+  const scheduled = await pipeline.send(account, {
     ending: '200',
     text: 'Poufne',
     sendAt: Date.now() + HOUR,
   });
-  await pipeline.start(scheduled);
   const token = newId('evt').slice(-8);
   await sql`
     insert into tracked_links (token, account_id, recipient, url)
@@ -165,8 +163,7 @@ describe('erase', () => {
 
   test('of one account: a report that met its message by the other id knows nothing any more', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.message(account, { ending: '200', text: 'Poufne' });
-    await pipeline.start(message);
+    const message = await pipeline.send(account, { ending: '200', text: 'Poufne' });
     await pipeline.untilStatus(message.id, 'delivered');
     const [part] =
       await pipeline.sql`select route, provider_message_id from message_parts where message_id = ${message.id}`;
@@ -183,8 +180,7 @@ describe('erase', () => {
 // Last: it looks at all that the others made.
 test('the histories in Temporal hold no number and no text, erased or not', async () => {
   const account = await pipeline.account();
-  const message = await pipeline.message(account, { ending: '200', text: 'Poufne' });
-  await pipeline.start(message);
+  const message = await pipeline.send(account, { ending: '200', text: 'Poufne' });
   await pipeline.untilStatus(message.id, 'delivered');
   // What a step came to is there, and found.
   expect(await searchTemporal(pipeline.client, ['"status":"sent"'])).toContain(message.id);

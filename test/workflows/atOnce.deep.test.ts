@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { decideOn } from './decisions.ts';
 import { reportDelivered } from './deliveryReports.ts';
-import { localSteps } from './markers.ts';
 import { type MessageOptions, type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
 
@@ -28,11 +27,8 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-async function send(account: string, options: MessageOptions = {}): Promise<string> {
-  const message = await pipeline.message(account, options);
-  await pipeline.start(message);
-  return message.id;
-}
+const send = async (account: string, options: MessageOptions = {}): Promise<string> =>
+  (await pipeline.send(account, options)).id;
 
 /** Sends one message to each of several recipients, with these endings of their numbers. */
 async function sendAll(account: string, endings: string[]): Promise<string[]> {
@@ -41,12 +37,7 @@ async function sendAll(account: string, endings: string[]): Promise<string[]> {
 
 async function delivered(id: string): Promise<void> {
   await pipeline.untilStatus(id, 'delivered');
-  await closed(id);
-}
-
-async function closed(id: string): Promise<void> {
-  const handle = pipeline.client.workflow.getHandle(id);
-  await until(`${id} closes`, async () => (await handle.describe()).status.name !== 'RUNNING');
+  await pipeline.untilClosed(id);
 }
 
 /** Waits until so many events of the message have been taken. */
@@ -64,10 +55,6 @@ async function activitiesOf(id: string): Promise<string[]> {
   return events!
     .map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name)
     .filter((name) => typeof name === 'string');
-}
-
-async function stepsOf(id: string): Promise<string[]> {
-  return localSteps(await pipeline.client.workflow.getHandle(id).fetchHistory()).map(({ name }) => name);
 }
 
 async function attemptsOf(id: string) {
@@ -93,55 +80,19 @@ describe('submits', () => {
     const account = await pipeline.account();
     const [throttled, refused, unanswered] = await sendAll(account, ['904', '902', '905']);
     await pipeline.untilStatus(refused!, 'failed');
-    await until('the submit counts as unanswered', async () => {
-      const [row] = await pipeline.sql`select submission from messages where id = ${unanswered!}`;
-      return row!['submission'] === 'unanswered';
-    });
+    await pipeline.untilUnanswered(unanswered!);
     expect(await pipeline.submits(unanswered!)).toBe(1);
     await decideOn(pipeline, unanswered!, 'giveUp');
     await delivered(throttled!);
     expect(await pipeline.submits(throttled!)).toBe(1);
     expect(await activitiesOf(throttled!)).toEqual(['submit']);
-    for (const id of [refused!, unanswered!]) await closed(id);
+    for (const id of [refused!, unanswered!]) await pipeline.untilClosed(id);
     expect(await pipeline.balance(account)).toBe(1000 - 15);
   });
 });
 
 describe('webhooks', () => {
-  test('that a quick receiver refuses are tried at 0 s, 2 s and 10 s all the same, in order', async () => {
-    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
-    await delivered(await send(account));
-    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
-    const id = await send(account);
-    await closed(id);
-    const [sent, ended] = await attemptsOf(id);
-    for (const event of [sent!, ended!]) expectThreeAttempts(event);
-    // The refused one was made at once; from then on the receiver counts as one that is not quick.
-    expect(await activitiesOf(id)).toEqual(['deliverWebhook', 'deliverWebhook']);
-  });
-
   // First attempts are made before the workflow learns of the events.
-  const NOTIFIED_BEFORE = ['charge', 'submitInTask'];
-
-  test('about a report are told in the task in which the workflow hears of it by an update, its last one', async () => {
-    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
-    await delivered(await send(account));
-    const id = await send(account, { ending: '903' });
-    await told(id, 1);
-    await reportDelivered(pipeline.sql, id);
-    await delivered(id);
-    expect(await stepsOf(id)).toEqual(NOTIFIED_BEFORE);
-    expect((await attemptsOf(id)).map(({ type, attempts }) => [type, attempts])).toEqual([
-      ['message.sent', [1]],
-      ['message.delivered', [1]],
-    ]);
-    const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
-    const asked = events!.map(
-      (e) => e.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input,
-    );
-    expect(asked.filter(Boolean).map((input) => input!.name)).toEqual(['outcome']);
-    expect(events!.filter((event) => event.workflowTaskScheduledEventAttributes)).toHaveLength(2);
-  });
 
   test('about a report that are refused then are tried again after 2 s and 8 s more', async () => {
     const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decideOn } from './decisions.ts';
 import { type Pipeline, startPipeline } from './pipeline.ts';
-import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {
@@ -21,11 +20,7 @@ async function halfLeft(): Promise<{ id: string; account: string }> {
   await pipeline.sql`
     insert into message_parts (message_id, part, state, route) values (${id}, 1, 'submitting', 'gone')`;
   await pipeline.start({ id, ...message });
-  await until('seen as unanswered', async () => {
-    const [row] = await pipeline.sql<{ submission: string }[]>`
-      select submission from messages where id = ${id}`;
-    return row?.submission === 'unanswered';
-  });
+  await pipeline.untilUnanswered(id);
   return { id, account };
 }
 

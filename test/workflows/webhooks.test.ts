@@ -71,9 +71,7 @@ afterAll(() => pipeline?.close());
 
 /** Sends a message of an account that has the webhook; '902' causes one event, message.failed, and no other. */
 async function send(webhookUrl: string, ending: string): Promise<string> {
-  const message = await pipeline.message(await pipeline.account({ webhookUrl }), { ending });
-  await pipeline.start(message);
-  return message.id;
+  return (await pipeline.send(await pipeline.account({ webhookUrl }), { ending })).id;
 }
 
 interface LoggedEvent {
@@ -113,18 +111,13 @@ async function untilState(messageId: string, state: string): Promise<LoggedEvent
   return events;
 }
 
-async function untilClosed(id: string): Promise<void> {
-  const handle = pipeline.client.workflow.getHandle(id);
-  await until(`${id} closes`, async () => (await handle.describe()).status.name !== 'RUNNING');
-}
-
 const stamp = ({ signature }: Call): number => Number(/^t=(\d+),/.exec(signature)?.[1]);
 
 describe('the events of a message', () => {
   test('come in order, once each, signed, with the message as it was at the event', async () => {
     const receiver = await receive(status(200));
     const id = await send(receiver.url, '000');
-    await untilClosed(id);
+    await pipeline.untilClosed(id);
     const events = await untilState(id, 'delivered');
     expect(events.map(({ type }) => type)).toEqual(['message.sent', 'message.delivered']);
     expect(receiver.calls.map(({ event }) => event.id)).toEqual(events.map((event) => event.id));
@@ -145,9 +138,8 @@ describe('the events of a message', () => {
     const receiver = await receive(status(200));
     const account = await pipeline.account({ webhookUrl: receiver.url });
     const giveUpAt = (await pipeline.now()) + 5_000;
-    const message = await pipeline.message(account, { ending: '903', giveUpAt });
-    await pipeline.start(message);
-    await untilClosed(message.id);
+    const message = await pipeline.send(account, { ending: '903', giveUpAt });
+    await pipeline.untilClosed(message.id);
     const last = (await untilState(message.id, 'delivered')).at(-1)!;
     expect(last.type).toBe('message.expired');
     const { event, raw, signature } = receiver.calls.at(-1)!;
@@ -184,7 +176,7 @@ describe('the events of a message', () => {
       expect(event.data.message).toMatchObject({ id: message.id, status: 'sent', delivered_at: null });
     }
     expect(events.map(({ type }) => type)).toEqual(['message.sent', 'message.delivered']);
-    await untilClosed(message.id);
+    await pipeline.untilClosed(message.id);
   });
 
   test('of one outcome come one by one: the second not before the first is taken', async () => {
@@ -201,14 +193,11 @@ describe('the events of a message', () => {
     });
     // Reported while nobody knows whether the SMSC has it: sent and delivered in one step.
     const id = await send(receiver.url, '905');
-    await until('unanswered', async () => {
-      const [row] = await pipeline.sql`select submission from messages where id = ${id}`;
-      return row!['submission'] === 'unanswered';
-    });
+    await pipeline.untilUnanswered(id);
     await storeReports(pipeline.sql, 'simulator', [
       { providerMessageId: `late-${id}`, reference: `${id}/1`, state: 'delivered', errorCode: null },
     ]);
-    await untilClosed(id);
+    await pipeline.untilClosed(id);
     expect(receiver.calls.map(({ event }) => event.type)).toEqual([
       ...['message.sent', 'message.sent', 'message.sent'],
       'message.delivered',
@@ -220,7 +209,7 @@ describe('the events of a message', () => {
     const receiver = await receive(status(500));
     const id = await send(receiver.url, '902');
     const [event] = await untilState(id, 'exhausted');
-    await untilClosed(id);
+    await pipeline.untilClosed(id);
     const { attempts } = event!;
     expect(attempts.map(({ number, statusCode }) => [number, statusCode])).toEqual([
       [1, 500],
