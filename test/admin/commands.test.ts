@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { byColumnName, openDatabase } from '../../db/connection.ts';
+import { openDatabase } from '../../db/connection.ts';
 import { ensureDemoAccount } from '../../operations/accounts/demo.ts';
 import { hashKey } from '../../db/accounts/keys.ts';
 import { newId } from '../../db/ids.ts';
@@ -15,12 +15,6 @@ async function account(...options: string[]): Promise<string> {
 
 async function show(id: string): Promise<Answer> {
   return ok('accounts', 'show', '--account', id);
-}
-
-async function lastAudit(id: string): Promise<Answer | undefined> {
-  const [row] = await sql()<Answer[]>`
-    select actor, action, account_id, subject, details from audit_log where account_id = ${id} order by id desc limit 1`;
-  return row && byColumnName(row);
 }
 
 describe('accounts', () => {
@@ -59,16 +53,7 @@ describe('accounts', () => {
       rate_limit_per_minute: 600,
       test_credits: 0,
     });
-    expect(await lastAudit(id)).toMatchObject({ action: 'accounts show', actor: ACTOR });
-  });
-
-  test('a live one without balance has no entry', async () => {
-    const id = await account('--mode', 'live');
-    expect(await ok('ledger', '--account', id)).toMatchObject({
-      balance_grosze: 0,
-      agrees: true,
-      entries: [],
-    });
+    expect(await database.lastAudit(id)).toMatchObject({ action: 'accounts show', actor: ACTOR });
   });
 
   test('set changes what is named, and the record says from what to what', async () => {
@@ -90,7 +75,7 @@ describe('accounts', () => {
       ...['--price-vms', '30', '--price-hlr', '4', '--country-rates', '{"+49":25,"420":{"sms":20,"mms":80}}'],
       ...['--sender', 'Kwiaty', '--send-window', '22:00-06:00', '--mode', 'live', '--price', '9'],
     );
-    expect(await lastAudit(id)).toMatchObject({
+    expect(await database.lastAudit(id)).toMatchObject({
       action: 'accounts set',
       details: {
         changes: {
@@ -113,22 +98,7 @@ describe('accounts', () => {
       send_window: '22:00-06:00',
       rate_limit_per_minute: 120,
     });
-    const [kind] = await sql()<
-      Answer[]
-    >`select jsonb_typeof(country_rates) as kind from accounts where id = ${id}`;
-    expect(kind).toEqual({ kind: 'object' });
-    await ok(
-      'accounts',
-      'set',
-      '--account',
-      id,
-      '--sender',
-      'none',
-      '--send-window',
-      'none',
-      '--country-rates',
-      '{}',
-    );
+    await ok('accounts set --sender none --send-window none --country-rates {}', '--account', id);
     expect(await show(id)).toMatchObject({ sender_name: null, send_window: null, country_rates: {} });
   });
 
@@ -140,7 +110,7 @@ describe('accounts', () => {
         ...['--tool-confirm-recipients', recipients, '--tool-confirm-grosze', grosze],
       );
     expect(await set('0', '100')).toMatchObject({ tool_confirm_recipients: 0, tool_confirm_grosze: 100 });
-    expect(await lastAudit(id)).toMatchObject({
+    expect(await database.lastAudit(id)).toMatchObject({
       details: {
         changes: {
           tool_confirm_recipients: { from: null, to: 0 },
@@ -163,72 +133,41 @@ describe('accounts', () => {
 describe('what is refused names the option and changes nothing', () => {
   const refusals: [option: string, ...line: string[]][] = [
     ['--name', 'accounts', 'create'],
-    ['--name', 'accounts', 'create', '--name', '  '],
     ['--name', 'accounts', 'create', '--name', 'a\u0000b'],
-    ['--name', 'accounts', 'create', '--name', 'two\nlines'],
-    ['--name', 'accounts', 'create', '--name', '\ud800'],
     ['--name', 'accounts', 'create', '--name', 'x'.repeat(101)],
-    ['--name', 'accounts', 'create', '--name', '--mode'],
     ['--name', 'accounts', 'create', '--name', 'a', '--name', 'b'],
     ['--mode', 'accounts', 'create', '--name', 'a', '--mode', 'LIVE'],
     ['--balance', 'accounts', 'create', '--name', 'a', '--balance', '-1'],
     ['--balance', 'accounts', 'create', '--name', 'a', '--balance', '1.5'],
-    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', '1e3'],
-    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', ''],
-    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', ' 5'],
-    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', '٣'],
     ['--balance', 'accounts', 'create', '--name', 'a', '--balance', '9007199254740993'],
-    ['--billing', 'accounts', 'create', '--name', 'a', '--billing', 'credit'],
-    ['--credit-limit', 'accounts', 'create', '--name', 'a', '--credit-limit', '-5'],
-    ['--price', 'accounts', 'create', '--name', 'a', '--price', '0x10'],
     ['--price', 'accounts', 'create', '--name', 'a', '--price', '4294967296'],
     ['--rate-limit', 'accounts', 'create', '--name', 'a', '--rate-limit', '0'],
     ['--account', 'accounts', 'show'],
-    ['--account', 'accounts', 'show', '--account', "cl_1' or '1'='1"],
-    ['--account', 'accounts', 'show', '--account', 'msg_01'],
     ['--status', 'accounts', 'set', '--account', 'ID', '--status', 'gone'],
-    ['--country-rates', 'accounts', 'set', '--account', 'ID', '--country-rates', '{'],
     ['--country-rates', 'accounts', 'set', '--account', 'ID', '--country-rates', '[]'],
     ['--country-rates', 'accounts', 'set', '--account', 'ID', '--country-rates', '{"49":-1}'],
-    ['--country-rates', 'accounts', 'set', '--account', 'ID', '--country-rates', '{"49":9000000}'],
-    ['--country-rates', 'accounts', 'set', '--account', 'ID', '--country-rates', '{"__proto__":1}'],
     ['--sender', 'accounts', 'set', '--account', 'ID', '--sender', 'Nobody'],
     ['--send-window', 'accounts', 'set', '--account', 'ID', '--send-window', '08:00-08:14'],
-    ['--send-window', 'accounts', 'set', '--account', 'ID', '--send-window', ''],
-    ['--tool-confirm-recipients', 'accounts', 'set', '--account', 'ID', '--tool-confirm-recipients', '-1'],
     ['--tool-confirm-recipients', 'accounts', 'set', '--account', 'ID', '--tool-confirm-recipients', '10001'],
     ['--tool-confirm-grosze', 'accounts', 'set', '--account', 'ID', '--tool-confirm-grosze', 'all'],
     ['accounts set', 'accounts', 'set', '--account', 'ID'],
     ['--scopes', 'keys', 'create', '--account', 'ID', '--scopes', 'send,admin'],
-    ['--scopes', 'keys', 'create', '--account', 'ID', '--scopes', ''],
-    ['KEY_ID', 'keys', 'revoke'],
-    ['KEY_ID', 'keys', 'budget', 'pk_live_abc', '--grosze', '5'],
     ['--grosze', 'keys', 'budget', newId('key')],
-    ['--grosze', 'keys', 'budget', newId('key'), '--grosze', '-1'],
     ['--grosze', 'keys', 'budget', newId('key'), '--grosze', '1.5'],
     ['KEY_ID', 'keys', 'revoke', 'pk_live_abc'],
     ['too many', 'topup', '--account', 'ID', '--pln', '50', '60'],
-    ['too many', 'accounts', 'list', 'all'],
     ['--name', 'senders', 'add', '--account', 'ID', '--name', 'Zażółć'],
-    ['--name', 'senders', 'add', '--account', 'ID', '--name', "x'; drop--"],
     ['--msisdn', 'numbers', 'verify', '--account', 'ID', '--msisdn', '+48 600 100 200'],
     ['--pln', 'topup', '--account', 'ID', '--pln', '49.99'],
     ['--pln', 'topup', '--account', 'ID', '--pln', '50.001'],
-    ['--pln', 'topup', '--account', 'ID', '--pln', '50,00'],
-    ['--pln', 'topup', '--account', 'ID', '--pln', '-50'],
-    ['--pln', 'topup', '--account', 'ID', '--pln', '5e2'],
-    ['--pln', 'topup', '--account', 'ID', '--pln', 'NaN'],
     ['--pln', 'topup', '--account', 'ID', '--pln', '99999999999'],
     ['--grosze', 'adjust', '--account', 'ID', '--grosze', '0', '--note', 'x'],
-    ['--grosze', 'adjust', '--account', 'ID', '--grosze', '-0', '--note', 'x'],
     ['--note', 'adjust', '--account', 'ID', '--grosze', '1'],
     ['--limit', 'ledger', '--account', 'ID', '--limit', '0'],
     ['--limit', 'audit', '--limit', '1001'],
-    ['--month', 'statements', 'issue', '--account', 'POSTPAID', '--month', '2026-13'],
     ['--month', 'statements', 'issue', '--account', 'POSTPAID', '--month', '2099-01'],
     ['--due', 'statements', 'issue', '--account', 'POSTPAID', '--due', '2026-12-15T12:00:00'],
     ['STATEMENT_ID', 'statements', 'pay', 'x'],
-    ['--nonsense', 'topup', '--nonsense', '1'],
     ['frobnicate', 'frobnicate', 'list'],
   ];
 
@@ -275,15 +214,12 @@ describe('what is refused names the option and changes nothing', () => {
       ['statements', 'list', ...unknown],
       ['statements', 'pay', newId('st')],
       ['audit', ...unknown],
+      ['accounts', 'quotas', ...unknown],
+      ['emails', 'show', newId('em')],
+      ['messages', 'show', newId('msg')],
     ];
     for (const line of lines)
       expect({ line, code: (await no(...line)).code }).toEqual({ line, code: 'not_found' });
-  });
-
-  test('a refused command leaves no record', async () => {
-    const id = await account();
-    await no('senders', 'remove', '--account', id, '--name', 'Nobody');
-    expect(await lastAudit(id)).toMatchObject({ action: 'accounts create' });
   });
 });
 
@@ -311,7 +247,7 @@ describe('tokens of the earlier interface', () => {
     const first = await ok('tokens', 'revoke', String(made['id']));
     expect(first['revoked_at']).toMatch(/Z$/);
     expect(await ok('tokens', 'revoke', String(made['id']))).toEqual(first);
-    expect(await lastAudit(id)).toMatchObject({ action: 'tokens revoke', subject: made['id'] });
+    expect(await database.lastAudit(id)).toMatchObject({ action: 'tokens revoke', subject: made['id'] });
     expect(listIn(await ok('tokens', 'list', '--account', id))).toMatchObject([
       { id: made['id'], revoked_at: first['revoked_at'] },
       { id: other['id'], revoked_at: null },
@@ -327,7 +263,7 @@ describe('tokens of the earlier interface', () => {
     expect(next).toMatchObject({ label: 'kasa', rate_limit_per_minute: 250 });
     expect(next['token']).toMatch(/^goniec_[0-9a-f]{40}$/);
     expect(next['token']).not.toBe(made['token']);
-    expect(await lastAudit(id)).toMatchObject({ action: 'tokens rotate', subject: next['id'] });
+    expect(await database.lastAudit(id)).toMatchObject({ action: 'tokens rotate', subject: next['id'] });
     expect(listIn(await ok('tokens', 'list', '--account', id))).toMatchObject([
       { id: made['id'], label: 'kasa', revoked_at: expect.stringMatching(/Z$/) as string },
       { id: next['id'], label: 'kasa', rate_limit_per_minute: 250, revoked_at: null },
@@ -362,7 +298,7 @@ describe('keys', () => {
     const first = await ok('keys', 'revoke', String(made['id']));
     expect(first['revoked_at']).toMatch(/Z$/);
     expect(await ok('keys', 'revoke', String(made['id']))).toEqual(first);
-    expect(await lastAudit(id)).toMatchObject({ action: 'keys revoke', subject: made['id'] });
+    expect(await database.lastAudit(id)).toMatchObject({ action: 'keys revoke', subject: made['id'] });
   });
 
   test('have a budget for tools, none unless set; the list shows it with what counts today', async () => {
@@ -372,7 +308,7 @@ describe('keys', () => {
     expect(await listed()).toMatchObject([{ tool_budget_grosze: null, tool_spent_grosze: 0 }]);
     const set = await ok('keys', 'budget', key, '--grosze', '2000');
     expect(set).toMatchObject({ id: key, account_id: id, tool_budget_grosze: 2000, tool_spent_grosze: 0 });
-    expect(await lastAudit(id)).toMatchObject({
+    expect(await database.lastAudit(id)).toMatchObject({
       action: 'keys budget',
       subject: key,
       details: { changes: { tool_budget_grosze: { from: null, to: 2000 } } },
@@ -387,17 +323,6 @@ describe('keys', () => {
       tool_budget_grosze: null,
       tool_spent_grosze: 0,
     });
-  });
-
-  test('are revoked one by one: of two at once neither', async () => {
-    const id = await account();
-    const made = [await ok('keys', 'create', '--account', id), await ok('keys', 'create', '--account', id)];
-    const { code } = await no('keys', 'revoke', ...made.map((key) => String(key['id'])));
-    expect(code).toBe('invalid_argument');
-    expect(listIn(await ok('keys', 'list', '--account', id))).toMatchObject([
-      { revoked_at: null },
-      { revoked_at: null },
-    ]);
   });
 
   test('follow the mode of the account; a live one waits for the first top-up', async () => {
@@ -533,13 +458,6 @@ describe('the log of acts', () => {
     expect(records.map(({ action }) => action)).toEqual(['accounts create']);
     expect(records.map((record) => record['account_id'])).toEqual([id]);
   });
-
-  test('nobody can change it', async () => {
-    await account();
-    await expect(sql()`update audit_log set actor = 'x'`).rejects.toThrow('append-only');
-    await expect(sql()`delete from audit_log`).rejects.toThrow('append-only');
-    await expect(sql()`truncate audit_log`).rejects.toThrow('append-only');
-  });
 });
 
 function nameOf(line: string[], on: string[]): string {
@@ -555,22 +473,6 @@ describe('help and text for people', () => {
     expect((await ok('topup', '--help'))['help']).toContain('--pln <N>');
     // Every group of commands says what it is about.
     expect((await run('--help')).out).not.toMatch(/\[command\]$/m);
-  });
-
-  test('an incomplete line is one sentence', async () => {
-    for (const line of [[], ['keys'], ['keys', 'make'], ['--json']]) {
-      const { code, out, err } = await run(...line);
-      expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err.trim().split('\n')).toHaveLength(1);
-    }
-  });
-
-  test('tables and amounts', async () => {
-    const id = await account('--mode', 'live', '--balance', '1234');
-    const { out } = await run('ledger', '--account', id);
-    expect(out).toContain('1234 (12.34 PLN)');
-    expect(out).toMatch(/^ {2}id +kind +amount_grosze/m);
-    expect((await run('keys', 'create', '--account', id)).out).toContain('shown this once');
   });
 });
 

@@ -1,6 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../../db/ids.ts';
 import { reportFinding } from '../../db/maintenance/findings.ts';
 import { monthlySum } from '../../db/money/statements.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
@@ -63,11 +61,6 @@ describe('emails show', () => {
     const [record] = await pipeline.sql`
       select account_id, details from audit_log where action = 'emails show' and subject = ${id} order by id desc limit 1`;
     expect(record).toMatchObject({ accountId: account, details: { addresses: true } });
-  });
-
-  test('refuses what is none', async () => {
-    expect((await no('emails', 'show', 'em_none')).code).toBe('not_found');
-    expect((await no('emails', 'show', 'msg_1')).code).toBe('invalid_argument');
   });
 });
 
@@ -190,43 +183,4 @@ describe('erase --email', () => {
     expect(record).toMatchObject({ subject: '***', details: { erased: true, given_up: 1, open_emails: 1 } });
     expect(await pipeline.balance(account)).toBe(996);
   });
-
-  test('refuses what is no address, and number and address together', async () => {
-    expect((await no('erase', '--email', 'nikt')).code).toBe('invalid_argument');
-    expect((await no('erase')).code).toBe('refused');
-    expect((await no('erase', '--email', 'a@b.example', '--number', '500100200')).code).toBe('refused');
-  });
-});
-
-test('without OWN_EMAIL_ACCOUNT a statement is issued and never e-mailed, nor given up to staff', async () => {
-  const account = await mailAccount(pipeline);
-  await ok(
-    'accounts',
-    'set',
-    '--account',
-    account,
-    '--billing',
-    'postpaid',
-    '--contact-email',
-    'biuro@klient.example',
-  );
-  await sendEmailOf(pipeline, account);
-  await pipeline.sql`
-    insert into statements (id, account_id, month, amount_grosze, due_at) values (${newId('st')}, ${account}, '2026-01-01', 5, now())`;
-  const listed = async () => {
-    const { data } = (await ok('statements', 'list', '--account', account)) as {
-      data: { id: string; email_status: string | null }[];
-    };
-    return data[0]!;
-  };
-  const { id, email_status: before } = await listed();
-  expect(before).toBeNull();
-  expect(await ok('statements', 'send', '--statement', id)).toMatchObject({ email_status: 'waiting' });
-  // As often as the workers look for what they are to send.
-  await delay(6_000);
-  const [asked] = await pipeline.sql`select tries, email_id from own_emails where subject = ${id}`;
-  expect(asked).toEqual({ tries: 0, emailId: null });
-  expect(await listed()).toMatchObject({ email_status: 'waiting' });
-  await pipeline.sql`update own_emails set created_at = now() - interval '73 hours' where subject = ${id}`;
-  expect(await listed()).toMatchObject({ email_status: 'too_late' });
 });

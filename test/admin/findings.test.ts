@@ -6,15 +6,9 @@ import { commandLine, listIn, ownDatabase } from './support.ts';
 const database = ownDatabase();
 const { ok, no } = commandLine(database.url);
 
-async function account(): Promise<string> {
-  const id = newId('cl');
-  await database.sql()`insert into accounts (id, name) values (${id}, 'Test')`;
-  return id;
-}
-
 describe('findings list', () => {
   test('shows what is open, or what was repaired, of one account or all', async () => {
-    const [one, other] = [await account(), await account()];
+    const [one, other] = [await database.account(), await database.account()];
     const subject = newId('msg');
     const open = { kind: 'workflow_ended', subject, accountId: one, details: { status: 'sent' } } as const;
     const repaired = { kind: 'workflow_lost', subject, accountId: one, details: {} } as const;
@@ -34,7 +28,7 @@ describe('findings list', () => {
 
 describe('findings dismiss', () => {
   test('closes a finding and is recorded; found again, it is open again', async () => {
-    const owner = await account();
+    const owner = await database.account();
     const subject = newId('msg');
     const finding = { kind: 'workflow_ended', subject, accountId: owner, details: {} } as const;
     await reportFinding(database.sql(), finding);

@@ -1,24 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
-import { byColumnName } from '../../db/connection.ts';
+import { commandLine, listIn, ownDatabase } from './support.ts';
 
 const database = ownDatabase();
 const { ok, no } = commandLine(database.url);
 const sql = () => database.sql();
 
-async function account(keyword: string | null = null): Promise<string> {
-  const id = String((await ok('accounts', 'create', '--name', 'Kwiaciarnia'))['id']);
-  await sql()`update accounts set inbound_prefix = ${keyword} where id = ${id}`;
-  return id;
-}
+const account = (keyword: string | null = null) => database.account({ inbound_prefix: keyword });
 
 const keywordOf = async (id: string) => (await ok('accounts', 'show', '--account', id))['inbound_prefix'];
-
-async function lastAudit(): Promise<Answer | undefined> {
-  const [row] = await sql()<Answer[]>`
-    select action, account_id, subject, details from audit_log order by id desc limit 1`;
-  return row && byColumnName(row);
-}
 
 describe('inbound allow-keyword and revoke-keyword', () => {
   test('give an account the consent to an everyday word, once, and take it back', async () => {
@@ -28,11 +17,11 @@ describe('inbound allow-keyword and revoke-keyword', () => {
     expect(await ok('inbound', 'allow-keyword', ...named)).toEqual({
       ...{ account_id: id, word: 'TAK', allowed: true },
     });
-    expect(await lastAudit()).toEqual({
+    expect(await database.lastAudit()).toMatchObject({
       ...{ action: 'inbound allow-keyword', account_id: id, subject: 'TAK', details: { was_allowed: false } },
     });
     await ok('inbound', 'allow-keyword', ...named);
-    expect(await lastAudit()).toMatchObject({ details: { was_allowed: true } });
+    expect(await database.lastAudit()).toMatchObject({ details: { was_allowed: true } });
     expect(await ok('inbound', 'revoke-keyword', ...named)).toEqual({
       ...{ account_id: id, word: 'TAK', allowed: false, taken_away: false },
     });
@@ -49,7 +38,7 @@ describe('inbound allow-keyword and revoke-keyword', () => {
     expect(await ok('inbound', 'revoke-keyword', '--account', allowed, '--word', 'ok')).toMatchObject({
       taken_away: true,
     });
-    expect(await lastAudit()).toMatchObject({ details: { was_allowed: true, taken_away: true } });
+    expect(await database.lastAudit()).toMatchObject({ details: { was_allowed: true, taken_away: true } });
     expect(await ok('inbound', 'revoke-keyword', '--account', former, '--word', 'hej')).toMatchObject({
       taken_away: true,
     });
@@ -91,15 +80,8 @@ describe('inbound keywords and release-keyword', () => {
     const listed = listIn(await ok('inbound', 'keywords')).filter(({ account_id }) =>
       [shop, cinema].includes(String(account_id)),
     );
-    expect(
-      listed.map(({ word, account_id, state, everyday, allowed }) => [
-        word,
-        account_id,
-        state,
-        everyday,
-        allowed,
-      ]),
-    ).toEqual([
+    const shown = listed.map((one) => [one.word, one.account_id, one.state, one.everyday, one.allowed]);
+    expect(shown).toEqual([
       ['INFO', shop, 'allowed', true, true],
       ['KINO', shop, 'in use', false, false],
       ['SKLEPIK', shop, 'resting', false, false],
@@ -110,7 +92,7 @@ describe('inbound keywords and release-keyword', () => {
     expect(await ok('inbound', 'release-keyword', '--word', 'sklepik')).toEqual({
       ...{ word: 'SKLEPIK', former_account_id: shop },
     });
-    expect(await lastAudit()).toMatchObject({
+    expect(await database.lastAudit()).toMatchObject({
       action: 'inbound release-keyword',
       account_id: shop,
       subject: 'SKLEPIK',

@@ -6,19 +6,16 @@ import { commandLine, noTools, ownDatabase } from './support.ts';
 const database = ownDatabase();
 const key = randomBytes(32);
 let allowPrivate = false;
-let typed = '';
 const { ok, no } = commandLine(database.url, () => ({
   ...noTools(),
   secretsKey: () => Promise.resolve(key),
   webhookAllowPrivate: () => Promise.resolve(allowPrivate),
-  read: () => Promise.resolve(typed),
 }));
 
 let account: string;
 beforeEach(async () => {
-  account = newId('cl');
+  account = await database.account();
   allowPrivate = false;
-  await database.sql()`insert into accounts (id, name, mode) values (${account}, 'Test', 'live')`;
 });
 
 const legacy = (...more: string[]) => ['webhooks', 'legacy', '--account', account, ...more];
@@ -60,15 +57,10 @@ test('an address is set, kept with its secret, given a new one, and turned off',
 
 test('an address that no webhook may have is refused with the option’s name, and nothing is changed', async () => {
   for (const url of [
-    ...[
-      'http://example.com/',
-      'https://127.0.0.1/',
-      'https://10.0.0.1/',
-      'https://db.internal/',
-      'ftp://x.pl/',
-    ],
-    ...['https://u:p@example.com/', 'https://example.com:5432/', 'https://example.com/#a', 'example.com'],
-    `https://example.com/${'a'.repeat(2100)}`,
+    'http://example.com/',
+    'https://127.0.0.1/',
+    'https://u:p@example.com/',
+    'example.com',
   ]) {
     const { code, message } = await no(...legacy('--url', url));
     expect([url, code, message.startsWith('--url')]).toEqual([url, 'invalid_argument', true]);
@@ -87,20 +79,4 @@ test('an account that is closed, or not there, is refused', async () => {
   expect((await no(...legacy('--url', 'https://example.com/'))).code).toBe('refused');
   account = newId('cl');
   expect((await no(...legacy('--url', 'https://example.com/'))).code).toBe('not_found');
-});
-
-test('its secret is encrypted anew with all others', async () => {
-  const { legacy_webhook_secret: secret } = await ok(...legacy('--url', 'https://example.com/'));
-  const [before] =
-    await database.sql()`select legacy_webhook_secret as secret from accounts where id = ${account}`;
-  const { checkSecretsKey } = await import('../../bin/secrets.ts');
-  await checkSecretsKey(database.url(), key);
-  const next = randomBytes(32);
-  typed = next.toString('base64');
-  await ok('secrets', 'rotate', '--new-key', '-');
-  const { decrypt } = await import('../../db/installation.ts');
-  const [after] = await database.sql()<{ secret: Buffer }[]>`
-    select legacy_webhook_secret as secret from accounts where id = ${account}`;
-  expect(after!.secret).not.toEqual(before!.secret);
-  expect(decrypt(next, account, after!.secret)).toBe(secret);
 });

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelSignal } from '../../workflows/contracts.ts';
 import { lockRow } from '../crash/holds.ts';
-import { pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
+import { pauseSchedule, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { pipelineLine } from './support.ts';
-import { until } from '../support/eventually.ts';
 
 // Where the server gives out another task meanwhile, of its own accord, nothing is thrown away.
 const TRIES = 5;
@@ -11,7 +10,7 @@ const TRIES = 5;
 let pipeline: Pipeline;
 beforeAll(async () => {
   pipeline = await startPipeline('real');
-  await pauseReconciliation(pipeline.client);
+  await pauseSchedule(pipeline.client);
 });
 afterAll(() => pipeline?.close());
 
@@ -25,12 +24,8 @@ async function taskFailures(id: string): Promise<number> {
 /** @returns how many of its workflow's tasks the server has thrown away */
 async function decideWhileSignalled(): Promise<number> {
   const account = await pipeline.account();
-  const { id, ...message } = await pipeline.message(account, { ending: '905' });
-  await pipeline.start({ id, ...message });
-  await until('unanswered', async () => {
-    const [row] = await pipeline.sql`select submission from messages where id = ${id}`;
-    return row?.['submission'] === 'unanswered';
-  });
+  const { id } = await pipeline.send(account, { ending: '905' });
+  await pipeline.untilUnanswered(id);
   const lock = await lockRow(pipeline.sql, 'message', id);
   const decided = ok('messages', 'give-up', '--id', id);
   await lock.untilWaitedFor();

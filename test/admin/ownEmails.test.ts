@@ -9,7 +9,7 @@ import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../../operat
 import { providerKinds } from '../../providers/registry.ts';
 import { insertDomain } from '../support/email.ts';
 import { mailAccount } from '../workflows/emails.ts';
-import { type Pipeline, pauseReconciliation, startPipeline } from '../workflows/pipeline.ts';
+import { type Pipeline, pauseSchedule, startPipeline } from '../workflows/pipeline.ts';
 import { findingsOf } from '../workflows/reconciling.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
 import { until } from '../support/eventually.ts';
@@ -18,11 +18,9 @@ const HOUSE = newId('cl');
 
 let pipeline: Pipeline;
 let domain: string;
-let log = '';
-const logged = pino({ level: 'debug' }, { write: (line: string) => void (log += line) });
 beforeAll(async () => {
-  pipeline = await startPipeline('real', { OWN_EMAIL_ACCOUNT: HOUSE }, logged);
-  await pauseReconciliation(pipeline.client);
+  pipeline = await startPipeline('real', { OWN_EMAIL_ACCOUNT: HOUSE });
+  await pauseSchedule(pipeline.client);
   await openHouse();
 });
 afterAll(() => pipeline?.close());
@@ -70,18 +68,18 @@ async function mailsTo(address: string): Promise<{ subject: string; text: string
   return rows.map(({ mail }) => mail);
 }
 
-const services = (log = pino({ level: 'silent' })): OwnEmailServices => ({
+const services = (): OwnEmailServices => ({
   ...{ sql: pipeline.sql, temporal: pipeline.client, secretsKey: pipeline.secretsKey },
   ...{
     routing: cachedRouting(pipeline.sql, providerKinds.withTraits),
     backlog: () => readBacklog(pipeline.sql),
-    log,
+    log: pino({ level: 'silent' }),
   },
   ownEmailAccount: HOUSE,
 });
 
 /** Sends what is due beside the worker, which does so every five seconds: any number may. */
-const sendDue = (): Promise<void> => sendDueOwnEmails(services(logged), new AbortController().signal);
+const sendDue = (): Promise<void> => sendDueOwnEmails(services(), new AbortController().signal);
 
 const comeTo = (address: string, count: number): Promise<void> =>
   until(`${count} e-mails to an address`, async () => (await mailsTo(address)).length === count);
@@ -161,7 +159,6 @@ describe('the account of the house', () => {
     const issued = await issue(id);
     await untilRefused(issued['id'], `account_${status}`);
     expect(await listed(id)).toMatchObject({ email_status: 'waiting', emailed_at: null });
-    expect(log).toMatch(new RegExp(`"ownEmail":"statement:st_\\w+:1","reason":"account_${status}"`));
     await ok('accounts', 'set', '--account', HOUSE, '--status', 'active');
     await tryNow();
     await untilMails(contact, 1);
@@ -248,16 +245,6 @@ describe('a statement', () => {
     expect(await balance()).toBe(before - 1);
   });
 
-  test('to an address that somebody wrote into the database is refused for good', async () => {
-    const { id } = await customer();
-    await pipeline.sql`
-      update accounts set contact_email = ${'x@klient.example\r\nBcc: y@klient.example'} where id = ${id}`;
-    await issue(id);
-    await untilStatus(id, 'address_malformed');
-    await tryNow();
-    expect(await listed(id)).toMatchObject({ email_status: 'address_malformed', emailed_at: null });
-  });
-
   test('of an account that is closed is e-mailed: it owes what it owes', async () => {
     const { id, contact } = await customer();
     await ok('accounts', 'set', '--account', id, '--status', 'closed');
@@ -286,26 +273,21 @@ describe('a statement', () => {
 });
 
 describe('the contact address', () => {
-  test.each([
-    'klient.example',
-    'Jan <jan@klient.example>',
-    'jan@klient.example,ola@klient.example',
-    'jan@klient.example\r\nBcc: ola@klient.example',
-    '"jan nowak"@klient.example',
-    'jan@[127.0.0.1]',
-    `${'j'.repeat(65)}@klient.example`,
-  ])('is no %s', async (address) => {
-    const { id } = await customer(null);
-    for (const words of [
-      ['accounts', 'set', '--account', id],
-      ['accounts', 'create', '--name', 'Sklep'],
-    ]) {
-      const refused = await no(...words, '--contact-email', address);
-      expect(refused).toMatchObject({ code: 'invalid_argument' });
-      expect(refused.message).toContain('--contact-email');
-    }
-    expect(await ok('accounts', 'show', '--account', id)).toMatchObject({ contact_email: null });
-  });
+  test.each(['klient.example', 'jan@klient.example\r\nBcc: ola@klient.example'])(
+    'is no %s',
+    async (address) => {
+      const { id } = await customer(null);
+      for (const words of [
+        ['accounts', 'set', '--account', id],
+        ['accounts', 'create', '--name', 'Sklep'],
+      ]) {
+        const refused = await no(...words, '--contact-email', address);
+        expect(refused).toMatchObject({ code: 'invalid_argument' });
+        expect(refused.message).toContain('--contact-email');
+      }
+      expect(await ok('accounts', 'show', '--account', id)).toMatchObject({ contact_email: null });
+    },
+  );
 
   test('is set, taken away and erased, and nowhere in the audit log', async () => {
     const { id } = await customer('Ksiegowa.Zofia@KLIENT.example');
@@ -366,25 +348,5 @@ describe('an own e-mail', () => {
     expect(await sendOwnEmail(off, email('nikt@klient.example'))).toEqual({ state: 'off' });
     await sendDueOwnEmails(off, new AbortController().signal);
     expect(await mailsTo('nikt@klient.example')).toEqual([]);
-  });
-
-  test('never throws: where the database is away it is refused, and may be tried again', async () => {
-    const { sql, ...rest } = services();
-    const broken = new Proxy(sql, { apply: () => Promise.reject(new Error('away')) });
-    const outcome = await sendOwnEmail({ ...rest, sql: broken }, email('nikt@klient.example'));
-    expect(outcome).toEqual({ state: 'refused', reason: 'failed', again: true });
-  });
-
-  test('of an account that is not there is refused until it is', async () => {
-    const nobody = { ...services(), ownEmailAccount: newId('cl') };
-    expect(await sendOwnEmail(nobody, email('nikt@klient.example'))).toEqual({
-      ...{ state: 'refused', reason: 'account_closed', again: true },
-    });
-  });
-
-  test('to what is no address is refused for good', async () => {
-    expect(await sendOwnEmail(services(), email('Jan <jan@klient.example>'))).toEqual({
-      ...{ state: 'refused', reason: 'address_malformed', again: false },
-    });
   });
 });

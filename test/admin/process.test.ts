@@ -1,39 +1,17 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { openServiceDatabase } from '../../bin/admin/tools.ts';
 import { writeRunFile } from '../../bin/runfile.ts';
-import { oneError, oneObject, ownDatabase, type Run, serviceLine } from './support.ts';
+import { adminProcess, oneError, oneObject, ownDatabase, serviceLine } from './support.ts';
 
 const database = ownDatabase();
-const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-
-/** The command line as an operator has it: a process of its own. */
-function admin(environment: Record<string, string>, ...line: string[]): Promise<Run> {
-  const { PATH = '', HOME = '' } = process.env;
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ['--import', 'tsx', 'bin/admin.ts', ...line],
-      { cwd: PROJECT, env: { PATH, HOME, ...environment } },
-      (_, out, err) => resolve({ code: child.exitCode ?? -1, out, err }),
-    );
-  });
-}
 
 test('from the account to its key, with --json anywhere', async () => {
   const external = { DATABASE_URL: database.url() };
-  const created = await admin(
-    external,
-    '--json',
-    'accounts',
-    'create',
-    '--name',
-    "Żółw'); drop table accounts;--",
-  );
+  const line = ['--json', 'accounts', 'create', '--name', "Żółw'); drop table accounts;--"];
+  const created = await adminProcess(external, '', ...line);
   expect({ code: created.code, err: created.err }).toEqual({ code: 0, err: '' });
   const id = String(oneObject(created.out)['id']);
 
@@ -67,20 +45,15 @@ test('ADMIN_ACTOR is whom the audit log names', async () => {
   const id = String(oneObject(created.out)['id']);
   const records = await database.sql()`select actor from audit_log where account_id = ${id}`;
   expect([...records]).toEqual([{ actor: 'Jan Żółty' }]);
-  const refused = await serviceLine(
-    { ...external, ADMIN_ACTOR: 'Jan\nZa' },
-    'accounts',
-    'show',
-    '--account',
-    id,
-  );
+  const unusable = { ...external, ADMIN_ACTOR: 'Jan\nZa' };
+  const refused = await serviceLine(unusable, 'accounts', 'show', '--account', id);
   expect(refused).toMatchObject({ code: 1, out: '' });
   expect(refused.err).toContain('ADMIN_ACTOR');
 });
 
 test('a refusal is one sentence on stderr and exit code 1', async () => {
   const external = { DATABASE_URL: database.url() };
-  const plain = await admin(external, 'topup', '--account', 'cl_0', '--pln', '50');
+  const plain = await adminProcess(external, '', 'topup', '--account', 'cl_0', '--pln', '50');
   expect(plain).toEqual({ code: 1, out: '', err: 'There is no account cl_0.\n' });
   const json = await serviceLine(external, 'topup', '--account', 'cl_0', '--pln', 'many', '--json');
   expect({ code: json.code, out: json.out }).toEqual({ code: 1, out: '' });
@@ -112,30 +85,17 @@ test('the embedded database is found by DATA_DIR', async () => {
 });
 
 test('what is wrong around it is said in one sentence, without passwords', async () => {
-  const unreachable = await serviceLine(
-    { DATABASE_URL: 'postgres://u:hush@127.0.0.1:1/d' },
-    'accounts',
-    'list',
-    '--json',
-  );
-  expect(oneError(unreachable.err).code).toBe('unavailable');
-  const wrongPassword = await serviceLine(
-    { DATABASE_URL: database.url().replace(/:[^:@]+@/, ':hush@') },
-    'audit',
-    '--json',
-  );
-  expect(oneError(wrongPassword.err).code).toBe('unavailable');
-  const empty = await serviceLine(
-    { DATABASE_URL: database.url().replace(/\/[^/]+$/, '/postgres') },
-    'audit',
-    '--json',
-  );
+  const asked = (url: string) => serviceLine({ DATABASE_URL: url }, 'audit', '--json');
+  const unreachable = await asked('postgres://u:hush@127.0.0.1:1/d');
+  const wrongPassword = await asked(database.url().replace(/:[^:@]+@/, ':hush@'));
+  for (const { err } of [unreachable, wrongPassword]) expect(oneError(err).code).toBe('unavailable');
+  const empty = await asked(database.url().replace(/\/[^/]+$/, '/postgres'));
   expect(oneError(empty.err)).toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining('migrate') as string,
   });
-  const setting = await serviceLine({ DATABASE_URL: 'mysql://x' }, 'audit', '--json');
-  expect(oneError(setting.err)).toMatchObject({ message: expect.stringContaining('DATABASE_URL') as string });
+  const setting = await asked('mysql://x');
+  expect(oneError(setting.err).message).toContain('DATABASE_URL');
   for (const { err } of [unreachable, wrongPassword, empty, setting]) expect(err).not.toContain('hush');
 });
 

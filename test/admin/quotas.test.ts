@@ -6,15 +6,9 @@ import { commandLine, listIn, ownDatabase } from './support.ts';
 const database = ownDatabase();
 const { ok, no, run } = commandLine(database.url);
 
-async function account(): Promise<string> {
-  const id = newId('cl');
-  await database.sql()`insert into accounts (id, name) values (${id}, 'Test')`;
-  return id;
-}
-
 describe('accounts quotas', () => {
   test('shows how much an account may keep, and keeps; so does accounts show', async () => {
-    const id = await account();
+    const id = await database.account();
     await database.sql()`
       insert into contacts (account_id, id, msisdn) values (${id}, ${newId('ct')}, '+48500100200')`;
     await database.sql()`
@@ -31,7 +25,7 @@ describe('accounts quotas', () => {
   });
 
   test('changes those that are named, back to the usual ones too, and is recorded', async () => {
-    const id = await account();
+    const id = await database.account();
     const set = (...words: string[]) => ok('accounts', 'quotas', '--account', id, ...words);
     await set('--contacts', '300000', '--links', '0');
     expect((await set('--links', 'usual', '--unpaid-messages', '5'))['quotas']).toMatchObject({
@@ -57,12 +51,7 @@ describe('accounts quotas', () => {
     ['--groups', String(QUOTAS.groups.max + 1)],
     ['--templates', '1.5'],
   ])('%s %s is refused', async (name, value) => {
-    const id = await account();
+    const id = await database.account();
     expect((await no('accounts', 'quotas', '--account', id, name, value)).code).toBe('invalid_argument');
-  });
-
-  test('of an account that is not there is refused', async () => {
-    expect((await no('accounts', 'quotas', '--account', 'cl_none')).code).toBe('not_found');
-    expect((await no('accounts', 'quotas', '--account', 'cl_none', '--links', '1')).code).toBe('not_found');
   });
 });

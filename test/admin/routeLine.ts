@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { byColumnName } from '../../db/connection.ts';
 import { readSource } from '../../bin/admin/tools.ts';
 import { type Answer, commandLine, noTools, ownDatabase } from './support.ts';
 
@@ -45,11 +44,7 @@ export function routeLine() {
         ...['routes', 'add', '--name', name, '--kind', 'smpp', '--host', 'smsc.example.pl'],
         ...['--system-id', 'goniec', '--credentials', file(`${PASSWORD}\n`), ...more],
       ),
-    lastAudit: async (): Promise<Answer | undefined> => {
-      const [row] = await sql()<Answer[]>`
-        select action, account_id, subject, details from audit_log order by id desc limit 1`;
-      return row && byColumnName(row);
-    },
+    lastAudit: database.lastAudit,
     /** Everything the audit log and the tables of routes hold, as text. */
     everythingStored: async (): Promise<string> => {
       const rows = await sql()`

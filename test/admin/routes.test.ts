@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { readRoute, routeCredentials } from '../../db/routes/routes.ts';
@@ -8,7 +5,7 @@ import { startSmsc } from '../smsc/smsc.ts';
 import { PASSWORD, routeLine } from './routeLine.ts';
 import { type Answer, listIn } from './support.ts';
 
-const { run, ok, no, sql, secretsKey, file, smpp, smppLine, lastAudit, everythingStored, seen } = routeLine();
+const { run, ok, no, sql, secretsKey, file, smpp, lastAudit, everythingStored, seen } = routeLine();
 
 const stored = async (name: string) => {
   const route = await readRoute(sql(), name);
@@ -17,6 +14,12 @@ const stored = async (name: string) => {
 };
 const listed = async (name: string): Promise<Answer | undefined> =>
   listIn(await ok('routes', 'list')).find((route) => route['name'] === name);
+async function removed(names: string[]): Promise<void> {
+  for (const name of names) {
+    await ok('routes', 'disable', name);
+    await ok('routes', 'remove', name);
+  }
+}
 const SECRET = /[A-Za-z0-9_-]{43}/;
 
 describe('routes add', () => {
@@ -61,54 +64,22 @@ describe('routes add', () => {
     expect(listIn(await ok('routes', 'rules', 'list', '--route', 'by-environment'))).toMatchObject([
       { prefix: '48', account_id: null, type: null, priority: null, weight: 100 },
     ]);
-    await ok('routes', 'disable', 'by-environment');
-    await ok('routes', 'remove', 'by-environment');
-  });
-
-  test('says when the route is used for nothing, and when the simulated network still stands beside', async () => {
-    const line = smppLine();
-    expect((await run(...line, '--name', 'idle')).out).toContain('used for nothing yet');
-    const beside = (await run(...line, '--name', 'poland', '--prefix', '48')).out;
-    expect(beside).toContain('simulated network (simulator) still takes');
-    const whole = (await run(...line, '--name', 'world', '--prefix', 'all')).out;
-    expect(whole).not.toContain('simulated network');
-    for (const name of ['idle', 'poland', 'world']) {
-      await ok('routes', 'disable', name);
-      await ok('routes', 'remove', name);
-    }
+    await removed(['by-environment']);
   });
 
   test('of smsapi: makes the secret of the callbacks, prints their addresses, and changes it only when told', async () => {
+    const line = ['routes', 'add', '--name', 'smsapi', '--kind', 'smsapi'];
     const added = await ok(
-      ...[
-        'routes',
-        'add',
-        '--name',
-        'smsapi',
-        '--kind',
-        'smsapi',
-        '--credentials',
-        file('token-of-smsapi\n'),
-      ],
-      ...['--callback-url', 'https://sms.example.pl/'],
+      ...[...line, '--credentials', file('token-of-smsapi\n'), '--callback-url', 'https://sms.example.pl/'],
     );
-    const callbacks = { ...added };
-    for (const field of [
-      'name',
-      'kind',
-      'state',
-      'rate_per_second',
-      'broken_after_s',
-      'settings',
-      'credentials',
-    ])
-      delete callbacks[field];
-    const secret = SECRET.exec(String(callbacks['callback_reports']))?.[0] ?? '';
-    expect(callbacks).toEqual({
-      callback_reports: `https://sms.example.pl/callbacks/smsapi/${secret}/reports`,
-      callback_replies: `https://sms.example.pl/callbacks/smsapi/${secret}/replies`,
-      callback_lookups: `https://sms.example.pl/callbacks/smsapi/${secret}/lookups`,
-    });
+    const secret = SECRET.exec(String(added['callback_reports']))?.[0] ?? '';
+    const callbacks = Object.fromEntries(
+      ['reports', 'replies', 'lookups'].map((kind) => [
+        `callback_${kind}`,
+        `https://sms.example.pl/callbacks/smsapi/${secret}/${kind}`,
+      ]),
+    );
+    expect(added).toMatchObject(callbacks);
     expect(await ok('routes', 'callbacks', 'smsapi')).toEqual({ name: 'smsapi', ...callbacks });
 
     await ok('routes', 'credentials', 'smsapi', '--credentials', file('{"token": "another-token"}'));
@@ -150,15 +121,8 @@ describe('routes add', () => {
 describe('routes change and credentials', () => {
   test('change what is named; null gives back a default; the log says from what to what', async () => {
     await smpp('changing', '--port', '3000', '--window', '20');
-    await ok(
-      'routes',
-      'change',
-      'changing',
-      '--settings',
-      '{"port": null, "ids": "insensitive"}',
-      '--rate',
-      '7',
-    );
+    const settings = '{"port": null, "ids": "insensitive"}';
+    await ok('routes change changing', '--settings', settings, '--rate', '7');
     const route = await stored('changing');
     expect(route).toMatchObject({
       ...{ ratePerSecond: 7, revision: 2 },
@@ -200,27 +164,18 @@ describe('routes change and credentials', () => {
 });
 
 describe('states', () => {
-  test('say what nobody else takes', async () => {
+  test('change the route once each, and say what no other route takes', async () => {
     await smpp('one', '--prefix', '49');
     expect((await run('routes', 'drain', 'one')).out).toContain(
       'No other active route takes all of: numbers +49',
     );
-    await smpp('two', '--prefix', '4');
-    const drained = await run('routes', 'disable', 'one');
-    expect(drained.out).not.toContain('No other active route');
+    await ok('routes', 'disable', 'one');
     expect(await lastAudit()).toMatchObject({ details: { from: 'draining', to: 'disabled' } });
-    expect((await stored('one')).revision).toBe(3);
     await ok('routes', 'disable', 'one');
     expect((await stored('one')).revision).toBe(3);
-    expect((await run('routes', 'disable', 'two')).out).toContain(
-      'No other active route takes all of: numbers +4…',
-    );
     await ok('routes', 'enable', 'one');
     expect(await listed('one')).toMatchObject({ state: 'active' });
-    for (const name of ['one', 'two']) {
-      await ok('routes', 'disable', name);
-      await ok('routes', 'remove', name);
-    }
+    await removed(['one']);
   });
 
   test('a route goes only if it was never used', async () => {
@@ -276,10 +231,7 @@ describe('rules', () => {
 
     expect(await ok('routes', 'rules', 'remove', String(own))).toMatchObject({ id: own, removed: true });
     expect(await lastAudit()).toMatchObject({ action: 'routes rules remove', account_id: account });
-    for (const name of ['left', 'right', 'own']) {
-      await ok('routes', 'disable', name);
-      await ok('routes', 'remove', name);
-    }
+    await removed(['left', 'right', 'own']);
   });
 });
 
@@ -294,10 +246,7 @@ test('a rule may be for e-mail alone, where the route carries it', async () => {
     code: 'invalid_argument',
     message: expect.stringContaining('carries no email') as string,
   });
-  for (const name of ['mail', 'texts']) {
-    await ok('routes', 'disable', name);
-    await ok('routes', 'remove', name);
-  }
+  await removed(['mail', 'texts']);
 });
 
 describe('routes list and show', () => {
@@ -305,13 +254,8 @@ describe('routes list and show', () => {
     await smpp('watched', '--rate', '50');
     expect(await listed('watched')).toMatchObject({ working: false, sessions: 0, workers_seen: 0, queue: 0 });
     const at = new Date('2026-11-21T10:00:00Z');
-    await seen('watched', 'one', {
-      sessions: 2,
-      sessions_wanted: 2,
-      window_size: 20,
-      in_flight: 7,
-      failures: 1,
-    });
+    const busy = { sessions: 2, sessions_wanted: 2, window_size: 20, in_flight: 7, failures: 1 };
+    await seen('watched', 'one', busy);
     await seen('watched', 'two', {
       ...{ sessions: 1, sessions_wanted: 2, window_size: 10, in_flight: 3 },
       ...{ last_error: 'reset\u001b[2J\n by \u202epeer', last_error_at: at },
@@ -320,26 +264,12 @@ describe('routes list and show', () => {
       [[], ['--wide']].map(async (more) => (await run('routes', 'list', ...more)).out),
     );
     expect(narrow.split('\n')[0]).toMatch(/^name +kind +state +working .* failures$/);
-    expect(
-      Math.max(
-        ...narrow
-          .split('\n')
-          .slice(0, 3)
-          .map((text) => text.length),
-      ),
-    ).toBeLessThan(110);
+    for (const text of narrow.split('\n').slice(0, 3)) expect(text.length).toBeLessThan(110);
     expect(wide.split('\n')[0]).toMatch(/^name +kind .* last_error_at +last_error$/);
     await seen('watched', 'gone', { sessions: 9, seen_at: new Date(Date.now() - 60_000) });
     expect(await listed('watched')).toMatchObject({
-      ...{
-        kind: 'smpp',
-        working: true,
-        workers_seen: 2,
-        sessions: 3,
-        sessions_wanted: 4,
-        window: 30,
-        in_flight: 10,
-      },
+      ...{ kind: 'smpp', working: true, workers_seen: 2, sessions: 3, sessions_wanted: 4 },
+      ...{ window: 30, in_flight: 10 },
       ...{ rate_per_second: 50, failures: 1, queue: 0, unanswered: 0, reported_at: null },
       ...{ last_error_at: at.toISOString(), last_error: 'reset\ufffd[2J\ufffd by \ufffdpeer' },
     });
@@ -370,16 +300,6 @@ describe('routes list and show', () => {
     expect(await ok('routes', 'disable', 'relay')).toMatchObject({ state: 'disabled', ...waiting });
   });
 
-  test('settings that this release does not know are shown as they are', async () => {
-    await smpp('odd');
-    await sql()`update routes set settings = '{"host": "h", "later": 1}' where name = 'odd'`;
-    expect(await ok('routes', 'show', 'odd')).toMatchObject({ settings: { host: 'h', later: 1 } });
-    expect((await run('routes', 'show', 'odd')).out).toContain('cannot be opened');
-    await sql()`update routes set settings = '[]' where name = 'odd'`;
-    expect((await run('routes', 'list')).code).toBe(0);
-    await sql()`delete from routes where name = 'odd'`;
-  });
-
   test('a route of a kind that this release does not know is shown as it is, and nothing else is done with it', async () => {
     await smpp('later', '--prefix', '47');
     await sql()`update routes set kind = 'pigeon' where name = 'later'`;
@@ -397,8 +317,7 @@ describe('routes list and show', () => {
     expect(listIn(await ok('routes', 'which', '--to', '+4791234567'))).toMatchObject([
       { route: 'simulator' },
     ]);
-    await ok('routes', 'disable', 'later');
-    await ok('routes', 'remove', 'later');
+    await removed(['later']);
   });
 });
 
@@ -425,38 +344,5 @@ describe('routes test', () => {
     }
     expect((await no('routes', 'test', 'bound')).message).toContain('does not work from here');
     expect(smsc.problems).toEqual([]);
-  });
-
-  test('asks a provider for the account', async () => {
-    let status = 200;
-    const asked: unknown[] = [];
-    const provider = createServer((request, response) => {
-      asked.push([request.url, request.headers.authorization]);
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(
-        JSON.stringify(status === 200 ? { username: 'kwiaty\u001b[2J', points: 12.5 } : { error: 101 }),
-      );
-    }).listen(0, '127.0.0.1');
-    await once(provider, 'listening');
-    try {
-      const { port } = provider.address() as AddressInfo;
-      await ok(
-        ...['routes', 'add', '--name', 'asked', '--kind', 'smsapi', '--url', `http://127.0.0.1:${port}`],
-        ...['--credentials', file('token-of-asked')],
-      );
-      const tested = await ok('routes', 'test', 'asked');
-      expect(tested).toMatchObject({ works: true });
-      expect(String(tested['answer'])).toMatch(/^account kwiaty.*12\.5 points$/);
-      expect(String(tested['answer'])).not.toMatch(/\p{Cc}/u);
-      expect(asked).toEqual([['/profile', 'Bearer token-of-asked']]);
-      status = 401;
-      expect(await no('routes', 'test', 'asked')).toMatchObject({ code: 'unavailable' });
-    } finally {
-      provider.close();
-    }
-  });
-
-  test('of the simulated network always succeeds', async () => {
-    expect(await ok('routes', 'test', 'simulator')).toMatchObject({ works: true });
   });
 });

@@ -13,41 +13,27 @@ describe('hostile or mistyped values', () => {
 
   test.each([
     ['a name with other characters', ['--name', 'X;drop'], '--name'],
-    ['an empty name', ['--name', ''], '--name'],
     ['a long name', ['--name', 'a'.repeat(32)], '--name'],
   ])('%s', async (_, more, option) => {
     expect((await no(...smppLine(...more))).message).toContain(option);
   });
 
   test.each([
-    [['--port', '0'], '--port'],
     [['--port', '65536'], '--port'],
     [['--tls', 'true'], '--tls'],
-    [['--sessions', '17'], '--sessions'],
-    [['--window', '-1'], '--window'],
     [['--rate', '0'], '--rate'],
-    [['--rate', '1e9'], '--rate'],
-    [['--broken-after', '0'], '--broken-after'],
     [['--bind', 'receiver'], '--bind'],
     [['--prefix', '48a'], '--prefix'],
-    [['--prefix', '0'], '--prefix'],
     [['--url', 'https://example.pl'], 'url'],
     [['--settings', '{'], 'not JSON'],
-    [['--settings', '[]'], '--settings'],
     [['--settings', '{"port": "2775"}'], 'port'],
-    [['--settings', '{"host": "a b"}'], '--settings'],
-    [['--settings', '{"host": null}'], 'host: is missing'],
     [['--settings', '{"tlsCa": "a password"}'], 'tlsCa: certificates in PEM'],
     [['--settings', '{"errors": {"nope": "refused"}}'], 'errors.nope: a command_status'],
     [['--settings', '{"nonsense\\u001b[2J": 1}'], 'nonsense'],
     [['--settings', '{"__proto__": {"port": 1}, "password": "p"}'], 'password'],
     [['--settings', '{"tlsServerName": "\\u0000"}'], 'characters'],
-    [['--settings', '{"tlsServerName": "\\ud800"}'], 'characters'],
-    [['--settings', '{"errors": {"0x58": "whatever"}}'], 'errors'],
     [['--settings', deep], '--settings'],
     [['--settings', '/nonexistent/file'], 'ENOENT'],
-    [['--tls-ca', '/nonexistent/file'], '--tls-ca'],
-    [['--settings', '/dev/null'], 'empty'],
   ])('%j', async (more, named) => {
     const host = more.some((word) => word.includes('"host"')) ? [] : ['--host', 'h'];
     const line = ['routes', 'add', '--name', 'x', '--kind', 'smpp', ...host, '--system-id', 's'];
@@ -60,28 +46,10 @@ describe('hostile or mistyped values', () => {
 
   test.each([
     [['rules', 'add', '--route', 'simulator', '--weight', '0'], '--weight'],
-    [['rules', 'add', '--route', 'simulator', '--weight', '1000001'], '--weight'],
     [['rules', 'add', '--route', 'simulator', '--prefix', '4'.repeat(16)], '--prefix'],
-    [['rules', 'add', '--route', 'simulator', '--prefix', ''], '--prefix'],
-    [['rules', 'add', '--route', 'simulator', '--type', 'fax'], '--type'],
-    [['rules', 'add', '--route', 'simulator', '--type', 'fax'], '--type'],
-    [['rules', 'add', '--route', 'simulator', '--priority', 'true'], '--priority'],
-    [['rules', 'add', '--route', 'simulator', '--account', "cl_';--"], '--account'],
-    [['rules', 'add', '--route', "x'; drop table routes; --"], '--route'],
-    [['rules', 'add'], '--route'],
-    [['rules', 'remove', 'all'], 'RULE'],
-    [['rules', 'remove', '-1'], ''],
     [['rules', 'remove', '9'.repeat(19)], 'RULE'],
     [['which', '--to', '12'], '--to'],
-    [['which', '--to', '500100200', '--type', 'x'], '--type'],
-    [['callbacks', 'simulator', '--secret', 'old'], '--secret'],
-    [['change', 'simulator', '--rate', '-5'], '--rate'],
     [['change', 'simulator', '--host', 'h'], 'host'],
-    [['show', '../../etc/passwd'], 'NAME'],
-    [['show'], 'NAME'],
-    [['show', 'a', 'b'], ''],
-    [['list', '--nothing', 'x'], '--nothing'],
-    [['whatever'], 'whatever'],
   ])('routes %j', async (words, named) => {
     const { code, message } = await no('routes', ...words);
     expect(code).toBe('invalid_argument');
@@ -89,24 +57,17 @@ describe('hostile or mistyped values', () => {
     expect(await sql()`select from route_rules where route = 'simulator'`).toHaveLength(1);
   });
 
-  test.each(['garbage', 'http://example.pl', 'https://u:p@example.pl', 'ftp://x', 'https://x?y'])(
-    'of smsapi: --url %s',
-    async (url) => {
-      const line = ['routes', 'add', '--name', 'x', '--kind', 'smsapi', '--credentials', file('token-token')];
-      for (const option of ['--url', '--callback-url']) {
-        if (option === '--callback-url' && url === 'http://example.pl') continue;
-        expect(await no(...line, option, url)).toMatchObject({ code: 'invalid_argument' });
-      }
-    },
-  );
+  test.each(['garbage', 'https://u:p@example.pl'])('of smsapi: --url %s', async (url) => {
+    const line = ['routes', 'add', '--name', 'x', '--kind', 'smsapi', '--credentials', file('token-token')];
+    for (const option of ['--url', '--callback-url'])
+      expect(await no(...line, option, url)).toMatchObject({ code: 'invalid_argument' });
+  });
 
   test('credentials that cannot be used are refused without a word of them', async () => {
     const hidden = 'hunter2-geheim';
     for (const content of [
       `{"systemId": "s", "password": "${hidden}`,
-      `{"systemId": "s", "password": "${hidden}", "${hidden}": 1}`,
       `{"systemId": ["${hidden}"], "password": "x"}`,
-      `${hidden}\u0007`,
       hidden.repeat(20),
       `{"${hidden}": "s"}`,
     ]) {
@@ -115,12 +76,7 @@ describe('hostile or mistyped values', () => {
       expect(message).toContain('--credentials');
       expect(message).not.toContain('hunter2');
     }
-    for (const source of [
-      'env:NO_SUCH_VARIABLE',
-      '/nonexistent',
-      file(''),
-      file(Buffer.alloc(2_000_000, 'x')),
-    ]) {
+    for (const source of ['env:NO_SUCH_VARIABLE', '/nonexistent', file('')]) {
       expect((await no(...incomplete('--system-id', 's', '--credentials', source))).message).toContain(
         '--credentials',
       );

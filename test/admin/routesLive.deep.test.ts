@@ -25,19 +25,8 @@ const bound = () => smsc.connections().filter(({ bind }) => bind !== null).lengt
 test('a running service follows the command line: new route, wrong and right password, more sessions, off and on', async () => {
   const account = await product.account();
   const add = ['add', '--name', 'live', '--kind', 'smpp', '--host', '127.0.0.1', '--port', String(smsc.port)];
-  await product.admin(
-    [
-      'routes',
-      ...add,
-      '--system-id',
-      smsc.systemId,
-      '--credentials',
-      '-',
-      '--settings',
-      JSON.stringify(SETTINGS),
-    ],
-    'zlehaslo',
-  );
+  const access = ['--system-id', smsc.systemId, '--credentials', '-', '--settings', JSON.stringify(SETTINGS)];
+  await product.admin(['routes', ...add, ...access], 'zlehaslo');
   await routes('rules', 'add', '--route', 'live', '--account', account.id);
   const broken = await seen((route) => Number(route['failures']) > 0);
   expect(broken).toMatchObject({ working: false, sessions: 0, sessions_wanted: 1, queue: 0 });
@@ -74,4 +63,4 @@ test('a running service follows the command line: new route, wrong and right pas
   await seen((route) => route['sessions'] === 2);
   expect(smsc.submits).toHaveLength(1);
   expect(smsc.problems).toEqual([]);
-}, 120_000);
+});

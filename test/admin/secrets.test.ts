@@ -20,14 +20,17 @@ const { ok, no } = commandLine(database.url, () => ({
 async function accountWith(secret: string, before: string | null): Promise<string> {
   const id = newId('cl');
   await database.sql()`
-    insert into accounts (id, name, mode, webhook_secret, webhook_secret_before)
-    values (${id}, 'Test', 'live', ${encrypt(key, id, secret)}, ${before && encrypt(key, id, before)})`;
+    insert into accounts (id, name, mode, webhook_secret, webhook_secret_before, legacy_webhook_secret)
+    values (${id}, 'Test', 'live', ${encrypt(key, id, secret)}, ${before && encrypt(key, id, before)},
+            ${encrypt(key, id, `legacy_${secret}`)})`;
   return id;
 }
 
 async function secretsOf(id: string, by: Buffer): Promise<unknown[]> {
-  const [row] = await database.sql()<{ now: Buffer; before: Buffer | null }[]>`
-    select webhook_secret as now, webhook_secret_before as before from accounts where id = ${id}`;
+  const [row] = await database.sql()<{ now: Buffer; before: Buffer | null; legacy: Buffer }[]>`
+    select webhook_secret as now, webhook_secret_before as before, legacy_webhook_secret as legacy
+      from accounts where id = ${id}`;
+  expect(decrypt(by, id, row!.legacy)).toBe(`legacy_${decrypt(by, id, row!.now)}`);
   return [decrypt(by, id, row!.now), row!.before && decrypt(by, id, row!.before)];
 }
 

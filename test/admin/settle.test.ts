@@ -10,7 +10,7 @@ import { lockRow } from '../crash/holds.ts';
 import { StartProblem } from '../../bin/problem.ts';
 import { endedAndForgotten, endedBefore } from '../workflows/endedEarly.ts';
 import { type HoldingReceiver, startHoldingReceiver } from '../workflows/holdingReceiver.ts';
-import { HOUR, pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
+import { HOUR, pauseSchedule, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { findingsOf, reconcileOnce } from '../workflows/reconciling.ts';
 import { type Answer, pipelineLine } from './support.ts';
 import { until } from '../support/eventually.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   receiver = await startHoldingReceiver();
   receiver.taking = true;
   pipeline = await startPipeline('real');
-  await pauseReconciliation(pipeline.client);
+  await pauseSchedule(pipeline.client);
 });
 afterAll(async () => {
   await receiver?.close();
@@ -80,7 +80,6 @@ async function delivered(id: string): Promise<string[]> {
 
 const aged = (id: string) =>
   pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${id}`;
-const stateOf = async (id: string) => (await pipeline.client.workflow.getHandle(id).describe()).status.name;
 
 describe('messages settle --as unsent', () => {
   test.each([
@@ -161,13 +160,13 @@ describe('messages settle --as sent', () => {
       expect(await delivered(id)).toEqual(['message.sent']);
       await aged(id);
       expect((await reconcileOnce(pipeline)).repaired).toBe(1);
-      expect(await stateOf(id)).toBe('RUNNING');
+      expect(await pipeline.stateOf(id)).toBe('RUNNING');
       // The provider's id was never known here: our reference names the message.
       await storeReports(pipeline.sql, 'simulator', [
         { providerMessageId: newId('msg'), reference: `${id}/0`, state: 'delivered', errorCode: null },
       ]);
       await pipeline.untilStatus(id, 'delivered');
-      await until('its workflow has ended', async () => (await stateOf(id)) === 'COMPLETED');
+      expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
       expect(await delivered(id)).toEqual(['message.sent', 'message.delivered']);
       expect(await reconcileOnce(pipeline)).toEqual({ repaired: 0, reported: 0 });
       expect(await pipeline.submits(id)).toBe(0);
@@ -208,8 +207,7 @@ describe('messages settle refuses, and nothing is recorded,', () => {
 
   test('a message whose workflow runs', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.message(account, LATER);
-    await pipeline.start(message);
+    const message = await pipeline.send(account, LATER);
     expect(await refused(message.id)).toContain('has a running workflow');
   });
 
@@ -224,17 +222,6 @@ describe('messages settle refuses, and nothing is recorded,', () => {
   test('a message that the reconciliation has not found ended', async () => {
     const { id } = await endedBefore(pipeline, 'queued');
     expect(await refused(id)).toContain('workflow_ended');
-  });
-
-  test('a message that is over, one that is not there, and words that are none', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account);
-    await pipeline.start(message);
-    await pipeline.untilStatus(message.id, 'delivered');
-    expect(await refused(message.id)).toContain('is delivered');
-    expect((await no('messages', 'settle', newId('msg'), '--as', 'sent')).code).toBe('not_found');
-    expect((await no('messages', 'settle', message.id, '--as', 'failed')).code).toBe('invalid_argument');
-    expect((await no('messages', 'settle', message.id)).code).toBe('invalid_argument');
   });
 
   test('while Temporal does not answer', async () => {

@@ -1,11 +1,10 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StartProblem } from '../../bin/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
-import { pauseReconciliation, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
+import { pauseSchedule, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine, untilCommand } from './support.ts';
 import { until } from '../support/eventually.ts';
 
@@ -21,7 +20,7 @@ beforeAll(async () => {
     response.writeHead(answer).end();
   });
   pipeline = await startPipeline('real');
-  await pauseReconciliation(pipeline.client);
+  await pauseSchedule(pipeline.client);
 });
 afterAll(async () => {
   await pipeline?.close();
@@ -30,11 +29,8 @@ afterAll(async () => {
 
 const { run, ok, no } = pipelineLine(() => pipeline);
 
-async function sent(account: string, options: object): Promise<string> {
-  const message = await pipeline.message(account, options);
-  await pipeline.start(message);
-  return message.id;
-}
+const sent = async (account: string, options: object): Promise<string> =>
+  (await pipeline.send(account, options)).id;
 
 /** Messages for later that are accepted, and have no workflow. */
 async function accepted(account: string, count: number, requestId = newId('req')): Promise<string[]> {
@@ -46,17 +42,11 @@ async function accepted(account: string, count: number, requestId = newId('req')
 
 async function unanswered(account: string): Promise<string> {
   const id = await sent(account, { ending: '905', text: 'Poufne' });
-  await until('unanswered', async () => {
-    const [row] = await pipeline.sql`select submission from messages where id = ${id}`;
-    return row?.['submission'] === 'unanswered';
-  });
+  await pipeline.untilUnanswered(id);
   return id;
 }
 
-async function statusOf(id: string): Promise<unknown> {
-  const [row] = await pipeline.sql`select status from messages where id = ${id}`;
-  return row?.['status'];
-}
+const statusOf = async (id: string) => (await pipeline.row(id)).status;
 
 const ids = (found: Answer) => listIn(found).map(({ id }) => (typeof id === 'string' ? id : ''));
 
@@ -86,19 +76,6 @@ describe('stuck', () => {
     expect((await no('stuck', '--kind', 'lazy')).code).toBe('invalid_argument');
     expect((await no('stuck', '--route', 'nowhere')).code).toBe('not_found');
     expect((await no('stuck', '--minutes', '-1')).code).toBe('invalid_argument');
-  });
-
-  test('shows a workflow whose task fails again and again', async () => {
-    const account = await pipeline.account();
-    const overdue = await pipeline.message(account, { sendAt: Date.now() + HOUR });
-    await pipeline.sql`update messages set send_at = now() - interval '1 hour' where id = ${overdue.id}`;
-    // No worker knows such a workflow.
-    await pipeline.client.workflow.start('nothing', { taskQueue: 'messages', workflowId: overdue.id });
-    await untilCommand('its task fails', async () => {
-      const [thing] = listIn(await ok('stuck', '--kind', 'overdue', '--account', account));
-      return String(thing?.['workflow']).startsWith('failing');
-    });
-    await pipeline.client.workflow.getHandle(overdue.id).terminate();
   });
 
   test('finds failing workflow tasks of whatever workflow, and tasks that no worker takes', async () => {
@@ -157,16 +134,6 @@ describe('stuck', () => {
     );
     expect(listIn(await found())[0]).toMatchObject({ route: 'simulator', since: sendTime.toISOString() });
     for (const id of [lost, known.id]) await pipeline.client.workflow.getHandle(id).terminate();
-  });
-
-  test('without Temporal lists what the database knows, and says so', async () => {
-    const { run: half } = pipelineLine(
-      () => pipeline,
-      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
-    );
-    const { out, code } = await half('stuck', '--kind', 'overdue');
-    expect(code).toBe(0);
-    expect(out).toContain('Temporal could not be asked');
   });
 });
 
@@ -235,64 +202,6 @@ describe('what becomes of each', () => {
       expect(shown.filter((line) => line.includes('unstick give-up'))).toHaveLength(1);
     }
   });
-
-  test('is recorded right after it; an error leaves the rest, and says so', async () => {
-    const account = await pipeline.account();
-    await Promise.all([unanswered(account), unanswered(account), unanswered(account)]);
-    const three = ids(await ok('stuck', '--kind', 'unanswered', '--account', account));
-    const [first, second, third] = three as [string, string, string];
-    const before: unknown[] = [];
-    let asked = 0;
-    const broken = pipelineLine(
-      () => pipeline,
-      async () => {
-        asked += 1;
-        if (asked === 1) return pipeline.client;
-        before.push(...(await acts(account, first)));
-        throw new Error('connection lost');
-      },
-    );
-    const answer = await broken.ok('unstick', '--action', 'give-up', '--account', account, '--yes');
-    expect(answer).toMatchObject({ done: 1, of: 3 });
-    expect(listIn(answer)).toEqual([
-      { id: second, reason: 'connection lost' },
-      { id: third, reason: 'it was not tried, after the error before' },
-    ]);
-    expect(before).toHaveLength(1);
-    expect(await acts(account, second)).toEqual([]);
-    const [last] = await pipeline.sql`
-      select details from audit_log where account_id = ${account} and subject is null order by id desc limit 1`;
-    const left = [
-      { id: second, reason: 'failed' },
-      { id: third, reason: 'not_tried' },
-    ];
-    expect(last).toMatchObject({ details: { done: 1, left } });
-    expect(await Promise.all(three.slice(1).map(statusOf))).toEqual(['queued', 'queued']);
-    await ok('unstick', '--action', 'give-up', '--account', account, '--yes');
-  });
-
-  test('is recorded as open where a cancel was signalled and the database is gone', async () => {
-    const account = await pipeline.account();
-    const id = await sent(account, { sendAt: Date.now() + HOUR });
-    await pipeline.sql`update messages set send_at = now() - interval '1 hour' where id = ${id}`;
-    const broken = pipelineLine(
-      () => pipeline,
-      async () => {
-        await pipeline.sql`alter table messages rename to messages_away`;
-        return pipeline.client;
-      },
-    );
-    try {
-      const answer = await broken.no('unstick', '--action', 'cancel', '--account', account, '--yes');
-      expect(answer.message).toContain('it may still be carried out');
-    } finally {
-      await pipeline.sql`alter table messages_away rename to messages`;
-    }
-    expect(await acts(account, id)).toEqual([
-      { action: 'unstick', details: { action: 'cancel', answered: false } },
-    ]);
-    await pipeline.untilStatus(id, 'cancelled');
-  });
 });
 
 describe('messages cancel', () => {
@@ -315,12 +224,7 @@ describe('messages cancel', () => {
     await pipeline.client.workflow.getHandle(lost).terminate();
     expect(await ok('messages', 'cancel', lost)).toEqual({ id: lost, carried_out: true });
     expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 1000, agrees: true });
-    await until('their workflows have ended', async () => {
-      const described = await Promise.all(
-        [waiting!, lost].map((id) => pipeline.client.workflow.getHandle(id).describe()),
-      );
-      return described.every(({ status }) => status.name === 'COMPLETED');
-    });
+    for (const id of [waiting!, lost]) expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
   });
 });
 
@@ -388,20 +292,11 @@ describe('webhooks', () => {
       return events.count === count;
     });
 
-  // What nobody took, of three accounts: it takes its time, and for all of them the same.
-  const untaken: string[] = [];
-  beforeAll(async () => {
-    answer = 500;
-    for (const events of [2, 3, 3]) {
-      const account = await pipeline.account({ webhookUrl: receiver.url });
-      for (let count = 0; count < events; count += 1) await sent(account, { ending: '902' });
-      untaken.push(account);
-    }
-    await Promise.all(untaken.map((account, i) => untilEvents(account, 'exhausted', i === 0 ? 2 : 3)));
-  });
-
   test('lists what nobody took, and delivers it again when asked twice', async () => {
-    const account = untaken[0]!;
+    answer = 500;
+    const account = await pipeline.account({ webhookUrl: receiver.url });
+    for (let count = 0; count < 2; count += 1) await sent(account, { ending: '902' });
+    await untilEvents(account, 'exhausted', 2);
     const listed = await ok('webhooks', 'list', '--account', account, '--state', 'exhausted');
     expect(listIn(listed)[0]).toMatchObject({
       type: 'message.failed',
@@ -425,37 +320,6 @@ describe('webhooks', () => {
     for (const id of ids(listed))
       expect(await acts(account, String(id))).toEqual([{ action: 'webhooks resend', details: { round: 1 } }]);
   });
-
-  test.each([
-    ['webhooks resend', ['webhooks', 'resend'], 1],
-    ['unstick', ['unstick', '--action', 'resend'], 2],
-  ])(
-    '%s: an error of the database leaves the rest, with a record of what was done',
-    async (action, words, nr) => {
-      const account = untaken[nr]!;
-      const listed = ids(await ok('webhooks', 'list', '--account', account, '--state', 'exhausted'));
-      const [first, second, third] = listed as [string, string, string];
-      await pipeline.sql.unsafe(
-        `alter table webhook_resends add constraint broken check (event_id <> '${second}')`,
-      );
-      answer = 200;
-      try {
-        const done = await ok(...words, '--account', account, '--yes');
-        expect(listIn(done)).toMatchObject([
-          { id: second, reason: expect.stringContaining('broken') as string },
-          { id: third, reason: 'it was not tried, after the error before' },
-        ]);
-      } finally {
-        await pipeline.sql`alter table webhook_resends drop constraint broken`;
-      }
-      expect(await acts(account, first)).toMatchObject([{ action, details: { round: 1 } }]);
-      for (const id of [second, third]) expect(await acts(account, id)).toEqual([]);
-      await untilEvents(account, 'delivered', 1);
-      expect(ids(await ok('webhooks', 'list', '--account', account, '--state', 'delivered'))).toEqual([
-        first,
-      ]);
-    },
-  );
 
   test('one by its id, whatever its state; unknown ones are refused', async () => {
     answer = 200;

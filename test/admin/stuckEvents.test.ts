@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newId, idFloor } from '../../db/ids.ts';
-import { COUNTED_MAX, readStuck } from '../../db/messages/stuck.ts';
 import { requestResend } from '../../db/webhooks/webhookDeliveries.ts';
 import { endDelivery } from '../../db/webhooks/webhooks.ts';
-import { rowsRead } from '../support/rowsRead.ts';
 import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
 
 const DAY = 86_400_000;
@@ -14,11 +12,7 @@ const { ok } = commandLine(() => database.url());
 const CURRENT = { webhook_url: 'https://example.com/', webhook_secret: Buffer.from('sealed') };
 const EARLIER = { legacy_webhook_url: 'https://example.com/', legacy_webhook_secret: Buffer.from('sealed') };
 
-async function account(webhooks: object = CURRENT): Promise<string> {
-  const id = newId('cl');
-  await sql()`insert into accounts ${sql()({ id, name: 'Events', mode: 'live', ...webhooks })}`;
-  return id;
-}
+const account = (webhooks: object = CURRENT) => database.account({ mode: 'live', ...webhooks });
 
 let serial = 0;
 /** An event whose last attempt failed some days ago. */
@@ -91,37 +85,4 @@ describe('webhook events that nobody took', () => {
     ] as const)
       expect(ids(await ok('stuck', '--kind', 'webhook', '--account', owner))).toEqual(left);
   });
-
-  test('are found by reading few of them, however many there are', async () => {
-    const [flooding, gone, writing] = [await account(), await account({}), await account()];
-    const own = await exhausted(writing, 300);
-    const newest = await fill(flooding, 200, COUNTED_MAX + 1_000);
-    await fill(gone, 50, 1_000);
-    await sql()`analyze webhook_events, webhook_resends, accounts`;
-    const filter = { accountId: null, route: null, minutes: 0 };
-    const listing = (accountId: string | null) =>
-      rowsRead(sql(), 'webhook_events', (tx) => readStuck(tx, 'webhook', { ...filter, accountId }, 20));
-    const all = await listing(null);
-    expect(all.answer.count).toBe(COUNTED_MAX);
-    expect(all.answer.things).toHaveLength(20);
-    expect(all.rows).toBeLessThan(COUNTED_MAX + 200);
-    const flood = await listing(flooding);
-    expect(flood.answer.count).toBe(COUNTED_MAX);
-    expect(flood.answer.things[0]!.id).toBe(newest);
-    expect(flood.rows).toBeLessThan(COUNTED_MAX + 200);
-    const one = await listing(writing);
-    expect(one.answer).toMatchObject({ count: 1, things: [{ id: own }] });
-    expect(one.rows).toBeLessThan(20);
-  });
 });
-
-/** Many events that were exhausted some days ago. @returns the newest */
-async function fill(owner: string, days: number, count: number): Promise<string> {
-  const at = new Date(Date.now() - days * DAY);
-  const floor = idFloor('evt', at.getTime());
-  const numbered = sql()`select ${floor} || lpad(n::text, 16, '0') as id from generate_series(1, ${count}::int) n`;
-  await sql()`
-    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, state, exhausted_at, created_at)
-    select id, ${owner}, 'message', 'msg_' || id, 'message.failed', '{}', 'exhausted', ${at}, ${at} from (${numbered}) e`;
-  return floor + String(count).padStart(16, '0');
-}

@@ -1,11 +1,15 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
 import { runAdmin } from '../../bin/admin/program.ts';
 import { actorOf, openServiceDatabase, type OpenTools, serviceTools } from '../../bin/admin/tools.ts';
 import { readConfig } from '../../bin/config.ts';
-import { openDatabase, type Database } from '../../db/connection.ts';
+import { byColumnName, openDatabase, type Database } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
 import { migrate } from '../../db/migrate.ts';
 import { startDatabase, type TestDatabase } from '../support/database.ts';
 import type { Pipeline } from '../workflows/pipeline.ts';
@@ -42,7 +46,7 @@ export function listIn(answer: Answer, field = 'data'): Answer[] {
  * A server of its own with one migrated database, for the tests of one file. `url` is how the command line gets in, `sql` may
  * do all with its tables, `superuserUrl` anything.
  */
-export function ownDatabase(): { url: () => string; superuserUrl: () => string; sql: () => Database } {
+export function ownDatabase() {
   let database: TestDatabase | undefined;
   beforeAll(async () => {
     database = await startDatabase(migrate, 4);
@@ -52,10 +56,24 @@ export function ownDatabase(): { url: () => string; superuserUrl: () => string; 
     if (database === undefined) throw new Error('the database is not open yet');
     return database;
   };
+  const sql = (): Database => opened().sql;
   return {
-    url: () => opened().partUrls.admin,
-    superuserUrl: () => opened().superuserUrl,
-    sql: () => opened().sql,
+    url: (): string => opened().partUrls.admin,
+    superuserUrl: (): string => opened().superuserUrl,
+    sql,
+    /** A new account, with these columns. */
+    account: async (columns: object = {}): Promise<string> => {
+      const id = newId('cl');
+      await sql()`insert into accounts ${sql()({ id, name: 'Test', ...columns })}`;
+      return id;
+    },
+    /** The latest record of the audit log, of an account where one is named. */
+    lastAudit: async (account: string | null = null): Promise<Answer | undefined> => {
+      const [row] = await sql()<Answer[]>`
+        select actor, action, account_id, subject, details from audit_log
+         where account_id = ${account} or ${account}::text is null order by id desc limit 1`;
+      return row && byColumnName(row);
+    },
   };
 }
 
@@ -84,6 +102,26 @@ export async function serviceLine(environment: Record<string, string>, ...line: 
   } finally {
     process.env = own;
   }
+}
+
+/** The command line as an operator has it: a process of its own, with something on its standard input. */
+export async function adminProcess(
+  environment: Record<string, string>,
+  input: string,
+  ...line: string[]
+): Promise<Run> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/admin.ts', ...line], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { PATH, HOME, ...environment },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  child.stdin.on('error', () => undefined).end(input);
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, out, err };
 }
 
 /** The tools of a command line that needs none. */
@@ -126,12 +164,13 @@ export function pipelineLine(pipeline: () => Served, temporal?: () => Promise<Cl
   }));
 }
 
-/** The command line inside this process, against a database. */
+/** The command line inside this process, against a database; its first word may be several, with blanks between. */
 export function commandLine(url: () => string, openTools = noTools) {
   const run = async (...line: string[]): Promise<Run> => {
     let out = '';
     let err = '';
-    const code = await runAdmin(line, {
+    const words = line.flatMap((word, index) => (index < 2 ? word.split(' ') : word));
+    const code = await runAdmin(words, {
       actor: () => ACTOR,
       openDatabase: () => Promise.resolve(openDatabase(url(), 1)),
       openTools,

@@ -1,60 +1,31 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { readRoute, routeCredentials } from '../../db/routes/routes.ts';
-import { oneError, oneObject, ownDatabase, type Run, serviceLine } from './support.ts';
+import { adminProcess, oneError, oneObject, ownDatabase, type Run, serviceLine } from './support.ts';
 
 const database = ownDatabase();
-const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'goniec-tools-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 const key = randomBytes(32);
 
-/** The command line as an operator has it: a process of its own, with something on its standard input. */
-async function admin(environment: Record<string, string>, input: string, ...line: string[]): Promise<Run> {
-  const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/admin.ts', '--json', ...line], {
-    cwd: PROJECT,
-    env: { PATH, HOME, DATA_DIR: dataDir, DATABASE_URL: database.url(), ...environment },
-  });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
-  child.stdin.on('error', () => undefined).end(input);
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, out, err };
-}
+const here = { DATA_DIR: dataDir };
 
-/** The same in this process, where nothing is on the standard input. */
+/** The command line in this process, where nothing is on the standard input. */
 const inProcess = (environment: Record<string, string>, ...line: string[]): Promise<Run> =>
-  serviceLine({ DATA_DIR: dataDir, DATABASE_URL: database.url(), ...environment }, '--json', ...line);
+  serviceLine({ ...here, DATABASE_URL: database.url(), ...environment }, '--json', ...line);
 
 const addLine = (name: string, credentials = '-') => [
-  ...[
-    'routes',
-    'add',
-    '--name',
-    name,
-    '--kind',
-    'smpp',
-    '--host',
-    'smsc.example.pl',
-    '--system-id',
-    'goniec',
-  ],
-  ...['--credentials', credentials],
+  ...['routes', 'add', '--name', name, '--kind', 'smpp', '--host', 'smsc.example.pl'],
+  ...['--system-id', 'goniec', '--credentials', credentials],
 ];
 
 test('a password is read from standard input and encrypted with the key of the service; another key is refused', async () => {
-  const own = { SECRETS_KEY: key.toString('base64') };
-  const added = await admin(own, 'tajne\n', ...addLine('stdin'));
+  const own = { ...here, DATABASE_URL: database.url(), SECRETS_KEY: key.toString('base64') };
+  const added = await adminProcess(own, 'tajne\n', '--json', ...addLine('stdin'));
   expect({ code: added.code, err: added.err }).toEqual({ code: 0, err: '' });
   expect(oneObject(added.out)).toMatchObject({ name: 'stdin', credentials: 'stored' });
   expect(added.out).not.toContain('tajne');
@@ -73,7 +44,7 @@ test('a password is read from standard input and encrypted with the key of the s
   expect(refused.err).not.toContain('tajne');
   expect(await readRoute(database.sql(), 'other')).toBeUndefined();
 
-  const nothing = await admin(own, '', ...addLine('nothing'));
+  const nothing = await adminProcess(own, '', '--json', ...addLine('nothing'));
   expect(oneError(nothing.err)).toMatchObject({ code: 'invalid_argument' });
 });
 

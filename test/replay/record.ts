@@ -1,6 +1,4 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -27,6 +25,7 @@ import { receiveReplies, startReply } from '../workflows/replies.ts';
 import { startServers } from '../support/startServers.ts';
 import { clickOn } from '../support/clicked.ts';
 import { until } from '../support/eventually.ts';
+import { startHttpReceiver } from '../support/httpReceiver.ts';
 
 /**
  * Records the histories that later versions of the workflows must still replay, into `histories/<version>/`. Run it
@@ -36,11 +35,10 @@ import { until } from '../support/eventually.ts';
 const FOLDER = new URL(`./histories/${packageJson.version}/`, import.meta.url);
 const [prefix = ''] = process.argv.slice(2);
 
-const receiver = createServer((request, response) => {
-  request.resume().on('end', () => response.writeHead(request.url === '/refuse' ? 500 : 200).end());
-}).listen(0, '127.0.0.1');
-await new Promise((resolve) => receiver.once('listening', resolve));
-const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+const receiver = await startHttpReceiver((response, _, { url }) =>
+  response.writeHead(url === '/refuse' ? 500 : 200).end(),
+);
+const address = receiver.url;
 
 const { stop: stopServers, ...servers } = await startServers();
 const pipeline = await startPipeline('real', {}, undefined, servers);
@@ -55,28 +53,20 @@ try {
 } finally {
   await pipeline.close();
   await stopServers();
-  receiver.close();
+  await receiver.close();
 }
 
 /** Each makes one workflow and returns its id once the history holds what the name says. */
 function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
-  const sendFrom = async (account: string, options: object = {}): Promise<string> => {
-    const message = await at.message(account, options);
-    await at.start(message);
-    return message.id;
-  };
+  const sendFrom = async (account: string, options: object = {}): Promise<string> =>
+    (await at.send(account, options)).id;
   const send = async (options: object, account: object = {}): Promise<string> =>
     sendFrom(await at.account(account), options);
   const sendUntil = (status: string, options: object, account?: object) => async () => {
     const id = await send(options, account);
     await at.untilStatus(id, status);
-    await closed(id);
-    return id;
+    return await settled(id);
   };
-  const closed = (id: string) =>
-    until(`${id} closes`, async () => {
-      return (await handle(id).describe()).status.name !== 'RUNNING';
-    });
   const scheduled = () => send({ sendAt: Date.now() + 80 * 24 * HOUR });
   const answers = (id: string, submits: number) =>
     until(`${id} is unanswered`, async () => {
@@ -118,8 +108,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     const account = await at.account({ balance: 100 });
     const id = await acceptedLookup(at, account, ending);
     await lookUp(at, account, id, route);
-    await closed(id);
-    return id;
+    return await settled(id);
   };
 
   // A message that failed has one event, which its workflow has told of when it closes.
@@ -152,7 +141,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
         ),
     );
   const settled = async (id: string) => {
-    await closed(id);
+    await at.untilClosed(id);
     return id;
   };
 
@@ -173,7 +162,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
   const paused = async (options: object = {}): Promise<{ account: string; id: string }> => {
     const account = await at.account();
     await settled(await sendFrom(account));
-    await setStatus(account, 'suspended');
+    await at.setStatus(account, 'suspended');
     const id = await sendFrom(account, options);
     await until(`${id} is paused`, async () => {
       const { events } = await handle(id).fetchHistory();
@@ -182,11 +171,9 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     });
     return { account, id };
   };
-  const setStatus = (account: string, status: string) =>
-    at.sql`update accounts set status = ${status} where id = ${account}`;
   const pausedUntil = (status: string, options: () => object) => async () => {
     const { account, id } = await paused(options());
-    await setStatus(account, status);
+    await at.setStatus(account, status);
     return await settled(id);
   };
 
@@ -231,20 +218,17 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'message-cancelled': async () => {
       const id = await scheduled();
       await handle(id).executeUpdate(cancelUpdate);
-      await closed(id);
-      return id;
+      return await settled(id);
     },
     'message-cancelled-by-signal': async () => {
       const id = await scheduled();
       await handle(id).signal(cancelSignal);
-      await closed(id);
-      return id;
+      return await settled(id);
     },
     'message-cancelled-in-temporal': async () => {
       const id = await scheduled();
       await handle(id).cancel();
-      await closed(id);
-      return id;
+      return await settled(id);
     },
     'message-moved-to-another-route': async () => {
       const account = await at.account();
@@ -278,8 +262,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       );
       const report = { reference: null, state: 'delivered', errorCode: null } as const;
       await deliveryReports.receive('simulator', [{ ...report, providerMessageId: `late-${id}` }]);
-      await closed(id);
-      return id;
+      return await settled(id);
     },
     'message-at-once': afterAnother((account) => sendFrom(account)),
     'message-told-at-once': afterAnother((account) => sendFrom(account), '/take'),
@@ -314,8 +297,8 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     },
     'message-paused-again': async () => {
       const { account, id } = await paused({ sendAt: Date.now() + 2_000 });
-      await setStatus(account, 'active');
-      await setStatus(account, 'suspended');
+      await at.setStatus(account, 'active');
+      await at.setStatus(account, 'suspended');
       await handle(id).signal(resumeSignal);
       await until(`${id} has asked again`, async () => {
         const { events } = await handle(id).fetchHistory();
@@ -324,18 +307,18 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
           Boolean(events!.at(-1)?.timerStartedEventAttributes)
         );
       });
-      await setStatus(account, 'active');
+      await at.setStatus(account, 'active');
       return await settled(id);
     },
     'message-closed-while-asleep': async () => {
       const account = await at.account();
       const id = await sendFrom(account, { sendAt: Date.now() + 80 * 24 * HOUR });
-      await setStatus(account, 'closed');
+      await at.setStatus(account, 'closed');
       return await settled(id);
     },
     'message-sent-by-a-closed-account': async () => {
       const account = await at.account();
-      await setStatus(account, 'closed');
+      await at.setStatus(account, 'closed');
       return await settled(await sendFrom(account));
     },
     'message-shown-as-sent': async () => {

@@ -9,28 +9,19 @@ export interface Query {
 export interface AlertRule {
   name: string;
   expression: string;
-  for: string | null;
-  severity: string;
-  summary: string;
 }
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 interface Panel {
-  id: number;
-  type: string;
   title: string;
-  gridPos: { x: number; y: number; w: number; h: number };
   targets?: { refId: string; expr: string }[];
 }
 
-/** The panels of the Grafana dashboard. */
-export function dashboardPanels(): Panel[] {
-  return (JSON.parse(read('ops/grafana/goniec.json')) as { panels: Panel[] }).panels;
-}
-
+/** What the panels of the Grafana dashboard ask for. */
 export function dashboardQueries(): Query[] {
-  return dashboardPanels().flatMap(({ title, targets = [] }) =>
+  const { panels } = JSON.parse(read('ops/grafana/goniec.json')) as { panels: Panel[] };
+  return panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }) => ({ where: title, expression: expr })),
   );
 }
@@ -49,9 +40,6 @@ export function alertRules(): AlertRule[] {
     return {
       name: rule['name']!,
       expression: (rule['folded'] ?? rule['plain']!).replaceAll(/\s+/g, ' ').trim(),
-      for: rule['duration'] ?? null,
-      severity: rule['severity']!,
-      summary: rule['summary']!,
     };
   });
 }
@@ -87,15 +75,4 @@ export function valuesAskedFor(expression: string): { metric: string; label: str
       values.split('|').map((value) => ({ metric, label, value })),
     ),
   );
-}
-
-/** Whether brackets are closed in their order and texts end. */
-export function isBalanced(expression: string): boolean {
-  const open: string[] = [];
-  const bare = expression.replaceAll(/"(?:[^"\\]|\\.)*"/g, '');
-  for (const sign of bare) {
-    if ('([{'.includes(sign)) open.push(sign);
-    if (')]}'.includes(sign) && open.pop() !== '([{'[')]}'.indexOf(sign)]) return false;
-  }
-  return open.length === 0 && !bare.includes('"');
 }

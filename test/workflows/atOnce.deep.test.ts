@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { decideOn } from './decisions.ts';
 import { reportDelivered } from './deliveryReports.ts';
-import { localSteps } from './markers.ts';
 import { type MessageOptions, type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
 
@@ -28,11 +27,8 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-async function send(account: string, options: MessageOptions = {}): Promise<string> {
-  const message = await pipeline.message(account, options);
-  await pipeline.start(message);
-  return message.id;
-}
+const send = async (account: string, options: MessageOptions = {}): Promise<string> =>
+  (await pipeline.send(account, options)).id;
 
 /** Sends one message to each of several recipients, with these endings of their numbers. */
 async function sendAll(account: string, endings: string[]): Promise<string[]> {
@@ -41,12 +37,7 @@ async function sendAll(account: string, endings: string[]): Promise<string[]> {
 
 async function delivered(id: string): Promise<void> {
   await pipeline.untilStatus(id, 'delivered');
-  await closed(id);
-}
-
-async function closed(id: string): Promise<void> {
-  const handle = pipeline.client.workflow.getHandle(id);
-  await until(`${id} closes`, async () => (await handle.describe()).status.name !== 'RUNNING');
+  await pipeline.untilClosed(id);
 }
 
 /** Waits until so many events of the message have been taken. */
@@ -64,10 +55,6 @@ async function activitiesOf(id: string): Promise<string[]> {
   return events!
     .map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name)
     .filter((name) => typeof name === 'string');
-}
-
-async function stepsOf(id: string): Promise<string[]> {
-  return localSteps(await pipeline.client.workflow.getHandle(id).fetchHistory()).map(({ name }) => name);
 }
 
 async function attemptsOf(id: string) {
@@ -89,118 +76,23 @@ function expectThreeAttempts(event: Awaited<ReturnType<typeof attemptsOf>>[numbe
 }
 
 describe('submits', () => {
-  test('of several messages are made at once, each one once', async () => {
-    const account = await pipeline.account();
-    const ids = await sendAll(account, ['000', '001', '002', '003', '004']);
-    for (const id of ids) {
-      await delivered(id);
-      expect(await activitiesOf(id)).toEqual([]);
-      expect(await pipeline.submits(id)).toBe(1);
-    }
-    expect(await pipeline.balance(account)).toBe(1000 - 5 * 15);
-  });
-
-  test('are made in the first task, right after the charge', async () => {
-    const id = await send(await pipeline.account());
-    await delivered(id);
-    expect(await stepsOf(id)).toEqual(['charge', 'submitInTask']);
-    expect(await activitiesOf(id)).toEqual([]);
-  });
-
-  test('of one whose route has to be waited for go through its queue after that, once', async () => {
-    const id = await send(await pipeline.account(), { ending: '904' });
-    await delivered(id);
-    expect(await activitiesOf(id)).toEqual(['submit']);
-    expect(await pipeline.submits(id)).toBe(1);
-  });
-
-  test('of a scheduled message are made at its time', async () => {
-    const id = await send(await pipeline.account(), { sendAt: Date.now() + 1_500 });
-    await delivered(id);
-    expect(await activitiesOf(id)).toEqual([]);
-  });
-
   test('that are throttled, refused or unanswered end as they would through the queue', async () => {
     const account = await pipeline.account();
     const [throttled, refused, unanswered] = await sendAll(account, ['904', '902', '905']);
     await pipeline.untilStatus(refused!, 'failed');
-    await until('the submit counts as unanswered', async () => {
-      const [row] = await pipeline.sql`select submission from messages where id = ${unanswered!}`;
-      return row!['submission'] === 'unanswered';
-    });
+    await pipeline.untilUnanswered(unanswered!);
     expect(await pipeline.submits(unanswered!)).toBe(1);
     await decideOn(pipeline, unanswered!, 'giveUp');
     await delivered(throttled!);
     expect(await pipeline.submits(throttled!)).toBe(1);
     expect(await activitiesOf(throttled!)).toEqual(['submit']);
-    for (const id of [refused!, unanswered!]) await closed(id);
+    for (const id of [refused!, unanswered!]) await pipeline.untilClosed(id);
     expect(await pipeline.balance(account)).toBe(1000 - 15);
   });
 });
 
 describe('webhooks', () => {
-  test('are told at once when their receiver has been quick; the first one goes through the queue', async () => {
-    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
-    const first = await send(account);
-    await delivered(first);
-    const second = await send(account);
-    await delivered(second);
-    expect(await activitiesOf(second)).toEqual([]);
-    expect(await attemptsOf(second)).toEqual([
-      { type: 'message.sent', state: 'delivered', attempts: [1], gaps: [0] },
-      expect.objectContaining({ type: 'message.delivered', state: 'delivered', attempts: [1] }),
-    ]);
-  });
-
-  test('that a quick receiver refuses are tried at 0 s, 2 s and 10 s all the same, in order', async () => {
-    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
-    await delivered(await send(account));
-    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
-    const id = await send(account);
-    await closed(id);
-    const [sent, ended] = await attemptsOf(id);
-    for (const event of [sent!, ended!]) expectThreeAttempts(event);
-    // The refused one was made at once; from then on the receiver counts as one that is not quick.
-    expect(await activitiesOf(id)).toEqual(['deliverWebhook', 'deliverWebhook']);
-  });
-
   // First attempts are made before the workflow learns of the events.
-  const NOTIFIED_BEFORE = ['charge', 'submitInTask'];
-
-  test('about a submit that is made at once are told in the same task, each once', async () => {
-    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
-    await delivered(await send(account));
-    const ids = await sendAll(account, ['000', '001', '002']);
-    for (const id of ids) {
-      await delivered(id);
-      expect(await stepsOf(id)).toEqual(NOTIFIED_BEFORE);
-      expect(await activitiesOf(id)).toEqual([]);
-      expect(await attemptsOf(id)).toEqual([
-        expect.objectContaining({ type: 'message.sent', state: 'delivered', attempts: [1] }),
-        expect.objectContaining({ type: 'message.delivered', state: 'delivered', attempts: [1] }),
-      ]);
-    }
-  });
-
-  test('about a report are told in the task in which the workflow hears of it by an update, its last one', async () => {
-    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
-    await delivered(await send(account));
-    const id = await send(account, { ending: '903' });
-    await told(id, 1);
-    await reportDelivered(pipeline.sql, id);
-    await delivered(id);
-    expect(await stepsOf(id)).toEqual(NOTIFIED_BEFORE);
-    expect((await attemptsOf(id)).map(({ type, attempts }) => [type, attempts])).toEqual([
-      ['message.sent', [1]],
-      ['message.delivered', [1]],
-    ]);
-    const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
-    const asked = events!.map(
-      (e) => e.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input,
-    );
-    expect(asked.filter(Boolean).map((input) => input!.name)).toEqual(['outcome']);
-    expect(events!.filter((event) => event.workflowTaskScheduledEventAttributes)).toHaveLength(2);
-  });
 
   test('about a report that are refused then are tried again after 2 s and 8 s more', async () => {
     const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
@@ -211,18 +103,6 @@ describe('webhooks', () => {
     await reportDelivered(pipeline.sql, id);
     await delivered(id);
     expectThreeAttempts((await attemptsOf(id))[1]!);
-  });
-
-  test('that are refused there are tried again after 2 s and 8 s more, before the next one', async () => {
-    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
-    await delivered(await send(account));
-    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
-    const id = await send(account);
-    await delivered(id);
-    const [sent, ended] = await attemptsOf(id);
-    for (const event of [sent!, ended!]) expectThreeAttempts(event);
-    expect(sent!.gaps[0]).toBeLessThanOrEqual(1);
-    expect(ended!.gaps[0]).toBeGreaterThanOrEqual(7);
   });
 
   test('a receiver that was quick and hangs keeps nobody else waiting', async () => {

@@ -4,9 +4,8 @@ import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts
 import { lookUp, acceptedLookup } from './lookups.ts';
 import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
 import { receiveReplies, startReply } from './replies.ts';
-import { until } from '../support/eventually.ts';
 
-// The number of history events is what a message costs at any scale. Whoever raises a budget says why in its commit.
+// The number of history events is what a message costs at any scale. A commit that raises a budget says why.
 const BUDGET = {
   immediate: 15,
   // An activity that found its route not ready.
@@ -36,17 +35,13 @@ afterAll(async () => {
 
 /** The types of a closed workflow's events; the list says where a budget went. */
 async function eventsOf(workflowId: string): Promise<string[]> {
-  const handle = pipeline.client.workflow.getHandle(workflowId);
-  await until(`${workflowId} closes`, async () => (await handle.describe()).status.name !== 'RUNNING');
-  const { events } = await handle.fetchHistory();
+  await pipeline.untilClosed(workflowId);
+  const { events } = await pipeline.client.workflow.getHandle(workflowId).fetchHistory();
   return events!.map(({ eventType }) => String(eventType));
 }
 
-async function send(account: string, sendAt: number | null = null): Promise<string> {
-  const message = await pipeline.message(account, { sendAt });
-  await pipeline.start(message);
-  return message.id;
-}
+const send = async (account: string, sendAt: number | null = null): Promise<string> =>
+  (await pipeline.send(account, { sendAt })).id;
 
 function expectWithin(events: string[], budget: number): void {
   expect(events.length, events.join(' ')).toBeLessThanOrEqual(budget);

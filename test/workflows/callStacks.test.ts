@@ -10,8 +10,7 @@ afterEach(async () => {
 async function callStackOfSleeping(settings: { WORKFLOW_CALL_STACKS?: boolean }): Promise<string> {
   pipeline = await startPipeline('time-skipping', settings);
   const sendAt = (await pipeline.now()) + HOUR;
-  const message = await pipeline.message(await pipeline.account(), { sendAt });
-  await pipeline.start(message);
+  const message = await pipeline.send(await pipeline.account(), { sendAt });
   return await pipeline.client.workflow.getHandle(message.id).query<string>('__stack_trace');
 }
 

@@ -182,16 +182,6 @@ describe('delivery_report', () => {
       [optedOut, 'rejected', null, INSTANT],
     ]);
   });
-
-  test('an account whose receiver hangs holds up no other', async () => {
-    const hanging = await receive(null);
-    const prompt = await receive();
-    const stuck = await accountWith({ earlier: hanging.url });
-    for (let i = 0; i < 5; i += 1) await send(stuck, 'v1');
-    const id = await send(await accountWith({ earlier: prompt.url }), 'v1');
-    await until('the other has its reports', () => Promise.resolve(prompt.calls.length === 2));
-    await closed(id);
-  });
 });
 
 describe('incoming_sms', () => {

@@ -1,5 +1,3 @@
-import type { ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endEmail } from '../../db/emails/handOver.ts';
 import { startableEmails } from '../../db/emails/accept.ts';
@@ -30,14 +28,7 @@ afterAll(async () => {
 });
 
 const handle = (id: string) => pipeline.client.workflow.getHandle(id);
-const stateOf = async (id: string) => (await handle(id).describe()).status.name;
 const stored = (id: string) => storedEmail(pipeline, id);
-
-async function untilClosed(id: string): Promise<string> {
-  let status = '';
-  await until(`workflow ${id} closes`, async () => (status = await stateOf(id)) !== 'RUNNING');
-  return status;
-}
 
 /** How often the workflow asked for a hand-over: each may have had several attempts. */
 async function handOversOf(id: string): Promise<number> {
@@ -72,11 +63,11 @@ describe('waiting for events', () => {
     const id = await sendEmailOf(pipeline, account);
     await untilNotified(id, ['sent', 'delivered']);
     await pipeline.sleep(71 * HOUR);
-    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await pipeline.stateOf(id)).toBe('RUNNING');
     await reportEmail(pipeline, id, { kind: 'opened' });
     await untilNotified(id, ['sent', 'delivered', 'opened']);
     await pipeline.sleep(HOUR + 1_000);
-    expect(await untilClosed(id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
     expect(await handle(id).result()).toEqual({ status: 'delivered' });
     expect(await triesOf(pipeline, id)).toBe(1);
     expect(await pipeline.balance(account)).toBe(999);
@@ -92,7 +83,7 @@ describe('waiting for events', () => {
     await untilEmailIs(pipeline, id, 'delivered');
     await untilNotified(id, kinds);
     await pipeline.sleep(73 * HOUR);
-    expect(await untilClosed(id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
     const { events } = await handle(id).fetchHistory();
     const names = events!.map(({ eventType }) => String(eventType));
     expect(names.length, names.join(' ')).toBeLessThanOrEqual(budget);
@@ -103,7 +94,7 @@ describe('waiting for events', () => {
     const id = await sendEmailOf(pipeline, account, { to: ['silent@klient.example'] });
     await untilEmailIs(pipeline, id, 'sent');
     await pipeline.sleep(73 * HOUR);
-    expect(await untilClosed(id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
     expect(await stored(id)).toMatchObject({ status: 'sent', refunds: 0 });
     expect(await pipeline.balance(account)).toBe(999);
   });
@@ -113,11 +104,11 @@ describe('waiting for events', () => {
     const id = await sendEmailOf(pipeline, account);
     await untilNotified(id, ['sent', 'delivered']);
     await pipeline.sleep(73 * HOUR);
-    await untilClosed(id);
+    await pipeline.untilClosed(id);
     await reportEmail(pipeline, id, { kind: 'complained', addresses: ['jan@klient.example'] });
     await untilNotified(id, ['sent', 'delivered', 'complained']);
     expect(await stored(id)).toMatchObject({ status: 'complained' });
-    await untilClosed(id);
+    await pipeline.untilClosed(id);
     expect(await handle(id).result()).toEqual({ status: 'delivered late events' });
     expect(await handOversOf(id)).toBe(0);
     expect(await triesOf(pipeline, id)).toBe(1);
@@ -144,35 +135,8 @@ describe('events while a hand-over goes on', () => {
     await reportEmail(pipeline, email.id, { kind: 'opened' });
     await untilNotified(email.id, ['delivered', 'opened', 'clicked', 'opened']);
     await pipeline.sleep(73 * HOUR);
-    expect(await untilClosed(email.id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(email.id)).toBe('COMPLETED');
     expect(await pipeline.balance(account)).toBe(999);
-  });
-
-  test('are told of one at a time and in order, also where it ends while a receiver takes its time', async () => {
-    const held: { told: string; response: ServerResponse }[] = [];
-    let taking = false;
-    const slow = await startHttpReceiver((response, raw) => {
-      if (taking) response.writeHead(204).end();
-      else held.push({ told: raw.toString(), response });
-    });
-    try {
-      const account = await mailAccount(pipeline, { webhookUrl: slow.url });
-      const giveUpAt = (await pipeline.now()) + 10_000;
-      const id = await sendEmailOf(pipeline, account, { route: 'nobody', giveUpAt });
-      await reportEmail(pipeline, id, { kind: 'delivered' }, 'nobody');
-      await until('the first is told of', () => Promise.resolve(held.length > 0));
-      await reportEmail(pipeline, id, { kind: 'opened' }, 'nobody');
-      await until('the hand-over ends', async () => !(await isHandingOver(id)));
-      await delay(500);
-      // Of the first one alone, in as many attempts as that took.
-      expect(new Set(held.map(({ told }) => told)).size).toBe(1);
-      taking = true;
-      for (const { response } of held) response.writeHead(204).end();
-      await untilNotified(id, ['delivered', 'opened']);
-      expect(await untilClosed(id)).toBe('COMPLETED');
-    } finally {
-      await slow.close();
-    }
   });
 });
 
@@ -190,7 +154,7 @@ describe('an e-mail that no provider took', () => {
     await untilEmailIs(pipeline, email.id, 'failed');
     // It waits no more once there is no time for another try.
     expect(await pipeline.now()).toBeGreaterThan(giveUpAt - 5_000);
-    expect(await untilClosed(email.id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(email.id)).toBe('COMPLETED');
     expect(await stored(email.id)).toMatchObject({ errorCode: 'expired', pieces: 0, refunds: 1 });
     expect(await endEmail(pipeline.sql, email.id)).toBe('failed');
     expect(
@@ -206,7 +170,7 @@ describe('an e-mail that no provider took', () => {
   test('refused by the provider: failed at once, refunded once, its file gone', async () => {
     const account = await mailAccount(pipeline);
     const id = await sendEmailOf(pipeline, account, { to: ['refused@klient.example'], file: 'a' });
-    expect(await untilClosed(id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
     expect(await stored(id)).toMatchObject({ status: 'failed', pieces: 0, refunds: 1 });
     expect(await pipeline.balance(account)).toBe(1000);
   });
@@ -235,7 +199,7 @@ describe('an e-mail that a provider may have', () => {
     expect(await stored(email.id)).toMatchObject({ status: 'queued', pieces: 1 });
     await pipeline.sleep(2 * HOUR);
     await untilEmailIs(pipeline, email.id, 'unknown');
-    expect(await untilClosed(email.id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(email.id)).toBe('COMPLETED');
     expect(await stored(email.id)).toMatchObject({ submission: 'unanswered', pieces: 0, refunds: 0 });
     expect(await triesOf(pipeline, email.id)).toBe(0);
     expect(await pipeline.balance(account)).toBe(999);
@@ -243,45 +207,6 @@ describe('an e-mail that a provider may have', () => {
     await reportEmail(pipeline, email.id, { kind: 'delivered', addresses: ['jan@klient.example'] });
     await untilEmailIs(pipeline, email.id, 'delivered');
   });
-
-  test('refused for what it says itself, after a worker was lost in a try: no try was taken, it is refunded', async () => {
-    const account = await mailAccount(pipeline);
-    const email = await writtenEmail(pipeline, account, { to: ['refused@klient.example'] });
-    await pipeline.sql`
-      update emails set submission = 'submitting', first_submitted_at = now(), claims = 1 where id = ${email.id}`;
-    await startEmail(pipeline, email);
-    await untilEmailIs(pipeline, email.id, 'failed');
-    expect(await stored(email.id)).toMatchObject({ refunds: 1 });
-    expect(await pipeline.balance(account)).toBe(1_000);
-  });
-
-  test('an event proves that it was taken, whatever its answer', async () => {
-    const account = await mailAccount(pipeline);
-    const email = await writtenEmail(pipeline, account, { route: 'simulator' });
-    await pipeline.sql`
-      update emails set submission = 'submitting', first_submitted_at = now() - interval '24 hours' where id = ${email.id}`;
-    await startEmail(pipeline, email);
-    await until('it is unanswered', async () => (await stored(email.id)).submission === 'unanswered');
-    await reportEmail(pipeline, email.id, {
-      kind: 'bounced',
-      permanent: true,
-      addresses: ['jan@klient.example'],
-    });
-    await untilEmailIs(pipeline, email.id, 'bounced');
-    await pipeline.sleep(73 * HOUR);
-    expect(await untilClosed(email.id)).toBe('COMPLETED');
-    expect(await handle(email.id).result()).toEqual({ status: 'bounced' });
-    expect(await stored(email.id)).toMatchObject({ submission: 'answered', refunds: 0 });
-  });
-});
-
-test('a cancel in Temporal interrupts nothing', async () => {
-  const account = await mailAccount(pipeline);
-  const id = await sendEmailOf(pipeline, account, { to: ['throttled@klient.example'] });
-  await handle(id).cancel();
-  await untilEmailIs(pipeline, id, 'delivered');
-  expect(await stateOf(id)).toBe('RUNNING');
-  expect(await pipeline.balance(account)).toBe(999);
 });
 
 test('what was started twice is one workflow, charged once', async () => {

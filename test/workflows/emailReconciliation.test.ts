@@ -1,10 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { reportFinding } from '../../db/maintenance/findings.ts';
-import { emailRestart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
-import { ageEvents } from '../support/lateEvents.ts';
-import { letBeTaken, reserve } from '../support/reservations.ts';
 import {
   writtenEmail,
   mailAccount,
@@ -14,8 +11,8 @@ import {
   triesOf,
   untilEmailIs,
 } from './emails.ts';
-import { pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
-import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
+import { pauseSchedule, type Pipeline, startPipeline } from './pipeline.ts';
+import { findingsOf, reconcileOnce, repairsOf, terminateForGood } from './reconciling.ts';
 import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
@@ -23,7 +20,7 @@ let receiver: HttpReceiver;
 beforeAll(async () => {
   receiver = await startHttpReceiver((response) => response.writeHead(204).end());
   pipeline = await startPipeline('real');
-  await pauseReconciliation(pipeline.client);
+  await pauseSchedule(pipeline.client);
 });
 afterAll(async () => {
   await pipeline?.close();
@@ -34,7 +31,6 @@ afterEach(() => pipeline.sql`update webhook_events set state = 'exhausted' where
 
 const reconcile = () => reconcileOnce(pipeline);
 const findings = (id: string) => findingsOf(pipeline, id);
-const stateOf = async (id: string) => (await pipeline.client.workflow.getHandle(id).describe()).status.name;
 const aged = (id: string) =>
   pipeline.sql`update emails set created_at = now() - interval '6 minutes' where id = ${id}`;
 async function terminate(id: string): Promise<void> {
@@ -58,13 +54,6 @@ async function waiting(account?: string): Promise<{ id: string; account: string 
 const routed = (id: string) => pipeline.sql`update emails set route = 'simulator' where id = ${id}`;
 
 describe('an e-mail whose workflow was lost', () => {
-  test('where all is well nothing is repaired and nothing reported', async () => {
-    const { id } = await waiting();
-    await aged(id);
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-    expect(await findings(id)).toEqual([]);
-  });
-
   test('terminated while it waited: handed over once, charged once', async () => {
     const { id, account } = await waiting();
     await terminate(id);
@@ -78,40 +67,6 @@ describe('an e-mail whose workflow was lost', () => {
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   });
 
-  test('deleted from Temporal: started again once it is not on its way any more', async () => {
-    const { id, account } = await waiting();
-    await removeWorkflow(pipeline, id);
-    await routed(id);
-    expect((await reconcile()).repaired, 'may still be on its way').toBe(0);
-    await aged(id);
-    expect((await reconcile()).repaired).toBe(1);
-    await untilEmailIs(pipeline, id, 'delivered');
-    expect(await triesOf(pipeline, id)).toBe(1);
-    expect(await pipeline.balance(account)).toBe(999);
-  });
-
-  test('one that a worker is still to start is left to it, however long that takes', async () => {
-    const account = await mailAccount(pipeline);
-    const { id } = await writtenEmail(pipeline, account);
-    await aged(id);
-    await reserve(pipeline.sql, { id, accountId: account, kind: 'email', waits: true });
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-    await expect(stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
-    await letBeTaken(pipeline.sql, id);
-    await untilEmailIs(pipeline, id, 'delivered');
-    expect(await findings(id)).toEqual([]);
-    expect(await pipeline.balance(account)).toBe(999);
-  });
-
-  test('neither reserved nor started: started', async () => {
-    const account = await mailAccount(pipeline);
-    const email = await writtenEmail(pipeline, account);
-    await aged(email.id);
-    expect((await reconcile()).repaired).toBe(1);
-    await untilEmailIs(pipeline, email.id, 'delivered');
-    expect(await pipeline.balance(account)).toBe(999);
-  });
-
   test('its time over and nothing handed over: failed and refunded once', async () => {
     const { id, account } = await waiting();
     await terminate(id);
@@ -119,7 +74,7 @@ describe('an e-mail whose workflow was lost', () => {
     expect((await reconcile()).repaired).toBe(1);
     await untilEmailIs(pipeline, id, 'failed');
     expect(await pipeline.balance(account)).toBe(1000);
-    await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
+    expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   });
 
@@ -136,24 +91,6 @@ describe('an e-mail whose workflow was lost', () => {
     expect(await triesOf(pipeline, id)).toBe(1);
   });
 
-  test('one that ended before its e-mail, as after a restore of the database: reported, not repeated', async () => {
-    const { id } = await waiting();
-    await terminate(id);
-    await pipeline.sql`update emails set status = 'failed' where id = ${id}`;
-    const [start] = await pipeline.sql<{ accountId: string; requestId: string; giveUpAt: number }[]>`
-      select account_id, request_id, floor(extract(epoch from give_up_at) * 1000)::bigint as give_up_at from emails where id = ${id}`;
-    await pipeline.client.workflow.start('email', emailRestart({ id, route: 'simulator', ...start! }));
-    await until('it ends', async () => (await stateOf(id)) === 'COMPLETED');
-    await pipeline.sql`update emails set status = 'queued', route = 'simulator' where id = ${id}`;
-    await aged(id);
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'open', repairs: 0 }]);
-    expect(await triesOf(pipeline, id)).toBe(0);
-    await pipeline.sql`update emails set status = 'failed' where id = ${id}`;
-    await reconcile();
-    expect(await findings(id)).toContainEqual({ kind: 'workflow_ended', state: 'gone', repairs: 0 });
-  });
-
   test('one that was found ended, and that Temporal has forgotten since: still reported, not repeated', async () => {
     const account = await mailAccount(pipeline);
     const { id } = await writtenEmail(pipeline, account);
@@ -162,37 +99,7 @@ describe('an e-mail whose workflow was lost', () => {
     await reportFinding(pipeline.sql, ended);
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'open', repairs: 0 }]);
-    await expect(stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
+    await expect(pipeline.stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
     expect(await triesOf(pipeline, id)).toBe(0);
-  });
-});
-
-describe('events of an e-mail', () => {
-  /** Two events that the workflow was signalled in a Temporal that was restored since. */
-  async function undelivered(lose: (id: string) => Promise<unknown>): Promise<string> {
-    const account = await mailAccount(pipeline, { webhookUrl: receiver.url });
-    const id = await sendEmailOf(pipeline, account);
-    await untilEmailIs(pipeline, id, 'delivered');
-    await until('both are delivered', async () => {
-      const notified = await notifiedOf(pipeline, id);
-      return notified.length === 2 && notified.every(({ state }) => state === 'delivered');
-    });
-    await lose(id);
-    await pipeline.sql`
-      delete from webhook_attempts where event_id in (select id from webhook_events where subject_id = ${id})`;
-    await pipeline.sql`update webhook_events set state = 'pending' where subject_id = ${id}`;
-    await ageEvents(pipeline.sql);
-    return id;
-  }
-
-  test.each([
-    ['is gone', (id: string) => removeWorkflow(pipeline, id)],
-    ['runs and knows nothing of them', () => Promise.resolve()],
-  ])('its workflow %s: delivered by another one', async (_, lose) => {
-    const id = await undelivered(lose);
-    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    await untilNotified(id);
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-    expect(await triesOf(pipeline, id)).toBe(1);
   });
 });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decideOn } from './decisions.ts';
 import { type Pipeline, startPipeline } from './pipeline.ts';
-import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {
@@ -21,28 +20,11 @@ async function halfLeft(): Promise<{ id: string; account: string }> {
   await pipeline.sql`
     insert into message_parts (message_id, part, state, route) values (${id}, 1, 'submitting', 'gone')`;
   await pipeline.start({ id, ...message });
-  await until('seen as unanswered', async () => {
-    const [row] = await pipeline.sql<{ submission: string }[]>`
-      select submission from messages where id = ${id}`;
-    return row?.submission === 'unanswered';
-  });
+  await pipeline.untilUnanswered(id);
   return { id, account };
 }
 
 describe('a message half left on a route that does not work', () => {
-  test('is given up by the operator, at once, with refund', async () => {
-    const { id, account } = await halfLeft();
-    const handle = pipeline.client.workflow.getHandle(id);
-    await decideOn(pipeline, id, 'giveUp');
-    expect(await handle.result()).toEqual({ status: 'failed' });
-    const [row] = await pipeline.sql<{ balance: number }[]>`
-      select balance_grosze as balance from accounts where id = ${account}`;
-    expect(row?.balance).toBe(1000);
-    expect(await pipeline.sql`select from simulator_submits where reference like ${id + '/%'}`).toHaveLength(
-      0,
-    );
-  });
-
   test('is given up once by ten operators at once', async () => {
     const { id, account } = await halfLeft();
     const results = await Promise.allSettled(

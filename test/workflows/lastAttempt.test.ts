@@ -32,8 +32,7 @@ test('a message that the SMSC puts off for longer than it may be delivered is su
   // The first attempt alone.
   smsc.behave = () => (smsc.submits.length <= 1 ? { status: ESME_RSUBMITFAIL } : {});
   const giveUpAt = Date.now() + LAST_MINUTE_MS + BEFORE_MS;
-  const message = await pipeline.message(account, { route: 'failing', giveUpAt });
-  await pipeline.start(message);
+  const message = await pipeline.send(account, { route: 'failing', giveUpAt });
   await pipeline.untilStatus(message.id, 'delivered');
   expect(smsc.submits.filter(({ taken }) => taken)).toHaveLength(1);
   expect(smsc.submits.some(({ status }) => status === ESME_RSUBMITFAIL)).toBe(true);

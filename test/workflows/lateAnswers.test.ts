@@ -8,7 +8,7 @@ import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { acceptParts, concludeSubmission } from '../../db/messages/answers.ts';
 import { expireMessage, failSubmission, rejectBlacklisted } from '../../db/messages/endings.ts';
 import { claimParts, holdParts, leavePartsUnanswered, type PartsOf } from '../../db/messages/parts.ts';
-import { holdUnanswered, reopenUnanswered, withdrawResubmit } from '../../db/messages/unanswered.ts';
+import { reopenUnanswered, withdrawResubmit } from '../../db/messages/unanswered.ts';
 import { startDatabase } from '../support/database.ts';
 import { eventually, until } from '../support/eventually.ts';
 import { writeMessage } from '../support/messages.ts';
@@ -306,13 +306,6 @@ describe('the operator’s word', () => {
     expect(await now(id)).toEqual({ status: 'queued', submission: 'submitting', states: 'held, held' });
   });
 
-  test('leaves it under way, too, where the SMSC says late that it has not taken another part', async () => {
-    const id = await message(['unanswered', 'submitting']);
-    await reopenUnanswered(sql, id);
-    await holdUnanswered(sql, { messageId: id, parts: [2] }, { agoMs: 0 }, 'busy');
-    expect(await now(id)).toEqual({ status: 'queued', submission: 'submitting', states: 'held, held' });
-  });
-
   test('is taken back where the message may not leave, of what it was about alone', async () => {
     const id = await message(['unanswered', 'held']);
     await reopenUnanswered(sql, id);
@@ -329,19 +322,6 @@ describe('parts', () => {
     });
     expect((await now(id)).states).toBe('accepted, held, held');
     expect((await concludeSubmission(sql, id)).status).toBe('queued');
-  });
-
-  test('are put back by the attempt that claimed them, not by one before', async () => {
-    const id = await message(['held', 'held'], 'waiting');
-    const of = { messageId: id, parts: [1, 2] };
-    const first = await claimed(of);
-    expect(await holdParts(sql, of, first, null)).toBe(true);
-    const second = await claimed(of);
-    expect(await holdParts(sql, of, first, null)).toBe(false);
-    await holdUnanswered(sql, of, { claimedAt: first }, null);
-    expect((await now(id)).states).toBe('submitting, submitting');
-    expect(await holdParts(sql, of, second, null)).toBe(true);
-    expect(await now(id)).toEqual({ status: 'queued', submission: 'waiting', states: 'held, held' });
   });
 
   test('of one message are locked in one order by all who change them', async () => {

@@ -105,13 +105,3 @@ test('taken up, it is abandoned no more', async () => {
   expect(await outcome).toEqual(DONE);
   expect(await pipeline.balance(account)).toBe(95);
 });
-
-test("Temporal's own cancel does not interrupt it", async () => {
-  const account = await pipeline.account({ balance: 100 });
-  const id = await acceptedLookup(pipeline, account, '917');
-  const outcome = lookUp(pipeline, account, id);
-  await until('it is taken up', async () => !(await isReserved(id)));
-  await pipeline.client.workflow.getHandle(id).cancel();
-  expect(await outcome).toEqual(DONE);
-  expect(await pipeline.balance(account)).toBe(95);
-});

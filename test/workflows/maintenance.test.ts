@@ -4,7 +4,6 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { maintenanceActivities, notingSuccess } from '../../activities/maintenance.ts';
 import { idFloor, newId } from '../../db/ids.ts';
-import { openDatabase } from '../../db/connection.ts';
 import { expectRegularWork, readRegularWork } from '../../db/maintenance/regularWork.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { MESSAGES_QUEUE } from '../../workflows/contracts.ts';
@@ -64,14 +63,6 @@ test('a night’s retention goes on until nothing is left', async () => {
   });
   const [left] = await pipeline.sql`select count(*)::int as count from messages where text <> ''`;
   expect(left).toEqual({ count: 0 });
-});
-
-test('an hour’s clean-up goes on until nothing is left too', async () => {
-  await pipeline.sql`
-    insert into rate_windows (account_id, started_at, used)
-    select 'cl_' || n, now() - interval '2 hours', 1 from generate_series(1, ${MESSAGES}::int) n`;
-  const steps = maintenanceActivities(pipeline.sql, { contentDays: undefined, logDays: 90 });
-  expect(await runWith('cleanUp', steps)).toMatchObject({ rate_windows: MESSAGES });
 });
 
 test('a step of the reconciliation that fails keeps none of the others from being done, and fails the run', async () => {
@@ -143,12 +134,5 @@ describe('success of regular work', () => {
     const again = await states();
     expect(again.has('ofAnEarlierRelease')).toBe(false);
     expect(again.get('reconcileLedgers')?.secondsSinceSuccess).toBeGreaterThanOrEqual(HOUR);
-  });
-
-  test('stays a success where it cannot be noted', async () => {
-    const closed = openDatabase(pipeline.databaseUrl, 1);
-    await closed.end();
-    const steps = notingSuccess(closed, { deleteLeftovers: () => Promise.resolve({ keys: 1 }) });
-    expect(await runWith('cleanUp', steps)).toEqual({ keys: 1 });
   });
 });

@@ -10,8 +10,7 @@ afterAll(() => pipeline?.close());
 test('a scheduled message is cancelled still 31 s before its time', async () => {
   const account = await pipeline.account();
   const sendAt = (await pipeline.now()) + HOUR;
-  const { id, ...message } = await pipeline.message(account, { sendAt });
-  await pipeline.start({ id, ...message });
+  const { id } = await pipeline.send(account, { sendAt });
   await pipeline.sleep(sendAt - 31_000 - (await pipeline.now()));
   await pipeline.client.workflow.getHandle(id).executeUpdate(cancelUpdate);
   await pipeline.untilStatus(id, 'cancelled');

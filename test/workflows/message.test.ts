@@ -1,52 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  WithStartWorkflowOperation,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-} from '@temporalio/client';
+import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { expireMessage } from '../../db/messages/endings.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/statuses.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { providerId, reportDelivered } from './deliveryReports.ts';
 import { DAY, HOUR, type Pipeline, startPipeline } from './pipeline.ts';
-import { updateWithStart } from './updateWithStart.ts';
 import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => (pipeline = await startPipeline()));
 afterAll(() => pipeline?.close());
 
-async function scheduled(
-  inMs: number,
-  options = {},
-): Promise<{ message: StartableMessage; account: string }> {
+async function scheduled(inMs: number): Promise<{ message: StartableMessage; account: string }> {
   const account = await pipeline.account();
-  const message = await pipeline.message(account, { sendAt: (await pipeline.now()) + inMs, ...options });
-  await pipeline.start(message);
+  const message = await pipeline.send(account, { sendAt: (await pipeline.now()) + inMs });
   return { message, account };
 }
 
-async function row(id: string) {
-  const [message] = await pipeline.sql`select * from messages where id = ${id}`;
-  return message!;
+async function sent(ending: string, options = {}): Promise<{ message: StartableMessage; account: string }> {
+  const account = await pipeline.account();
+  return { message: await pipeline.send(account, { ending, ...options }), account };
 }
 
 const cancel = (id: string) => pipeline.client.workflow.getHandle(id).executeUpdate(cancelUpdate);
-const describeRun = (id: string) => pipeline.client.workflow.getHandle(id).describe();
-
-async function untilClosed(id: string): Promise<string> {
-  let status = '';
-  await until(`workflow ${id} closes`, async () => {
-    status = (await describeRun(id)).status.name;
-    return status !== 'RUNNING';
-  });
-  return status;
-}
 
 async function failureType(promise: Promise<unknown>): Promise<string | null | undefined> {
   const error: unknown = await promise.then(
@@ -63,7 +43,7 @@ describe('waiting for the send time', () => {
   test('a message 90 days ahead sleeps until then, and is delivered', async () => {
     const { message, account } = await scheduled(90 * DAY);
     await pipeline.sleep(90 * DAY - HOUR);
-    expect((await row(message.id)).status).toBe('scheduled');
+    expect((await pipeline.row(message.id)).status).toBe('scheduled');
     expect(await pipeline.submits(message.id)).toBe(0);
     await pipeline.sleep(HOUR + 1000);
     await pipeline.untilStatus(message.id, 'delivered');
@@ -75,8 +55,8 @@ describe('waiting for the send time', () => {
     const { message, account } = await scheduled(HOUR);
     await pipeline.sleep(message.sendAt! - 300_000 - (await pipeline.now()));
     await cancel(message.id);
-    expect((await row(message.id)).status).toBe('cancelled');
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect((await pipeline.row(message.id)).status).toBe('cancelled');
+    expect(await pipeline.untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.balance(account)).toBe(1000);
     await pipeline.sleep(HOUR);
     expect(await pipeline.submits(message.id)).toBe(0);
@@ -103,24 +83,6 @@ describe('waiting for the send time', () => {
     expect(await pipeline.submits(id)).toBe(0);
   });
 
-  test('a message sent at once cannot be cancelled', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account, { ending: '903' });
-    await pipeline.start(message);
-    await pipeline.untilStatus(message.id, 'sent');
-    expect(await failureType(cancel(message.id))).toBe(FAILURE.notCancellable);
-  });
-
-  test('twenty cancels at once refund once', async () => {
-    const { message, account } = await scheduled(HOUR);
-    const results = await Promise.allSettled(Array.from({ length: 20 }, () => cancel(message.id)));
-    expect(results.filter((result) => result.status === 'fulfilled').length).toBeGreaterThan(0);
-    expect(await pipeline.balance(account)).toBe(1000);
-    const refunds =
-      await pipeline.sql`select 1 from ledger_entries where subject_id = ${message.id} and kind = 'refund'`;
-    expect(refunds.length).toBe(1);
-  });
-
   test("the operator's signal cancels, also in the last 30 s", async () => {
     const { message, account } = await scheduled(HOUR);
     await pipeline.sleep(HOUR - 10_000);
@@ -133,19 +95,17 @@ describe('waiting for the send time', () => {
     const { message, account } = await scheduled(HOUR);
     await pipeline.client.workflow.getHandle(message.id).cancel();
     await pipeline.untilStatus(message.id, 'cancelled');
-    expect(await untilClosed(message.id)).toBe('CANCELLED');
+    expect(await pipeline.untilClosed(message.id)).toBe('CANCELLED');
     expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test("Temporal's own cancel of a message already sent changes nothing", async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account, { ending: '906' });
-    await pipeline.start(message);
+    const { message, account } = await sent('906');
     await pipeline.untilStatus(message.id, 'sent');
     await pipeline.client.workflow.getHandle(message.id).cancel();
     await reportDelivered(pipeline.sql, message.id);
     await pipeline.untilStatus(message.id, 'delivered');
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.balance(account)).toBe(985);
   });
 
@@ -165,7 +125,7 @@ describe('waiting for the send time', () => {
       messages.map(async ({ id }, index) => {
         await delay(Math.max(left - 300 + index * 50, 0));
         if (index === messages.length - 1) {
-          await until('submission', async () => (await row(id)).status !== 'scheduled');
+          await until('submission', async () => (await pipeline.row(id)).status !== 'scheduled');
         }
         const handle = pipeline.client.workflow.getHandle(id);
         await (index % 2 === 0 ? handle.signal(cancelSignal) : handle.cancel()).catch((error: unknown) => {
@@ -176,8 +136,8 @@ describe('waiting for the send time', () => {
     );
     let cancelled = 0;
     for (const { id } of messages) {
-      await untilClosed(id);
-      const { status } = await row(id);
+      await pipeline.untilClosed(id);
+      const { status } = await pipeline.row(id);
       expect(['cancelled', 'delivered']).toContain(status);
       expect(await pipeline.submits(id)).toBe(status === 'cancelled' ? 0 : 1);
       if (status === 'cancelled') cancelled++;
@@ -186,27 +146,9 @@ describe('waiting for the send time', () => {
     expect(cancelled).toBeLessThan(messages.length);
     expect(await pipeline.balance(account)).toBe(1000 - 15 * (messages.length - cancelled));
   });
-
-  test('a cancel that comes before the worker has started the message starts its workflow itself', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account, { sendAt: (await pipeline.now()) + HOUR });
-    await updateWithStart(pipeline.client, cancelUpdate, {
-      startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message)),
-      updateId: `cancel-${message.id}`,
-    });
-    expect((await row(message.id)).status).toBe('cancelled');
-    expect(await pipeline.balance(account)).toBe(1000);
-  });
 });
 
 describe('the endings of the simulated route', () => {
-  async function sent(ending: string, options = {}): Promise<{ message: StartableMessage; account: string }> {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account, { ending, ...options });
-    await pipeline.start(message);
-    return { message, account };
-  }
-
   test.each([
     ['000', 'delivered', 985],
     ['901', 'undelivered', 985],
@@ -217,27 +159,22 @@ describe('the endings of the simulated route', () => {
   ])('%s ends as %s', async (ending, status, left) => {
     const { message, account } = await sent(ending);
     await pipeline.untilStatus(message.id, status);
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.balance(account)).toBe(left);
     expect(await pipeline.submits(message.id)).toBe(status === 'failed' ? 0 : 1);
-    const moved = await row(message.id);
-    expect(moved.deliveredAt === null).toBe(status !== 'delivered');
-  });
-
-  test('902 keeps the reason', async () => {
-    const { message } = await sent('902');
-    await pipeline.untilStatus(message.id, 'failed');
-    expect((await row(message.id)).errorCode).toBe('network_refused');
+    const { deliveredAt, errorCode } = await pipeline.row(message.id);
+    expect(deliveredAt === null).toBe(status !== 'delivered');
+    expect(errorCode === 'network_refused').toBe(status === 'failed');
   });
 
   test('903 expires when its time is over, without a refund', async () => {
     const { message, account } = await sent('903');
     await pipeline.untilStatus(message.id, 'sent');
     await pipeline.sleep(71 * HOUR);
-    expect((await row(message.id)).status).toBe('sent');
+    expect((await pipeline.row(message.id)).status).toBe('sent');
     await pipeline.sleep(HOUR + 1000);
     await pipeline.untilStatus(message.id, 'expired');
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.balance(account)).toBe(985);
   });
 
@@ -247,14 +184,14 @@ describe('the endings of the simulated route', () => {
     await pipeline.sql`
       update messages set status = 'delivered', delivered_at = now(), updated_at = now() where id = ${message.id}`;
     await pipeline.sleep(72 * HOUR + 120_000);
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.client.workflow.getHandle(message.id).result()).toEqual({ status: 'delivered' });
   });
 
   test('905 is not sent again, stays visible as unanswered, and a later report completes it', async () => {
     const { message, account } = await sent('905');
-    await until('unanswered', async () => (await row(message.id)).submission === 'unanswered');
-    expect((await row(message.id)).status).toBe('queued');
+    await pipeline.untilUnanswered(message.id);
+    expect((await pipeline.row(message.id)).status).toBe('queued');
     await pipeline.sleep(24 * HOUR);
     expect(await pipeline.submits(message.id)).toBe(1);
     const [{ providerMessageId: late } = { providerMessageId: '' }] = await pipeline.sql<
@@ -265,18 +202,9 @@ describe('the endings of the simulated route', () => {
       { providerMessageId: late, reference: `${message.id}/1`, state: 'delivered', errorCode: null },
     ]);
     await pipeline.untilStatus(message.id, 'delivered');
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect((await row(message.id)).submission).toBe('answered');
+    expect(await pipeline.untilClosed(message.id)).toBe('COMPLETED');
+    expect((await pipeline.row(message.id)).submission).toBe('answered');
     expect(await pipeline.balance(account)).toBe(985);
-  });
-
-  test('905 without a report expires, still visible as unanswered', async () => {
-    const { message } = await sent('905');
-    await until('unanswered', async () => (await row(message.id)).submission === 'unanswered');
-    await pipeline.sleep(73 * HOUR);
-    await pipeline.untilStatus(message.id, 'expired');
-    expect((await row(message.id)).submission).toBe('unanswered');
-    expect(await pipeline.submits(message.id)).toBe(1);
   });
 
   test('a message of three parts is delivered when all its parts are', async () => {
@@ -300,48 +228,22 @@ describe('a message whose time is over before its submission', () => {
   test('expires without being sent, and is refunded', async () => {
     const account = await pipeline.account();
     const sendAt = (await pipeline.now()) + 500;
-    const message = await pipeline.message(account, { sendAt, giveUpAt: sendAt + 1 });
-    await pipeline.start(message);
+    const message = await pipeline.send(account, { sendAt, giveUpAt: sendAt + 1 });
     await pipeline.untilStatus(message.id, 'expired');
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.submits(message.id)).toBe(0);
     expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test('which no worker of its route takes, expires too', async () => {
     const account = await pipeline.account();
-    const message = await pipeline.message(account, {
+    const message = await pipeline.send(account, {
       route: 'nobody',
       giveUpAt: (await pipeline.now()) + 3_000,
     });
-    await pipeline.start(message);
     await pipeline.untilStatus(message.id, 'expired');
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await pipeline.untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.balance(account)).toBe(1000);
-  });
-
-  test('which the SMSC answers "not now" after that, is refunded then', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account, { ending: '904' });
-    // The SMSC takes its time.
-    const smsc = await pipeline.sql.reserve();
-    await smsc`begin`;
-    try {
-      await smsc`lock table simulator_throttles in share mode`;
-      await pipeline.start(message);
-      await until('it is on its way', async () => (await row(message.id)).submission === 'submitting');
-      // As its workflow does when the time is over.
-      expect(await expireMessage(pipeline.sql, message.id)).toMatchObject({ status: 'expired' });
-      expect((await row(message.id)).submission).toBe('unanswered');
-      expect(await pipeline.balance(account)).toBe(985);
-    } finally {
-      await smsc`rollback`;
-      smsc.release();
-    }
-    await until('refunded', async () => (await pipeline.balance(account)) === 1000);
-    expect((await row(message.id)).submission).toBe('waiting');
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect(await pipeline.submits(message.id)).toBe(0);
   });
 
   test('throttled to its end expires and is refunded; a submit left open is not', async () => {
@@ -352,7 +254,7 @@ describe('a message whose time is over before its submission', () => {
     await Promise.all([pipeline.start(throttled), pipeline.start(unanswered)]);
     await pipeline.untilStatus(throttled.id, 'expired');
     expect(await pipeline.submits(throttled.id)).toBe(0);
-    await until('unanswered', async () => (await row(unanswered.id)).submission === 'unanswered');
+    await pipeline.untilUnanswered(unanswered.id);
     await pipeline.sleep(73 * HOUR);
     await pipeline.untilStatus(unanswered.id, 'expired');
     expect(await pipeline.balance(account)).toBe(985);
@@ -361,9 +263,7 @@ describe('a message whose time is over before its submission', () => {
 
 describe('reports at the wrong time', () => {
   test('a report after the end, a second one and an unknown one change nothing', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account, { ending: '903' });
-    await pipeline.start(message);
+    const { message } = await sent('903');
     await pipeline.untilStatus(message.id, 'sent');
     await pipeline.sleep(73 * HOUR);
     await pipeline.untilStatus(message.id, 'expired');
@@ -380,48 +280,10 @@ describe('reports at the wrong time', () => {
         select 1 from delivery_reports where provider_message_id = ${providerMessageId} and applied_at is null`;
       return open.length === 0;
     });
-    expect((await row(message.id)).status).toBe('expired');
+    expect((await pipeline.row(message.id)).status).toBe('expired');
     const kept =
       await pipeline.sql`select applied_at from delivery_reports where provider_message_id = 'never-seen'`;
     expect(kept).toHaveLength(1);
     expect(kept[0]!.appliedAt).toBeNull();
-  });
-
-  test('intermediate states do not end a message', async () => {
-    const account = await pipeline.account();
-    const message = await pipeline.message(account, { ending: '903' });
-    await pipeline.start(message);
-    await pipeline.untilStatus(message.id, 'sent');
-    const providerMessageId = await providerId(pipeline.sql, message.id);
-    const report = (state: 'enroute' | 'unknown' | 'undelivered') => ({
-      providerMessageId,
-      reference: null,
-      state,
-      errorCode: null,
-    });
-    await storeReports(pipeline.sql, 'simulator', [report('enroute'), report('unknown')]);
-    await until('recorded', async () => {
-      const [part] =
-        await pipeline.sql`select report_state from message_parts where message_id = ${message.id}`;
-      return part!.reportState === 'unknown';
-    });
-    expect((await row(message.id)).status).toBe('sent');
-    await storeReports(pipeline.sql, 'simulator', [report('undelivered')]);
-    await pipeline.untilStatus(message.id, 'undelivered');
-  });
-});
-
-describe('the charge', () => {
-  test('test accounts pay with test credits, and get them back', async () => {
-    const account = await pipeline.account({ balance: 0, testCredits: 1 });
-    const message = await pipeline.message(account, {
-      sendAt: (await pipeline.now()) + HOUR,
-      testCredits: 1,
-    });
-    await pipeline.start(message);
-    await cancel(message.id);
-    const [after] =
-      await pipeline.sql`select test_credits, balance_grosze from accounts where id = ${account}`;
-    expect(after).toMatchObject({ testCredits: 1, balanceGrosze: 0 });
   });
 });

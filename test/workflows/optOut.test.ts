@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StartableMessage } from '../../domain/statuses.ts';
 import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
 import { until } from '../support/eventually.ts';
 
@@ -9,11 +8,8 @@ afterAll(() => pipeline?.close());
 
 const MSISDN = '+48500100000';
 
-async function scheduled(account: string, options = {}): Promise<StartableMessage> {
-  const message = await pipeline.message(account, { sendAt: (await pipeline.now()) + HOUR, ...options });
-  await pipeline.start(message);
-  return message;
-}
+const scheduled = async (account: string, options = {}) =>
+  pipeline.send(account, { sendAt: (await pipeline.now()) + HOUR, ...options });
 
 /** The number goes onto the blacklist of the account; without an end unless one is given. */
 async function block(account: string, msisdn = MSISDN, expiresAt: Date | null = null): Promise<void> {
@@ -71,8 +67,7 @@ describe('a number that opts out while its message is scheduled', () => {
 
   test('does not get what an SMSC keeps waiting either', async () => {
     const account = await pipeline.account({ balance: 100 });
-    const message = await pipeline.message(account, { ending: '904' });
-    await pipeline.start(message);
+    const message = await pipeline.send(account, { ending: '904' });
     await until('the first try was throttled', async () => {
       const [found] =
         await pipeline.sql`select from simulator_throttles where reference = ${message.id + '/1'}`;

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOutcomeDispatcher, type OutcomeDispatcher } from '../../pipeline/outcomes.ts';
-import { createDeliveryReports } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { startDatabase } from '../support/database.ts';
@@ -77,25 +76,4 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
     await outcomes.dispatch();
     await untilAllNotified();
   });
-});
-
-test('a report that misses its answer by a moment is looked at again', async () => {
-  const message = await pipeline.message(await pipeline.account(), { ending: '903' });
-  await pipeline.start(message);
-  await pipeline.untilStatus(message.id, 'sent');
-  const [part] = await pipeline.sql<{ id: string }[]>`
-    update message_parts set provider_message_id = 'later' from message_parts before
-     where message_parts.message_id = ${message.id} and before.message_id = ${message.id}
-    returning before.provider_message_id as id`;
-  const deliveryReports = createDeliveryReports(
-    pipeline.sql,
-    { dispatch: () => Promise.resolve() },
-    console.error,
-  );
-  await deliveryReports.receive('simulator', [
-    { providerMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
-  ]);
-  await pipeline.sql`update message_parts set provider_message_id = ${part!.id} where message_id = ${message.id}`;
-  await pipeline.untilStatus(message.id, 'delivered');
-  deliveryReports.stop();
 });

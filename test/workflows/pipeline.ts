@@ -39,6 +39,16 @@ export interface Pipeline {
   /** Writes an accepted message, charged; its workflow starts with `start`. */
   message(account: string, options?: MessageOptions): Promise<StartableMessage>;
   start(message: StartableMessage): Promise<void>;
+  /** Writes an accepted message and starts its workflow. */
+  send(account: string, options?: MessageOptions): Promise<StartableMessage>;
+  setStatus(account: string, status: string): Promise<void>;
+  /** The state of a workflow in Temporal, such as RUNNING. */
+  stateOf(id: string): Promise<string>;
+  /** Waits until a workflow has ended; returns how. */
+  untilClosed(id: string): Promise<string>;
+  /** Status and submission of a message. */
+  row(id: string): Promise<StoredMessage>;
+  untilUnanswered(id: string): Promise<void>;
   /** The account's balance in grosze; fails where the ledger sums up to something else. */
   balance(account: string): Promise<number>;
   /** How many submits of the message's parts the simulated network took. */
@@ -46,6 +56,15 @@ export interface Pipeline {
   /** Polls until the message has the status. */
   untilStatus(id: string, status: string): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface StoredMessage {
+  status: string;
+  submission: string;
+  route: string;
+  recipient: string;
+  errorCode: string | null;
+  deliveredAt: Date | null;
 }
 
 export interface MessageOptions {
@@ -64,9 +83,9 @@ export interface MessageOptions {
   route?: string;
 }
 
-/** The service's own reconciliation, every ten minutes by the clock, leaves what a test has lost to the test from now on. */
-export async function pauseReconciliation(client: Client): Promise<void> {
-  const schedule = client.schedule.getHandle('reconciliation');
+/** Pauses regular work of the service, so that it leaves what a test has lost to the test. */
+export async function pauseSchedule(client: Client, name = 'reconciliation'): Promise<void> {
+  const schedule = client.schedule.getHandle(name);
   const pause = () =>
     schedule.pause().then(
       () => true,
@@ -141,7 +160,7 @@ export async function startPipeline(
     log,
   });
 
-  return {
+  const pipeline: Pipeline = {
     ...{ sql, client, databaseUrl: database.url, address: temporal.address, secretsKey },
     namespace: temporal.namespace,
     sleep: (ms) => temporal.sleep(ms),
@@ -194,6 +213,33 @@ export async function startPipeline(
       await client.workflow.start('message', messageStart(message));
     },
 
+    async send(account, options) {
+      const message = await pipeline.message(account, options);
+      await pipeline.start(message);
+      return message;
+    },
+
+    async setStatus(account, status) {
+      await sql`update accounts set status = ${status} where id = ${account}`;
+    },
+
+    stateOf: async (id) => (await client.workflow.getHandle(id).describe()).status.name,
+
+    async untilClosed(id) {
+      let state = '';
+      await until(`workflow ${id} closes`, async () => (state = await pipeline.stateOf(id)) !== 'RUNNING');
+      return state;
+    },
+
+    async row(id) {
+      const [row] = await sql<StoredMessage[]>`
+        select status, submission, route, recipient, error_code, delivered_at from messages where id = ${id}`;
+      return row!;
+    },
+
+    untilUnanswered: (id) =>
+      until(`${id} is unanswered`, async () => (await pipeline.row(id)).submission === 'unanswered'),
+
     async balance(account) {
       const [found] = await sql<{ balance: number; ledger: number }[]>`
         select balance_grosze as balance,
@@ -212,10 +258,7 @@ export async function startPipeline(
     },
 
     untilStatus: (id, status) =>
-      until(`${id} becomes ${status}`, async () => {
-        const [row] = await sql<{ status: string }[]>`select status from messages where id = ${id}`;
-        return row?.status === status;
-      }),
+      until(`${id} becomes ${status}`, async () => (await pipeline.row(id)).status === status),
 
     async close() {
       await worker.stop();
@@ -224,4 +267,5 @@ export async function startPipeline(
       await database.drop();
     },
   };
+  return pipeline;
 }

@@ -6,14 +6,13 @@ import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate } from '../../workflows/contracts.ts';
 import { STORED } from '../support/channelContents.ts';
 import { until } from '../support/eventually.ts';
-import { ageEvents } from '../support/lateEvents.ts';
 import { letBeTaken, reserve, reservedOf } from '../support/reservations.ts';
 import { acceptedLookup } from './lookups.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { endedAndForgotten, endedBefore } from './endedEarly.ts';
 import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
-import { HOUR, pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
-import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
+import { HOUR, pauseSchedule, type Pipeline, startPipeline } from './pipeline.ts';
+import { findingsOf, reconcileOnce, repairsOf, terminateForGood } from './reconciling.ts';
 
 let pipeline: Pipeline;
 let receiver: HoldingReceiver;
@@ -21,7 +20,7 @@ let receiver: HoldingReceiver;
 beforeAll(async () => {
   receiver = await startHoldingReceiver();
   pipeline = await startPipeline('real');
-  await pauseReconciliation(pipeline.client);
+  await pauseSchedule(pipeline.client);
 });
 afterAll(async () => {
   await receiver?.close();
@@ -29,9 +28,7 @@ afterAll(async () => {
 });
 
 const handle = (id: string) => pipeline.client.workflow.getHandle(id);
-const stateOf = async (id: string) => (await handle(id).describe()).status.name;
 const reconcile = () => reconcileOnce(pipeline);
-const remove = (id: string) => removeWorkflow(pipeline, id);
 const findings = (subject: string) => findingsOf(pipeline, subject);
 const repairs = (subject: string) => repairsOf(pipeline, subject);
 
@@ -45,26 +42,16 @@ async function terminate(id: string): Promise<void> {
 
 async function accepted(options: object, account: object = {}) {
   const owner = await pipeline.account(account);
-  const message = await pipeline.message(owner, options);
-  await pipeline.start(message);
-  return { id: message.id, account: owner };
+  return { id: (await pipeline.send(owner, options)).id, account: owner };
 }
 
 const scheduled = async (options: object = {}) => accepted({ ...options, sendAt: Date.now() + HOUR });
 
-async function row(id: string) {
-  const [message] = await pipeline.sql`select status, submission from messages where id = ${id}`;
-  return message!;
-}
-
 describe('a message that waited for its suspended account', () => {
-  const setStatus = (account: string, status: string) =>
-    pipeline.sql`update accounts set status = ${status} where id = ${account}`;
-
   test('is told again that this is active, where its workflow has lost that; not before, and no other', async () => {
     const account = await pipeline.account();
     const message = await pipeline.message(account);
-    await setStatus(account, 'suspended');
+    await pipeline.setStatus(account, 'suspended');
     await pipeline.start(message);
     const paused = () =>
       pipeline.sql`select resumed_at from paused_messages where message_id = ${message.id}`;
@@ -75,7 +62,7 @@ describe('a message that waited for its suspended account', () => {
     // As if Temporal was restored from before the signal: the database believes that it was told.
     await pipeline.sql`
       update paused_messages set resumed_at = now() - interval '59 minutes' where message_id = ${message.id}`;
-    await setStatus(account, 'active');
+    await pipeline.setStatus(account, 'active');
     await reconcile();
     const [told] = await paused();
     expect(told?.['resumedAt']).not.toBeNull();
@@ -105,26 +92,16 @@ describe('a message whose workflow was lost', () => {
       const { id, account } = await scheduled(stored);
       await terminate(id);
       expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-      expect(await stateOf(id)).toBe('RUNNING');
+      expect(await pipeline.stateOf(id)).toBe('RUNNING');
       expect(await pipeline.balance(account)).toBe(985);
       expect(await findings(id)).toEqual(REPAIRED);
       expect(await repairs(id)).toEqual(['workflow started again']);
       expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
       await handle(id).executeUpdate(cancelUpdate);
-      expect(await row(id)).toMatchObject({ status: 'cancelled' });
+      expect(await pipeline.row(id)).toMatchObject({ status: 'cancelled' });
       expect(await pipeline.balance(account)).toBe(1000);
     },
   );
-
-  test('deleted from Temporal: started again', async () => {
-    const { id, account } = await scheduled();
-    await remove(id);
-    expect((await reconcile()).repaired, 'may still be on its way').toBe(0);
-    await aged(id);
-    expect((await reconcile()).repaired).toBe(1);
-    expect(await stateOf(id)).toBe('RUNNING');
-    expect(await pipeline.balance(account)).toBe(985);
-  });
 
   test.each(STORED)(
     'a sent $channel, terminated: never submitted again, its delivery report completes it',
@@ -135,46 +112,22 @@ describe('a message whose workflow was lost', () => {
       expect((await reconcile()).repaired).toBe(1);
       await reportDelivered(pipeline.sql, id);
       await pipeline.untilStatus(id, 'delivered');
-      await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
+      expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
       expect(await pipeline.submits(id)).toBe(1);
       expect(await pipeline.balance(account)).toBe(985);
     },
   );
 
-  test('gone from a restored Temporal when its report comes: its end is told all the same', async () => {
-    const { id } = await accepted({ ending: '903' }, { webhookUrl: receiver.url });
-    await pipeline.untilStatus(id, 'sent');
-    await remove(id);
-    await reportDelivered(pipeline.sql, id);
-    await pipeline.untilStatus(id, 'delivered');
-    await until('nobody is left to be told', async () => {
-      const outcomes = await pipeline.sql`select from outcome_signals where message_id = ${id}`;
-      return outcomes.length === 0;
-    });
-    await ageEvents(pipeline.sql);
-    receiver.taking = true;
-    expect((await reconcile()).repaired).toBe(1);
-    await until('all of it is told', async () => {
-      const left = await pipeline.sql`
-        select from webhook_events where subject_id = ${id} and state <> 'delivered'`;
-      return left.length === 0;
-    });
-    receiver.taking = false;
-    expect(receiver.received.splice(0)).toContain('message.delivered');
-    expect(await pipeline.submits(id)).toBe(1);
-  });
-
   test('unanswered and terminated: it stays unanswered, and is not submitted again', async () => {
     const { id } = await accepted({ ending: '905' });
-    const unanswered = async () => (await row(id))['submission'] === 'unanswered';
-    await until('unanswered', unanswered);
+    await pipeline.untilUnanswered(id);
     await terminate(id);
     expect((await reconcile()).repaired).toBe(1);
     await until('it waits for a report again', async () => {
       const { events } = await handle(id).fetchHistory();
       return Boolean(events?.some((event) => event.timerStartedEventAttributes));
     });
-    expect(await unanswered()).toBe(true);
+    expect(await pipeline.row(id)).toMatchObject({ submission: 'unanswered' });
     expect(await pipeline.submits(id)).toBeLessThanOrEqual(1);
   });
 
@@ -185,7 +138,7 @@ describe('a message whose workflow was lost', () => {
     await pipeline.sql`
       insert into message_parts (message_id, part, state, route) values (${id}, 1, 'submitting', 'simulator')`;
     expect((await reconcile()).repaired).toBe(1);
-    await until('unanswered', async () => (await row(id))['submission'] === 'unanswered');
+    await pipeline.untilUnanswered(id);
     expect(await pipeline.submits(id)).toBe(0);
     expect(await pipeline.balance(account)).toBe(985);
   });
@@ -197,7 +150,7 @@ describe('a message whose workflow was lost', () => {
     expect((await reconcile()).repaired).toBe(1);
     await pipeline.untilStatus(id, 'expired');
     expect(await pipeline.balance(account)).toBe(1000);
-    await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
+    expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   });
 
@@ -207,10 +160,10 @@ describe('a message whose workflow was lost', () => {
     await aged(id);
     await reserve(pipeline.sql, { id, accountId: account, waits: true });
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-    await expect(stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
+    await expect(pipeline.stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
     await letBeTaken(pipeline.sql, id);
     await until('it is charged', async () => (await reservedOf(pipeline.sql, account)).length === 0);
-    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await pipeline.stateOf(id)).toBe('RUNNING');
     expect(await findings(id)).toEqual([]);
   });
 
@@ -220,7 +173,7 @@ describe('a message whose workflow was lost', () => {
     expect(await reconcile(), 'may still be on its way').toEqual({ repaired: 0, reported: 0 });
     await aged(id);
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await pipeline.stateOf(id)).toBe('RUNNING');
     expect(await findings(id)).toEqual(REPAIRED);
     expect(await pipeline.balance(account)).toBe(985);
   });
@@ -233,7 +186,7 @@ describe('a message whose workflow was lost', () => {
       const state = times === 4 ? 'open' : 'repaired';
       expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state, repairs: times }]);
     }
-    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await pipeline.stateOf(id)).toBe('RUNNING');
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'gone', repairs: 4 }]);
   });
@@ -250,7 +203,7 @@ describe('a message whose workflow was lost', () => {
     expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     expect(await findings(id)).toEqual(ended('open'));
-    expect(await stateOf(id)).toBe('COMPLETED');
+    expect(await pipeline.stateOf(id)).toBe('COMPLETED');
     await settleUnsent(pipeline.sql, id);
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     expect(await findings(id)).toEqual(ended('gone'));
@@ -261,7 +214,7 @@ describe('a message whose workflow was lost', () => {
     const { id } = await endedAndForgotten(pipeline, 'queued');
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     expect(await findings(id)).toEqual(ended('open'));
-    await expect(stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
+    await expect(pipeline.stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
     expect(await pipeline.submits(id)).toBe(0);
     await settleUnsent(pipeline.sql, id);
     await reconcile();
@@ -273,7 +226,7 @@ describe('a message whose workflow was lost', () => {
     await dismiss(account);
     expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
     expect(await findings(id)).toEqual(ended('open'));
-    await expect(stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
+    await expect(pipeline.stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
     expect(await repairs(id)).toEqual([]);
     await settleUnsent(pipeline.sql, id);
     await reconcile();
@@ -283,34 +236,17 @@ describe('a message whose workflow was lost', () => {
   test('completed although the message is sent: followed to its end, never sent again', async () => {
     const { id } = await accepted({});
     await pipeline.untilStatus(id, 'delivered');
-    await until('it ends', async () => (await stateOf(id)) === 'COMPLETED');
+    expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
     await pipeline.sql`alter table messages disable trigger messages_transition`;
     await pipeline.sql`update messages set status = 'sent', updated_at = now() - interval '6 minutes' where id = ${id}`;
     await pipeline.sql`alter table messages enable trigger messages_transition`;
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     expect(await findings(id)).toEqual(REPAIRED);
-    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await pipeline.stateOf(id)).toBe('RUNNING');
     await reportDelivered(pipeline.sql, id);
     await pipeline.untilStatus(id, 'delivered');
-    await until('it ends again', async () => (await stateOf(id)) === 'COMPLETED');
+    expect(await pipeline.untilClosed(id)).toBe('COMPLETED');
     expect(await pipeline.submits(id)).toBe(1);
-  });
-
-  test('its end was not told to the webhook: told, once', async () => {
-    const before = receiver.leftOpen;
-    const { id } = await accepted({ ending: '902' }, { webhookUrl: receiver.url });
-    await pipeline.untilStatus(id, 'failed');
-    await until('its receiver is called', () => Promise.resolve(receiver.leftOpen > before));
-    await terminate(id);
-    await ageEvents(pipeline.sql);
-    receiver.taking = true;
-    expect((await reconcile()).repaired).toBe(1);
-    await until('it is told', async () => {
-      const [event] = await pipeline.sql`select state from webhook_events where subject_id = ${id}`;
-      return event?.['state'] === 'delivered';
-    });
-    expect(new Set(receiver.received)).toEqual(new Set(['message.failed']));
-    expect(await pipeline.submits(id)).toBe(0);
   });
 });
 

@@ -116,22 +116,6 @@ describe('a reply in parts', () => {
     await receive(part(from, 2, 2, 'g'));
     expect(await textsFrom(from)).toEqual(['ag']);
   });
-
-  test('without a receiver has none', async () => {
-    const from = newPhone();
-    await receive(part(from, 1, 2, 'a', { to: null }), part(from, 2, 2, 'b', { to: null }));
-    const [row] = await sql`select receiver, received_text from inbound_messages where sender = ${from}`;
-    expect(row).toEqual({ receiver: null, receivedText: 'ab' });
-  });
-
-  test('with addresses and texts that cannot be stored as they are', async () => {
-    const from = `x\0\ud83d${'y'.repeat(100_000)}`;
-    const content = Buffer.from([0, 0, 0xd8, 0x3d]);
-    const given = { encoding: 'ucs2', content, from } as const;
-    await receive(part('', 1, 2, '', given), part('', 2, 2, '', given));
-    const kept = `x\uFFFD\uFFFD${'y'.repeat(61)}`;
-    expect(await textsFrom(kept)).toEqual(['\uFFFD'.repeat(4)]);
-  });
 });
 
 describe('handed over again', () => {

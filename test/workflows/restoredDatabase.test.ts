@@ -74,8 +74,7 @@ test('a STOP that the restored database has not looked at yet is honoured, thoug
 
 test('further deliveries that are under way in the restored database end, and leave room for others', async () => {
   const account = await pipeline.account({ webhookUrl: receiver.url });
-  const message = await pipeline.message(account);
-  await pipeline.start(message);
+  const message = await pipeline.send(account);
   await completed(message.id);
   const ids = Array.from({ length: RESENDS_AT_ONCE + 1 }, () => newId('evt'));
   await pipeline.sql`

@@ -1,6 +1,5 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import type { StartableMessage } from '../../domain/statuses.ts';
 import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
 import { decideOn } from './decisions.ts';
@@ -15,24 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => pipeline.close());
 
-interface MessageNow {
-  status: string;
-  submission: string;
-  route: string;
-  errorCode: string | null;
-}
-
-async function now(id: string): Promise<MessageNow> {
-  const [row] = await pipeline.sql<MessageNow[]>`
-    select status, submission, route, error_code from messages where id = ${id}`;
-  return row!;
-}
-
 async function accepted(options: MessageOptions = {}, account?: string) {
   const owner = account ?? (await pipeline.account());
-  const message = await pipeline.message(owner, options);
-  await pipeline.start(message);
-  return { message, account: owner };
+  return { message: await pipeline.send(owner, options), account: owner };
 }
 
 async function unanswered(options = {}, parts = 1): Promise<{ message: StartableMessage; account: string }> {
@@ -43,7 +27,9 @@ async function unanswered(options = {}, parts = 1): Promise<{ message: Startable
 
 async function untilUnanswered(id: string, times: number, parts = 1): Promise<void> {
   await until('unanswered', async () => {
-    return (await pipeline.submits(id)) === times * parts && (await now(id)).submission === 'unanswered';
+    return (
+      (await pipeline.submits(id)) === times * parts && (await pipeline.row(id)).submission === 'unanswered'
+    );
   });
   // The workflow knows it a moment after the database.
   await until('known to the workflow', async () => {
@@ -69,7 +55,7 @@ describe('an unanswered submit', () => {
     expect(await pipeline.balance(account)).toBe(985);
     await decideOn(pipeline, message.id, 'giveUp');
     await pipeline.untilStatus(message.id, 'failed');
-    expect((await now(message.id)).errorCode).toBe('given_up');
+    expect((await pipeline.row(message.id)).errorCode).toBe('given_up');
     expect(await pipeline.client.workflow.getHandle(message.id).result()).toEqual({ status: 'failed' });
     expect(await pipeline.balance(account)).toBe(1000);
     expect(await pipeline.submits(message.id)).toBe(2);
@@ -108,75 +94,6 @@ describe('an unanswered submit', () => {
     expect(await pipeline.submits(message.id)).toBe(1);
     expect(await pipeline.balance(account)).toBe(985);
   });
-
-  test('a late answer that it was not taken has it submitted again', async () => {
-    const { message } = await unanswered();
-    const deliveryReports = deliveryReportsOf(pipeline);
-    await deliveryReports.receiveLateAnswer(
-      'simulator',
-      `${message.id}/1`,
-      { kind: 'throttled', retryAfterMs: 1000, code: 'ESME_RTHROTTLED' },
-      performance.now(),
-    );
-    await untilUnanswered(message.id, 2);
-    await deliveryReports.receiveLateAnswer(
-      'simulator',
-      'msg_nonsense/1',
-      { kind: 'broken', code: 'x' },
-      performance.now(),
-    );
-    await deliveryReports.receiveLateAnswer(
-      'simulator',
-      `${message.id}/7`,
-      { kind: 'broken', code: 'x' },
-      performance.now(),
-    );
-    expect((await now(message.id)).submission).toBe('unanswered');
-  });
-
-  test('is met by a report that names only its phone, once no answer can be under way', async () => {
-    const { message } = await unanswered({ ending: '7905', text: 'ą'.repeat(150) }, 3);
-    const [{ recipient } = { recipient: '' }] = await pipeline.sql<{ recipient: string }[]>`
-      select recipient from messages where id = ${message.id}`;
-    const report = { reference: null, phone: recipient, state: 'delivered', errorCode: null } as const;
-    await storeReports(
-      pipeline.sql,
-      'simulator',
-      ['u-1', 'u-2', 'u-3'].map((providerMessageId) => ({ ...report, providerMessageId })),
-    );
-    // Others to the same number, on the same route, whose answers are known.
-    expect((await now(message.id)).status).toBe('queued');
-    await pipeline.sql`
-      update message_parts set submitted_at = submitted_at - interval '1 minute' where message_id = ${message.id}`;
-    await pipeline.sql`
-      update delivery_reports set received_at = received_at - interval '20 seconds' where phone = ${recipient}`;
-    await until('delivered', async () => (await now(message.id)).status === 'delivered');
-    const parts = await pipeline.sql<{ id: string }[]>`
-      select provider_message_id as id from message_parts where message_id = ${message.id} order by part`;
-    expect(parts.map(({ id }) => id)).toEqual(['u-1', 'u-2', 'u-3']);
-  });
-});
-
-describe('reports', () => {
-  test('for an id that the SMSC gave twice go to the phone they name', async () => {
-    const first = (await accepted({ ending: '903' })).message.id;
-    const other = (await accepted({ ending: '9903' })).message.id;
-    await pipeline.untilStatus(first, 'sent');
-    await pipeline.untilStatus(other, 'sent');
-    await pipeline.sql`
-      update message_parts set provider_message_id = 'twice' where message_id in ${pipeline.sql([first, other])}`;
-    const report = {
-      providerMessageId: 'twice',
-      reference: null,
-      state: 'delivered',
-      errorCode: null,
-    } as const;
-    await storeReports(pipeline.sql, 'simulator', [{ ...report, phone: '+48500100903' }]);
-    await pipeline.untilStatus(first, 'delivered');
-    expect((await now(other)).status).toBe('sent');
-    await storeReports(pipeline.sql, 'simulator', [report]);
-    await pipeline.untilStatus(other, 'delivered');
-  });
 });
 
 describe('routes', () => {
@@ -192,7 +109,7 @@ describe('routes', () => {
     await reserveOf(account);
     const { message } = await accepted({ route: 'gone' }, account);
     await pipeline.untilStatus(message.id, 'delivered');
-    expect((await now(message.id)).route).toBe('reserve');
+    expect((await pipeline.row(message.id)).route).toBe('reserve');
     expect(await pipeline.submits(message.id)).toBe(1);
     expect(await pipeline.balance(account)).toBe(985);
   });
@@ -202,10 +119,10 @@ describe('routes', () => {
     await pipeline.untilStatus(message.id, 'queued');
     expect(await pipeline.submits(message.id)).toBe(0);
     await pipeline.sql`insert into routes (name, kind, state) values ('later', 'simulator', 'disabled')`;
-    expect((await now(message.id)).status).toBe('queued');
+    expect((await pipeline.row(message.id)).status).toBe('queued');
     await pipeline.sql`update routes set state = 'active' where name = 'later'`;
     await pipeline.untilStatus(message.id, 'delivered');
-    expect((await now(message.id)).route).toBe('later');
+    expect((await pipeline.row(message.id)).route).toBe('later');
     expect(await pipeline.balance(account)).toBe(985);
   });
 
@@ -218,6 +135,6 @@ describe('routes', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     await pipeline.sleep(HOUR + 1_000);
     await pipeline.untilStatus(message.id, 'delivered');
-    expect((await now(message.id)).route).toBe('reserve');
+    expect((await pipeline.row(message.id)).route).toBe('reserve');
   });
 });

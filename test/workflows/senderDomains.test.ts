@@ -7,7 +7,7 @@ import { commandLine, noTools } from '../admin/support.ts';
 import { type DnsServer, startDnsServer } from '../support/dnsServer.ts';
 import { setRecords, type ShownDomain } from '../support/senderDomains.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
-import { pauseReconciliation, type Pipeline, startPipeline, WEBHOOK_SECRET } from './pipeline.ts';
+import { pauseSchedule, type Pipeline, startPipeline, WEBHOOK_SECRET } from './pipeline.ts';
 import { findingsOf, reconcileOnce } from './reconciling.ts';
 import { until } from '../support/eventually.ts';
 
@@ -32,14 +32,8 @@ beforeAll(async () => {
   receiver = await startReceiver();
   receiver.useSecret(WEBHOOK_SECRET);
   pipeline = await startPipeline('real', { DNS_SERVERS: [dns.address] });
-  await pauseReconciliation(pipeline.client);
-  const schedule = pipeline.client.schedule.getHandle('sender-domains');
-  await until('its schedule exists', () =>
-    schedule.pause().then(
-      () => true,
-      () => false,
-    ),
-  );
+  await pauseSchedule(pipeline.client);
+  await pauseSchedule(pipeline.client, 'sender-domains');
 });
 afterAll(async () => {
   await pipeline?.close();
@@ -90,16 +84,10 @@ test('a run verifies a domain, loses it when its records are gone twice, and not
   const before = dns.zone.get(`send.${name}`)!;
   dns.zone.set(`send.${name}`, 'nxdomain');
   expect(await runOnce()).toMatchObject({ lost: 0 });
-  expect(await findingsOf(pipeline, domain.id)).toEqual([]);
   expect(await runOnce()).toMatchObject({ lost: 1 });
   expect(await findingsOf(pipeline, domain.id)).toMatchObject([{ kind: 'domain_lost', state: 'open' }]);
   const [, lost] = await notified(domain.id, 2);
   expect(lost).toMatchObject({ type: 'domain.lost', verified: true, status: 'lost', is_default: true });
-  expect(lost).toHaveProperty(
-    'records',
-    seen.map((one, index) => ({ ...one, seen: index === 0 })),
-  );
-  expect(await runOnce()).toMatchObject({ verified: 0, lost: 0 });
 
   dns.zone.set(`send.${name}`, before);
   expect(await runOnce()).toMatchObject({ verified: 1 });
@@ -143,17 +131,4 @@ test('what staff change notifies the account, also where the command line reache
     return event?.['state'] === 'delivered';
   });
   expect(await reconcileOnce(pipeline)).toMatchObject({ repaired: 0 });
-});
-
-test('an account without a webhook is notified of nothing; one that removed its domain is', async () => {
-  const none = await added(await pipeline.account());
-  await ok('domains', 'confirm', '--account', none.account, '--name', none.name);
-  expect(await pipeline.sql`select from webhook_events where subject_id = ${none.domain.id}`).toHaveLength(0);
-
-  const gone = await added();
-  temporalIsAway = true;
-  await ok('domains', 'confirm', '--account', gone.account, '--name', gone.name);
-  temporalIsAway = false;
-  await ok('domains', 'remove', '--account', gone.account, '--name', gone.name);
-  expect(await notified(gone.domain.id, 1)).toMatchObject([{ name: gone.name, status: 'verified' }]);
 });

@@ -14,18 +14,12 @@ import { until } from '../support/eventually.ts';
 import { letBeTaken, reserve, reservedOf } from '../support/reservations.ts';
 import { mailAccount, untilEmailIs, writtenEmail } from './emails.ts';
 import { endedBefore } from './endedEarly.ts';
-import { HOUR, pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
+import { HOUR, pauseSchedule, type Pipeline, startPipeline } from './pipeline.ts';
 import { findingsOf, reconcileOnce, terminateForGood } from './reconciling.ts';
 import { updateWithStart } from './updateWithStart.ts';
 
 const database = ownDatabase();
 const sql = () => database.sql();
-
-async function account(): Promise<string> {
-  const id = newId('cl');
-  await sql()`insert into accounts (id, name) values (${id}, 'Test')`;
-  return id;
-}
 
 /** Reserves messages of an account, which are not there themselves; the oldest first. */
 async function reservations(accountId: string, count: number, priority = false): Promise<string[]> {
@@ -69,7 +63,7 @@ describe('starting', () => {
   let starting: { stop(): Promise<void> };
   let accountId: string;
   beforeEach(async () => {
-    [temporal, errors, accountId] = [new FakeTemporal(), [], await account()];
+    [temporal, errors, accountId] = [new FakeTemporal(), [], await database.account()];
   });
   afterEach(async () => {
     await starting.stop();
@@ -117,17 +111,6 @@ describe('starting', () => {
     expect(await reservedOf(sql(), accountId), 'their charge takes them away').toEqual(ids);
   });
 
-  test('one that is not charged is started again after a while, which finds the first', async () => {
-    const [id] = await accepted(1);
-    start();
-    await untilStarted([id!]);
-    await letBeTaken(sql());
-    await until('it is asked for again', () => Promise.resolve(temporal.asked > 1));
-    expect(temporal.started).toEqual([id]);
-    expect(await reservedOf(sql(), accountId)).toEqual([id]);
-    expect(errors).toEqual([]);
-  });
-
   test('what Temporal has lost is started again, also where as many are under way as may be', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const ids = await accepted(25);
@@ -144,11 +127,10 @@ describe('with a worker', () => {
   let pipeline: Pipeline;
   beforeAll(async () => {
     pipeline = await startPipeline('real');
-    await pauseReconciliation(pipeline.client);
+    await pauseSchedule(pipeline.client);
   });
   afterAll(() => pipeline?.close());
 
-  const stateOf = async (id: string) => (await pipeline.client.workflow.getHandle(id).describe()).status.name;
   const untilSettled = (accountId: string) =>
     until('nothing is reserved', async () => (await reservedOf(pipeline.sql, accountId)).length === 0);
 
@@ -162,7 +144,7 @@ describe('with a worker', () => {
     await pipeline.untilStatus(now.id, 'delivered');
     await untilEmailIs(pipeline, email.id, 'delivered');
     await untilSettled(sender);
-    expect(await stateOf(later.id)).toBe('RUNNING');
+    expect(await pipeline.stateOf(later.id)).toBe('RUNNING');
     expect(await pipeline.balance(sender)).toBe(1000 - 15 - 15 - 1);
     expect(await pipeline.submits(now.id)).toBe(1);
   });
@@ -180,7 +162,7 @@ describe('with a worker', () => {
     // As a worker has it that took the reservation just before.
     await reserve(pipeline.sql, message);
     await untilSettled(owner);
-    expect(await stateOf(message.id)).toBe('COMPLETED');
+    expect(await pipeline.stateOf(message.id)).toBe('COMPLETED');
     expect(await pipeline.balance(owner)).toBe(1000);
     expect(await pipeline.submits(message.id)).toBe(0);
   });
@@ -189,7 +171,7 @@ describe('with a worker', () => {
     const { id, account: owner } = await endedBefore(pipeline, 'queued');
     await reserve(pipeline.sql, { id, accountId: owner });
     await untilSettled(owner);
-    expect(await stateOf(id)).toBe('COMPLETED');
+    expect(await pipeline.stateOf(id)).toBe('COMPLETED');
     expect(await reconcileOnce(pipeline)).toEqual({ repaired: 0, reported: 1 });
     expect(await findingsOf(pipeline, id)).toEqual([{ kind: 'workflow_ended', state: 'open', repairs: 0 }]);
     expect(await pipeline.submits(id)).toBe(0);
@@ -202,7 +184,7 @@ describe('with a worker', () => {
     await terminateForGood(pipeline, message.id);
     await reserve(pipeline.sql, message);
     await untilSettled(owner);
-    expect(await stateOf(message.id)).toBe('TERMINATED');
+    expect(await pipeline.stateOf(message.id)).toBe('TERMINATED');
     await pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${message.id}`;
     expect((await reconcileOnce(pipeline)).repaired).toBe(1);
     await pipeline.untilStatus(message.id, 'delivered');

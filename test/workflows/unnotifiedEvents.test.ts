@@ -3,11 +3,10 @@ import { inboundStart, notifyStart } from '../../workflows/startOptions.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { newId } from '../../db/ids.ts';
 import { keepReplies } from '../../pipeline/replies.ts';
-import { reportDelivered } from './deliveryReports.ts';
 import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { ageEvents } from '../support/lateEvents.ts';
-import { pauseReconciliation, type Pipeline, startPipeline } from './pipeline.ts';
+import { pauseSchedule, type Pipeline, startPipeline } from './pipeline.ts';
 import { findingsOf, reconcileOnce, removeWorkflow, repairsOf } from './reconciling.ts';
 import { clickOn } from '../support/clicked.ts';
 import { until } from '../support/eventually.ts';
@@ -22,7 +21,7 @@ beforeAll(async () => {
   receiver = await startHoldingReceiver();
   slow = await startHttpReceiver(() => void (slowCalls += 1));
   pipeline = await startPipeline('real');
-  await pauseReconciliation(pipeline.client);
+  await pauseSchedule(pipeline.client);
 });
 afterAll(async () => {
   await receiver?.close();
@@ -39,15 +38,10 @@ afterEach(async () => {
 
 const reconcile = () => reconcileOnce(pipeline);
 const findings = (subject: string) => findingsOf(pipeline, subject);
-const stateOf = async (id: string) => (await pipeline.client.workflow.getHandle(id).describe()).status.name;
 const age = () => ageEvents(pipeline.sql);
 
-async function accepted(ending: string, webhookUrl = receiver.url): Promise<string> {
-  const account = await pipeline.account({ webhookUrl });
-  const { id, ...message } = await pipeline.message(account, { ending });
-  await pipeline.start({ id, ...message });
-  return id;
-}
+const accepted = async (ending: string, webhookUrl = receiver.url): Promise<string> =>
+  (await pipeline.send(await pipeline.account({ webhookUrl }), { ending })).id;
 
 /** A message that is over, its receiver called and without an answer. */
 async function overAndUntold(): Promise<string> {
@@ -67,7 +61,7 @@ async function pendingOf(message: string): Promise<string[]> {
 const untilTold = (message: string) =>
   until('all is told', async () => (await pendingOf(message)).length === 0);
 const untilEnded = (workflow: string) =>
-  until('its workflow ends', async () => (await stateOf(workflow)) === 'COMPLETED');
+  until('its workflow ends', async () => (await pipeline.stateOf(workflow)) === 'COMPLETED');
 
 /** Delivered, as its workflow was told before the moment that Temporal was restored to. */
 async function deliveredBefore(id: string): Promise<void> {
@@ -77,13 +71,6 @@ async function deliveredBefore(id: string): Promise<void> {
     select ${newId('evt')}, m.account_id, 'message', m.id, 'message.delivered',
            jsonb_build_object('status', m.status, 'delivered_at', m.delivered_at, 'error_code', null, 'updated_at', m.updated_at)
       from messages m where m.id = ${id}`;
-}
-
-/** One more of the event that it has. */
-async function leaveAnother(id: string): Promise<void> {
-  await pipeline.sql`
-    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
-    select ${newId('evt')}, account_id, subject_kind, subject_id, type, snapshot from webhook_events where subject_id = ${id}`;
 }
 
 /** Sent and told, its workflow waits for the delivery report. */
@@ -150,7 +137,7 @@ describe('events of a message', () => {
     await deliveredBefore(id);
     expect(await reconcile(), 'young').toEqual({ repaired: 0, reported: 0 });
     await age();
-    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await pipeline.stateOf(id)).toBe('RUNNING');
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     await untilTold(id);
     expect(receiver.received).toEqual(['message.sent', 'message.delivered']);
@@ -165,20 +152,6 @@ describe('events of a message', () => {
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     await untilTold(id);
     expect(receiver.received).toEqual(['message.sent', 'message.sent', 'message.delivered']);
-  });
-
-  test('its workflow completed in the eyes of Temporal: told, and nothing else is done anew', async () => {
-    receiver.taking = true;
-    const id = await accepted('000');
-    await pipeline.untilStatus(id, 'delivered');
-    await untilEnded(id);
-    await deliveredBefore(id);
-    await age();
-    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    await untilTold(id);
-    expect(receiver.received).toEqual(['message.sent', 'message.delivered', 'message.delivered']);
-    expect(await pipeline.submits(id)).toBe(1);
-    expect(await balanceOf(id)).toBe(985);
   });
 
   test('its workflow is at it, however long that takes: left alone, and looked at again', async () => {
@@ -199,38 +172,6 @@ describe('events of a message', () => {
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     await untilTold(id);
   });
-
-  test('the fourth time a person is to look at it, until all is told', async () => {
-    const id = await sentAndTold();
-    await deliveredBefore(id);
-    const [event] = await age();
-    await pipeline.sql`
-      insert into findings (kind, subject, account_id, state, repairs, details)
-      values ('events_left', ${event!}, null, 'repaired', 3, '{}')`;
-    receiver.taking = false;
-    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    expect(await findings(event!)).toEqual([{ kind: 'events_left', state: 'open', repairs: 4 }]);
-    expect(await reconcile(), 'its workflow is at it').toEqual({ repaired: 0, reported: 0 });
-    receiver.taking = true;
-    await pipeline.sql`update webhook_events set state = 'delivered' where subject_id = ${id}`;
-    await reconcile();
-    expect(await findings(event!)).toEqual([{ kind: 'events_left', state: 'gone', repairs: 4 }]);
-  });
-});
-
-test('a message still open whose workflow is gone, with an event left, is followed and told', async () => {
-  const id = await sentAndTold();
-  await leaveAnother(id);
-  await removeWorkflow(pipeline, id);
-  await age();
-  await pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${id}`;
-  await reconcile();
-  expect(await repairsOf(pipeline, id)).toEqual(['workflow started again']);
-  await untilTold(id);
-  expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-  await reportDelivered(pipeline.sql, id);
-  await untilEnded(id);
-  expect(await pipeline.submits(id)).toBe(1);
 });
 
 describe('clicks and replies', () => {
@@ -248,11 +189,6 @@ describe('clicks and replies', () => {
     await untilEnded(event!);
     expect(receiver.received).toHaveLength(1);
     expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-  });
-
-  test('a reply whose receiver is being told is left alone, and looked at again', async () => {
-    await beingTold(startedReply);
-    await expectLeftAlone();
   });
 
   test('one that runs is left to its workflow', async () => {
@@ -277,8 +213,6 @@ async function accountOf(message: string): Promise<string> {
     select account_id as account from messages where id = ${message}`;
   return row!.account;
 }
-
-const balanceOf = async (message: string) => await pipeline.balance(await accountOf(message));
 
 /** Clicks on a new link; returns the workflow that tells of it. */
 async function firstClick(webhookUrl = receiver.url): Promise<string> {
