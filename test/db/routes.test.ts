@@ -104,31 +104,6 @@ describe('routes', () => {
     expect(await readRoute(sql(), name)).toMatchObject({ settings: { count: 8 }, revision: 9 });
   });
 
-  test('is found never to have been used without reading what others carried', async () => {
-    const [busy, rare, unused] = [await route(), await route(), await route()];
-    const account = newId('cl');
-    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
-    const many = sql()`generate_series(1, 5000) n`;
-    await sql()`
-      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, route, give_up_at)
-      select 'msg_u' || n, ${account}, 'r', 'delivered', 'queued', '+48500100200', 'x', 1, 15, ${busy}, now() from ${many}`;
-    await sql()`
-      insert into message_parts (message_id, part, state, route) select 'msg_u' || n, 1, 'submitting', ${busy} from ${many}`;
-    await sql()`update message_parts set route = ${rare} where message_id = 'msg_u3000'`;
-    await sql()`
-      insert into delivery_reports (route, provider_message_id, state) select ${busy}, 'p' || n, 'delivered' from ${many}`;
-    await sql()`
-      insert into emails (id, account_id, request_id, interface, status, route, domain, from_address, subject, cost_grosze, give_up_at)
-      select 'em_u' || n, ${account}, 'r', 'v1', 'delivered', ${busy}, 'a.example', 'a@a.example', 'x', 1, now() from ${many}`;
-    for (const table of ['messages', 'message_parts', 'delivery_reports', 'emails']) {
-      await sql()`vacuum analyze ${sql()(table)}`;
-      const { answer, rows } = await rowsRead(sql(), table, (tx) => wasUsed(tx, unused));
-      expect(answer).toBe(false);
-      expect(rows, table).toBeLessThan(500);
-    }
-    for (const name of [busy, rare]) expect(await transaction(sql(), (tx) => wasUsed(tx, name))).toBe(true);
-  });
-
   test('is used once anything of it stands in a record', async () => {
     const [message, reply] = [await route(), await route()];
     const account = newId('cl');
@@ -218,41 +193,6 @@ describe('routing and overview', () => {
       expect((await optionOf(name))?.working).toBe(working);
       expect((await readOverview(sql(), name))[0]?.working).toBe(working);
     }
-  });
-
-  test('are read by one statement: what changes meanwhile is seen whole or not at all', async () => {
-    const statements: string[] = [];
-    const counting = new Proxy(sql(), {
-      apply(target, self, args: unknown[]): unknown {
-        statements.push(String((args[0] as readonly string[])[0]));
-        return Reflect.apply(target, self, args);
-      },
-    });
-    await readRouting(counting);
-    expect(statements).toHaveLength(1);
-  });
-
-  test('count each message once, by what is known of its submit', async () => {
-    const name = await route();
-    const account = newId('cl');
-    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
-    const cases = [
-      ['queued', 'waiting'],
-      ['queued', 'submitting'],
-      ['queued', 'unanswered'],
-      ['expired', 'unanswered'],
-      ['scheduled', 'waiting'],
-      ['delivered', 'answered'],
-    ] as const;
-    for (const [status, submission] of cases) {
-      const id = newId('msg');
-      await sql()`
-        insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
-                              route, give_up_at)
-        values (${id}, ${account}, ${id}, ${status}, ${submission}, 'queued', '+48500100200', 'x', 1, 15, ${name}, now())`;
-    }
-    expect(await readOverview(sql(), name)).toMatchObject([{ name, queue: 2, unanswered: 1, workers: [] }]);
-    expect(await readOverview(sql(), 'nowhere')).toEqual([]);
   });
 
   test('count e-mails too, by what is known of their hand-over, and read only what waits', async () => {
