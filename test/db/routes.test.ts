@@ -4,22 +4,17 @@ import { newId } from '../../db/ids.ts';
 import { readOverview, readQueues } from '../../db/routes/routeOverview.ts';
 import {
   addRoute,
-  addRule,
   changeRoute,
   lockRoute,
   readRoute,
-  readRouteRules,
   readRoutes,
   readRouting,
-  removeRoute,
-  removeRule,
   reportRoutes,
   type Route,
   routeCredentials,
   sealCredentials,
   type SeenRoute,
   setRouteState,
-  wasUsed,
 } from '../../db/routes/routes.ts';
 import { transaction } from '../../db/connection.ts';
 import { ownDatabase } from '../admin/support.ts';
@@ -76,23 +71,6 @@ describe('routes', () => {
     expect(kind).toEqual({ kind: 'object' });
   });
 
-  test('a name is taken once; the schema refuses what the command line would', async () => {
-    const name = await route();
-    const again = { name, kind: 'smpp' as const, state: 'active' as const, settings: {}, credentials: null };
-    expect(await addRoute(sql(), { ...again, ratePerSecond: null, brokenAfterS: 10 })).toBe(false);
-    for (const wrong of [
-      { name: 'Ä' },
-      { name: '' },
-      { name: 'a'.repeat(32) },
-      { ratePerSecond: 0 },
-      { brokenAfterS: 0 },
-    ]) {
-      await expect(
-        addRoute(sql(), { ...again, ratePerSecond: null, brokenAfterS: 10, name: `w${name}`, ...wrong }),
-      ).rejects.toMatchObject({ code: '23514' });
-    }
-  });
-
   test('of two operators at once the second sees what the first has made', async () => {
     const name = await route({ settings: { count: 0 } });
     const raise = () =>
@@ -102,26 +80,6 @@ describe('routes', () => {
       });
     await Promise.all(Array.from({ length: 8 }, raise));
     expect(await readRoute(sql(), name)).toMatchObject({ settings: { count: 8 }, revision: 9 });
-  });
-
-  test('is used once anything of it stands in a record', async () => {
-    const [message, reply] = [await route(), await route()];
-    const account = newId('cl');
-    const id = newId('msg');
-    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
-    await sql()`
-      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, route, give_up_at)
-      values (${id}, ${account}, ${id}, 'delivered', 'queued', '+48500100200', 'x', 1, 15, ${message}, now())`;
-    await sql()`
-      insert into inbound_messages (id, route, provider_reference, sender, received_text)
-      values (${newId('in')}, ${reply}, 'r', '+48500100200', 'x')`;
-    const used = (name: string) => transaction(sql(), (tx) => wasUsed(tx, name));
-    for (const name of [message, reply]) expect(await used(name)).toBe(true);
-    const unused = await route();
-    await addRule(sql(), rule(unused));
-    expect(await used(unused)).toBe(false);
-    await removeRoute(sql(), unused);
-    expect(await readRoute(sql(), unused)).toBeUndefined();
   });
 });
 
@@ -145,36 +103,6 @@ describe('credentials', () => {
     expect(sealCredentials(secretsKey, name, credentials)).not.toEqual(
       sealCredentials(secretsKey, name, credentials),
     );
-  });
-});
-
-describe('rules', () => {
-  test('with the same conditions are one rule; every condition makes another', async () => {
-    const name = await route();
-    const account = newId('cl');
-    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
-    const base = rule(name);
-    const first = await addRule(sql(), base);
-    expect(await addRule(sql(), { ...base, weight: 7 })).toBe(first);
-    const others = [
-      { prefix: '48' },
-      { accountId: account },
-      { type: 'sms' as const },
-      { priority: true },
-      { priority: false },
-    ];
-    for (const other of others) await addRule(sql(), { ...base, ...other });
-    const mine = (await readRouteRules(sql())).filter((each) => each.route === name);
-    expect(mine).toHaveLength(1 + others.length);
-    expect(mine[0]).toEqual({ ...base, id: first, weight: 7 });
-    expect(await removeRule(sql(), first)).toEqual({ ...base, id: first, weight: 7 });
-    expect(await removeRule(sql(), first)).toBeUndefined();
-    const { rules } = await readRouting(sql());
-    expect(rules.filter((each) => each.route === name)).toEqual(
-      others.map((other) => ({ ...base, ...other })),
-    );
-    await expect(addRule(sql(), rule('nowhere'))).rejects.toMatchObject({ code: '23503' });
-    await expect(addRule(sql(), { ...base, prefix: '+48' })).rejects.toMatchObject({ code: '23514' });
   });
 });
 

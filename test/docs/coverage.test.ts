@@ -92,7 +92,7 @@ describe('this check', () => {
     for (const proof of [
       known,
       `${known}; ${known}; by design: nobody could tell`,
-      '`docs/coverage` › finds what is… | reads lines…',
+      '`docs/coverage` › finds what is… | wants of every…',
       '`docs/coverage` › this check › finds…',
     ])
       expect(faultsOf(row(proof)), proof).toEqual([]);

@@ -68,19 +68,7 @@ describe('isRobot', () => {
 
   it('has done with the longest user agents at once', () => {
     const took = computedMs(() => {
-      for (const piece of [
-        'a',
-        'a/1 ',
-        'curl ',
-        '(',
-        ' ',
-        'a.',
-        '1.',
-        'a/v1.1',
-        'Mozilla/5.0 ',
-        '1-',
-        'bot ',
-      ]) {
+      for (const piece of ['a', 'a/1 ', '(', ' ', 'a.', '1-', 'Mozilla/5.0 ', 'bot ']) {
         for (const judge of [isRobot, isKnownRobot]) {
           judge(piece.repeat(16_000 / piece.length));
           judge(`Mozilla/5.0 (${piece.repeat(16_000 / piece.length)}`);
