@@ -1,16 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { identify } from '../../bin/runfile.ts';
 import { endings } from '../support/endings.ts';
-import { eventually } from '../support/eventually.ts';
 import { checkAtRest } from './atRest.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { groupBy } from './group.ts';
 import {
   type AllInOne,
-  childrenOf,
   type Installation,
-  killIfAlive,
   processesNaming,
   type Separate,
   startAllInOne,
@@ -74,11 +70,6 @@ async function moment(load: Load, chance: Chance, from: number, to: number): Pro
   await delay(chance.between(0, 100));
 }
 
-function now(kill: () => unknown): number {
-  kill();
-  return Date.now();
-}
-
 const killAllInOne: Disaster<AllInOne> = async (service, load, chance) => {
   await moment(load, chance, 0.15, 0.6);
   const before = processesNaming(service.dataDir).map(({ pid }) => pid);
@@ -99,19 +90,6 @@ const killServer =
     await service[name].start();
     return [at];
   };
-
-const killPostmaster: Disaster<Separate> = async ({ postgres }, load, chance) => {
-  await moment(load, chance, 0.15, 0.6);
-  const backends = childrenOf(postgres.pid);
-  const at = now(() => killIfAlive(postgres.pid));
-  // They notice, finish what they are at, and end.
-  await eventually(
-    () => Promise.resolve(backends.filter((pid) => identify(pid) !== null)),
-    (left) => left.length === 0,
-  );
-  await postgres.start();
-  return [at];
-};
 
 const killOneThenOther =
   (part: 'workers' | 'apis'): Disaster<Separate> =>
@@ -135,7 +113,6 @@ describe('kill -9 in the middle of a load loses, doubles and overcharges nothing
     survive('workers', startSeparately, killOneThenOther('workers')));
   test('one API of two, then the other', () => survive('APIs', startSeparately, killOneThenOther('apis')));
   test('the Temporal server', () => survive('Temporal', startSeparately, killServer('temporal')));
-  test('the PostgreSQL postmaster', () => survive('postmaster', startSeparately, killPostmaster));
   test('PostgreSQL with all its backends', () =>
     survive('PostgreSQL', startSeparately, killServer('postgres')));
 });

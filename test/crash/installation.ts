@@ -81,6 +81,18 @@ export async function startAllInOne(): Promise<AllInOne> {
 
 /** Starts PostgreSQL and Temporal, two workers and two APIs. */
 export async function startSeparately(): Promise<Separate> {
+  const { workers, apis, ...rest } = await startParts(2);
+  return { ...rest, workers: [workers[0]!, workers[1]!], apis: [apis[0]!, apis[1]!] };
+}
+
+/** Puts something between a process and a local port; returns the port that leads there. */
+type Connect = (link: `${'api' | 'worker'} to ${'postgres' | 'temporal'}`, port: number) => Promise<number>;
+
+/** Starts PostgreSQL and Temporal, and as many workers and as many APIs as `each` says. */
+export async function startParts(
+  each: number,
+  connect: Connect = (_, port) => Promise.resolve(port),
+): Promise<Omit<Separate, 'workers' | 'apis'> & { workers: Killable[]; apis: Killable[] }> {
   const dataDir = newDataDir();
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
@@ -92,43 +104,50 @@ export async function startSeparately(): Promise<Separate> {
     stops.push(() => postgres.stop());
     const temporal = await keepTemporal(dataDir);
     stops.push(() => temporal.stop());
-    const temporalAddress = `127.0.0.1:${temporal.port}`;
     await migrate(postgres.url);
-    const settings = {
+    const secretsKey = randomBytes(32);
+    const direct = {
       DATABASE_URL: postgres.url,
-      TEMPORAL_ADDRESS: temporalAddress,
+      TEMPORAL_ADDRESS: `127.0.0.1:${temporal.port}`,
       DATA_DIR: dataDir,
-      SECRETS_KEY: randomBytes(32).toString('base64'),
+      SECRETS_KEY: secretsKey.toString('base64'),
       HOST: '127.0.0.1',
       WEBHOOK_ALLOW_PRIVATE: 'true',
     };
     const startPart = async (part: 'api' | 'worker', port: number): Promise<Killable> => {
-      const own = { ...settings, PORT: String(port) };
+      const database = new URL(postgres.url);
+      database.port = String(await connect(`${part} to postgres`, postgres.port));
+      const settings = {
+        ...direct,
+        DATABASE_URL: database.href,
+        TEMPORAL_ADDRESS: `127.0.0.1:${await connect(`${part} to temporal`, temporal.port)}`,
+        PORT: String(port),
+      };
       const saying = part === 'api' ? 'API listening' : 'worker started';
       const ready = (_child: ChildProcess, since: number): Promise<boolean> =>
         Promise.resolve(outputOf(dataDir, part, port).slice(since).includes(`"${saying}"`));
-      const started = await startKillable(part, dataDir, own, ready, port);
+      const started = await startKillable(part, dataDir, settings, ready, port);
       stops.push(() => started.stop());
       return started;
     };
-    const ports = [await freePort(), await freePort()] as const;
-    const [worker, otherWorker, api, otherApi] = await Promise.all([
-      startPart('worker', 1),
-      startPart('worker', 2),
-      startPart('api', ports[0]),
-      startPart('api', ports[1]),
+    const numbers = Array.from({ length: each }, (_, index) => index + 1);
+    const ports: number[] = [];
+    for (const _ of numbers) ports.push(await freePort());
+    const [workers, apis] = await Promise.all([
+      Promise.all(numbers.map((number) => startPart('worker', number))),
+      Promise.all(ports.map((port) => startPart('api', port))),
     ]);
     return {
       dataDir,
       apiUrls: ports.map((port) => `http://127.0.0.1:${port}`),
       databaseUrl: postgres.url,
-      temporalAddress,
+      temporalAddress: direct.TEMPORAL_ADDRESS,
       postgres,
       temporal,
-      secretsKey: Buffer.from(settings.SECRETS_KEY, 'base64'),
-      workers: [worker, otherWorker],
-      apis: [api, otherApi],
-      admin: (...words) => runAdmin(settings, words),
+      secretsKey,
+      workers,
+      apis,
+      admin: (...words) => runAdmin(direct, words),
       stop,
     };
   } catch (error) {
@@ -138,10 +157,10 @@ export async function startSeparately(): Promise<Separate> {
 }
 
 /** A server that can be killed and started again on its port. */
-export type KeptServer = Killable & { port: number; stop(): Promise<void> };
+type KeptServer = Killable & { port: number; stop(): Promise<void> };
 
 /** Starts a PostgreSQL. */
-export async function keepPostgres(dataDir: string): Promise<KeptServer & { url: string }> {
+async function keepPostgres(dataDir: string): Promise<KeptServer & { url: string }> {
   let server = await startPostgres(dataDir);
   const { port, url } = server;
   return {
@@ -164,7 +183,7 @@ export async function keepPostgres(dataDir: string): Promise<KeptServer & { url:
 }
 
 /** Starts a Temporal. */
-export async function keepTemporal(dataDir: string): Promise<KeptServer> {
+async function keepTemporal(dataDir: string): Promise<KeptServer> {
   const binary = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });
   let server = await startTemporal({ binary, dataDir });
   const { port } = server;
@@ -194,7 +213,7 @@ export function processesNaming(text: string): { pid: number; command: string }[
 }
 
 /** The processes that a process has started and that still run: the backends of a postmaster. */
-export function childrenOf(pid: number): number[] {
+function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
     .map(Number);
@@ -236,7 +255,7 @@ export async function leaveNothing(dataDir: string): Promise<void> {
   if (left.length > 0) throw new Error(`left over: ${left.map(({ command }) => command).join('; ')}`);
 }
 
-export async function startKillable(
+async function startKillable(
   part: 'start' | 'api' | 'worker',
   dataDir: string,
   settings: Record<string, string>,
@@ -287,7 +306,7 @@ function outputPath(dataDir: string, part: string, number: number): string {
   return join(dataDir, `${part}-${number}.out`);
 }
 
-export function outputOf(dataDir: string, part: string, number: number): string {
+function outputOf(dataDir: string, part: string, number: number): string {
   return readFileSync(outputPath(dataDir, part, number), 'utf8');
 }
 
@@ -313,7 +332,7 @@ export async function runAdmin(
 }
 
 /** Kills a process, which may have ended by itself since it was looked for. */
-export function killIfAlive(pid: number): void {
+function killIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database, Sql } from '../../db/connection.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Sql } from '../../db/connection.ts';
 import { newId, randomToken } from '../../db/ids.ts';
-import { countClicks, readLink } from '../../db/links/links.ts';
+import { readLink } from '../../db/links/links.ts';
 import { acceptParts } from '../../db/messages/answers.ts';
 import { failSubmission } from '../../db/messages/endings.ts';
 import { claimParts, holdParts } from '../../db/messages/parts.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
 import { TRANSITIONS, MESSAGE_STATUSES } from '../../domain/statuses.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 import { clickOn } from '../support/clicked.ts';
 
@@ -19,18 +19,13 @@ const SENT = 1_000;
 // Of one table, what a click needs at most; each of the messages that were cancelled would be one.
 const FEW = 20;
 const TABLES = ['message_links', 'messages'];
-// More than a link keeps of its latest.
-const FLOOD = 70;
 
-let sql: Database;
-let stop: () => Promise<void>;
+const { sql } = await fileDatabase();
 
 beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
   await sql`
     insert into accounts (id, name, mode, webhook_url) values (${ACCOUNT}, 'Clicks', 'live', 'https://example.com/')`;
 });
-afterAll(() => stop());
 
 /** A link of the account. */
 async function newLink(): Promise<string> {
@@ -66,14 +61,6 @@ async function clickedMessage(token: string): Promise<string | null> {
   const [click] = await sql<{ messageId: string | null }[]>`
     select message_id from link_clicks where token = ${token} order by place desc limit 1`;
   return click!.messageId;
-}
-
-/** How many clicks are counted beside a message. */
-async function clicksOf(message: string): Promise<number> {
-  const [counted] = await sql<
-    { clicks: number }[]
-  >`select clicks from message_effects where message_id = ${message}`;
-  return counted?.clicks ?? 0;
 }
 
 async function eventOf(token: string): Promise<string> {
@@ -113,18 +100,6 @@ describe('of links that thousands of cancelled messages carried', () => {
       select message_id from link_clicks where token = any(${tokens})`;
     expect(clicks.map(({ messageId }) => messageId)).toEqual([sent, sent]);
     for (const token of tokens) expect(await eventOf(token)).toBe(last);
-  });
-
-  test('and so are those of a flood', async () => {
-    const before = await clicksOf(sent);
-    await expectFewRows(tokens, async (tx, token) => {
-      const click = { token, userAgent: null, ipHash: null, robot: false };
-      await countClicks(
-        tx,
-        Array.from({ length: FLOOD }, () => click),
-      );
-    });
-    expect((await clicksOf(sent)) - before).toBe(2 * FLOOD);
   });
 
   test('and the message that is shown with a link', async () => {
@@ -194,20 +169,6 @@ describe('a click belongs to the last message that some network was given, or ma
       }),
       { numRuns: 25 },
     );
-  });
-
-  test('also where many with one link leave at once', async () => {
-    const tokens = await Promise.all(Array.from({ length: 3 }, newLink));
-    const ids = await scheduled(tokens, 60);
-    await move(ids, 'queued');
-    const parts = (messageId: string) => ({ messageId, parts: [1] });
-    await Promise.all(
-      ids.map(async (id) => {
-        await claimParts(sql, { ...parts(id), route: 'r' });
-        await acceptParts(sql, parts(id), `smsc-${id}`);
-      }),
-    );
-    for (const token of tokens) expect(await clickedMessage(token)).toBe(ids[0]);
   });
 });
 

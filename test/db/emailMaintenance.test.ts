@@ -1,12 +1,10 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { maintenanceActivities, type Removed } from '../../activities/maintenance.ts';
-import { leftovers } from '../../db/maintenance/cleanUp.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import type { IdPrefix } from '../../domain/ids.ts';
 import { ownDatabase } from '../admin/support.ts';
-import { rowsRead } from '../support/rowsRead.ts';
 
 const DAY = 86_400_000;
 const database = ownDatabase();
@@ -176,39 +174,5 @@ describe('clean-up', () => {
     const mails = await sql()`select reference from simulator_emails where reference like ${`${account}%`}`;
     expect(mails).toEqual([{ reference: `${account}6` }]);
     expect(await sql()`select from emails where id = ${old}`).toHaveLength(1);
-  });
-
-  test('one that a webhook was notified of stays, without anything personal', async () => {
-    const id = await email('delivered', 370);
-    await sql()`update provider_email_events set webhook_event = 'evt_1' where email_id = ${id}`;
-    await run('deleteLeftovers');
-    const rows = await sql()`select payload, addresses from provider_email_events where email_id = ${id}`;
-    expect(rows).toEqual([{ payload: {}, addresses: [] }]);
-  });
-
-  test('looks at none of the events that are kept', async () => {
-    // Told by a webhook for years, and for a year without one; what met no e-mail and is young.
-    for (const [days, told, applied] of [
-      [2_000, true, true],
-      [300, false, true],
-      [20, false, false],
-    ] as const)
-      await sql()`
-        insert into provider_email_events (route, event_id, kind, addresses, at, payload, received_at, applied_at, webhook_event)
-        select 'kept', ${`${account}${days}`} || n, 'delivered', '{}', now(), '{}', ${at(days)}::timestamptz + n * interval '1 second',
-               case when ${applied} then now() end, case when ${told} then 'evt_1' end
-          from generate_series(1, 20000) n`;
-    await sql()`analyze provider_email_events`;
-    const kinds = Object.entries(leftovers(sql(), Date.now(), 90, 1_000));
-    for (const [name, statement] of kinds.filter(([kind]) => kind.includes('provider_email_events'))) {
-      const { answer, rows } = await rowsRead(
-        sql(),
-        'provider_email_events',
-        async (tx) => (await tx`${statement}`).count,
-      );
-      expect(answer).toBe(0);
-      expect(rows, name).toBeLessThan(100);
-    }
-    await sql()`delete from provider_email_events where route = 'kept'`;
   });
 });

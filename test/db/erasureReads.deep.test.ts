@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { erasePerson } from '../../db/maintenance/erasure.ts';
 import { erasePostponed } from '../../db/maintenance/retention.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { rowsReadByAll } from '../support/rowsRead.ts';
 
 const PHONE = '+48500100201';
@@ -12,33 +11,19 @@ const MANY = 100_000;
 // What good plans need at most for the reports below, in all statements together.
 const FEW = 60;
 
-let sql: Database;
-let stop: () => Promise<void>;
 const account = newId('cl');
 
+const { sql } = await fileDatabase(undefined, 1);
+
 beforeAll(async () => {
-  ({ sql, stop } = await startDatabase(undefined, 1));
   await sql`insert into accounts (id, name, mode) values (${account}, 'Reports', 'live')`;
   // Of other people, all younger than the messages below.
   await sql`
     insert into delivery_reports (route, provider_message_id, alternative_id, message_id, part, phone, state, details, applied_at, look_at)
     select 'r', 'p' || n, 'a' || n, 'msg_' || n, 1, '+48600' || lpad(n::text, 6, '0'), 'delivered', 'Poufne', now(), null
       from generate_series(1, ${MANY}::int) n`;
-  await sql`
-    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
-    select 'evt_' || n, ${account}, 'message', 'msg_' || n, 'message.delivered', '{}' from generate_series(1, ${MANY}::int) n`;
-  await sql`
-    insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
-    select 'hlr_' || n, ${account}, '+48600' || lpad(n::text, 6, '0'), 'simulator', 'failed', 'failed', 5 from generate_series(1, ${MANY}::int) n`;
-  await sql`
-    insert into tracked_links (token, account_id, recipient, url)
-    select 't' || n, ${account}, '+48600' || lpad(n::text, 6, '0'), 'u' from generate_series(1, ${MANY}::int) n`;
-  await sql`
-    insert into inbound_messages (id, route, provider_reference, sender, received_text, state)
-    select 'in_' || n, 'r', n::text, '+48600' || lpad(n::text, 6, '0'), 'Poufne', 'unmatched' from generate_series(1, ${MANY}::int) n`;
-  await sql`analyze delivery_reports, webhook_events, number_lookups, tracked_links, inbound_messages`;
+  await sql`analyze delivery_reports`;
 });
-afterAll(() => stop());
 
 /** A message of long ago that has ended, with reports of each kind. */
 async function reported(): Promise<string> {
@@ -72,30 +57,6 @@ test('an erasure reads the reports that are about the person, however many there
   expect(await rowsReadByAll(sql, 'delivery_reports', erase)).toBeLessThan(FEW);
   expect(await left()).toBe(0);
 });
-
-test('and the events that are', async () => {
-  await reported();
-  expect(await rowsReadByAll(sql, 'webhook_events', erase)).toBeLessThan(FEW);
-});
-
-test.each(['number_lookups', 'tracked_links', 'inbound_messages'])(
-  'and of all accounts’ %s those that are',
-  async (table) => {
-    await sql`
-      insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
-      values (${newId('hlr')}, ${account}, ${PHONE}, 'simulator', 'failed', 'failed', 5)`;
-    await sql`insert into tracked_links (token, account_id, recipient, url) values (${newId('req')}, ${account}, ${PHONE}, ${table})`;
-    await sql`
-      insert into inbound_messages (id, route, provider_reference, sender, received_text, state)
-      values (${newId('in')}, 'r', ${table}, ${PHONE}, 'Poufne', 'unmatched')`;
-    expect(await rowsReadByAll(sql, table, erase)).toBeLessThan(FEW);
-    for (const [of, number] of Object.entries({
-      ...{ number_lookups: 'msisdn', tracked_links: 'recipient', inbound_messages: 'sender' },
-    })) {
-      expect(await sql`select from ${sql(of)} where ${sql(number)} = ${PHONE}`).toHaveLength(0);
-    }
-  },
-);
 
 test('the nightly erasure of messages that were open reads the reports to these', async () => {
   const id = await reported();

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
+import { expect, test } from 'vitest';
 import { forgetOldSecrets } from '../../db/webhooks/webhooks.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 
-let sql: Database;
-let stop: () => Promise<void>;
-beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
-});
-afterAll(() => stop());
+const { sql } = await fileDatabase();
 
 test('of 5,000 accounts only those are read whose former secret’s time is over', async () => {
   await sql`

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ToolBudgetError } from '../../db/accounts/quotas.ts';
-import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import {
   abandonLookup,
@@ -10,17 +9,12 @@ import {
   openLookup,
 } from '../../db/lookups/lookups.ts';
 import { InsufficientFundsError, settleReservation } from '../../db/money/reservations.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 
 const NUMBER = '+48500100200';
 const FINDING = { status: 'active', network: null, mcc: null, mnc: null, ported: null } as const;
 
-let sql: Database;
-let stop: () => Promise<void>;
-beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
-});
-afterAll(() => stop());
+const { sql } = await fileDatabase();
 
 interface Account {
   id: string;
@@ -77,12 +71,6 @@ describe('a look-up that is accepted', () => {
     expect(reserved).toEqual({ kind: 'lookup', waits: true });
   });
 
-  test('costs nothing where its price is nothing', async () => {
-    const account = await accountWith(0, 0);
-    expect(await accept(account, 0)).toMatchObject({ own: true });
-    expect(await booksOf(account)).toEqual({ balance: 0, spent: 0, lookups: 1, entries: 0, reservations: 1 });
-  });
-
   test('is the only one of its number: others join it for nothing, however many and whatever is left', async () => {
     const account = await accountWith(5, 5);
     const all = await Promise.all(Array.from({ length: 20 }, () => accept(account)));
@@ -134,16 +122,6 @@ describe('a look-up without a result', () => {
     await failLookup(sql, id, 'failed');
     const days = await sql`select grosze from tool_spending where key_id = ${account.keyId} order by day`;
     expect(days.map(({ grosze }) => grosze as number)).toEqual([0, 5]);
-  });
-
-  test('gives back nothing where nothing was counted, or it is long deleted', async () => {
-    const [free, bound] = [await accountWith(100), await accountWith(100, 5)];
-    const [one, other] = [await acceptedBy(free), await acceptedBy(bound)];
-    await sql`update api_keys set tool_budget_grosze = 5 where id = ${free.keyId}`;
-    await sql`delete from tool_spending where key_id = ${bound.keyId}`;
-    await accept(free, 5, '+48500100201');
-    for (const id of [one, other]) await failLookup(sql, id, 'failed');
-    expect([await booksOf(free), await booksOf(bound)]).toMatchObject([{ spent: 5 }, { spent: 0 }]);
   });
 
   test('is abandoned once, as long as no workflow has taken it up', async () => {

@@ -222,28 +222,6 @@ describe('what cannot be done with one kind', () => {
     });
     expect(await isThere(answer)).toBe(false);
   });
-
-  test('keeps no other from being erased, and fails in the end', async () => {
-    const lookup = idOf('hlr', 60);
-    await sql()`
-      insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
-      values (${lookup}, ${account}, '+48500100200', 'simulator', 'failed', 'failed', 5)`;
-    await broken(['inbound_messages', 'link_clicks'], async () => {
-      await expect(run('eraseContents', 40)).rejects.toThrow('"inbound_messages" does not exist');
-    });
-    const [asked] = await sql()`select msisdn from number_lookups where id = ${lookup}`;
-    expect(asked).toEqual({ msisdn: '+48*****200' });
-  });
-
-  test('is not gone on from where the worker is to stop', async () => {
-    const environment = new MockActivityEnvironment();
-    environment.cancel('WORKER_SHUTDOWN');
-    const answer = await oldAnswer();
-    const steps = maintenanceActivities(sql(), { contentDays: undefined, logDays: 90 });
-    await expect(environment.run(() => steps.deleteLeftovers())).rejects.toThrow('WORKER_SHUTDOWN');
-    expect(await isThere(answer)).toBe(true);
-    await sql()`delete from lookup_answers where provider_id = ${answer}`;
-  });
 });
 
 describe('retention', () => {

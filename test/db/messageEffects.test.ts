@@ -1,26 +1,19 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cancelScheduled } from '../../db/money/billing.ts';
 import { blacklistForOptOut, extendBlacklist, removeFromBlacklist } from '../../db/incoming/blacklist.ts';
-import { type Database, type Sql, transaction } from '../../db/connection.ts';
+import { type Sql, transaction } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { settleReply } from '../../db/incoming/inbound.ts';
 import { countClicks } from '../../db/links/links.ts';
 import { carryLinks } from '../support/carriedLinks.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { asDatabase } from '../support/nested.ts';
-import { clickOn } from '../support/clicked.ts';
 
 const PHONES = ['+48500100201', '+48500100202', '+48500100203'];
 const MESSAGES = 9;
 
-let sql: Database;
-let stop: () => Promise<void>;
-
-beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
-});
-afterAll(() => stop());
+const { sql } = await fileDatabase();
 
 interface Sent {
   account: string;
@@ -123,19 +116,6 @@ async function expectExact({ account }: Sent): Promise<void> {
 }
 
 describe('what came of messages is counted beside them', () => {
-  test('every kind of thing that happens, sixty of them', async () => {
-    const sent = await newSent();
-    const all = fc.sample(happening, { numRuns: 60, seed: 7 });
-    for (const one of all) await one(sql, sent);
-    await blacklistForOptOut(sql, sent.account, PHONES[0]!);
-    await expectExact(sent);
-    const [sums] = await sql`
-      select sum(refunded_grosze)::int > 0 as refunded, sum(robot_clicks)::int > 0 as robots, sum(stops)::int > 0 as stops,
-             sum(page_opt_outs)::int > 0 as opt_outs
-        from message_effects where account_id = ${sent.account}`;
-    expect(sums).toEqual({ refunded: true, robots: true, stops: true, optOuts: true });
-  });
-
   test('whatever happens, at once or undone', async () => {
     const step = fc.record({ does: happening, undone: fc.boolean() });
     await fc.assert(
@@ -181,20 +161,6 @@ describe('a message that waits, as no network was given it,', () => {
     await carryLinks(sql, [`z${last}`], [sent.tokens[0]!]);
     return { sent, last, waiting: `z${last}` };
   };
-
-  test('has no click of its link', async () => {
-    const { sent, last, waiting } = await withWaiting();
-    const clicked = async () => {
-      await clickOn(sql, sent.tokens[0]!);
-      const [click] = await sql<{ messageId: string }[]>`
-        select message_id from link_clicks where token = ${sent.tokens[0]!} order by place desc limit 1`;
-      return click!.messageId;
-    };
-    expect(await clicked()).toBe(last);
-    await sql`update messages set submission = 'submitting' where id = ${waiting}`;
-    expect(await clicked()).toBe(waiting);
-    await expectExact(sent);
-  });
 
   test('made nobody opt out', async () => {
     const { sent, last, waiting } = await withWaiting();

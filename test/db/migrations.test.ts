@@ -39,7 +39,6 @@ test('a release before leaves the schema of a later one as it is', async () => {
 
 test.each([
   ['one of other migrations', [[1, 'pipeline', null]]],
-  ['one of this name', [[1, 'schema', 'd41d8cd98f00b204e9800998ecf8427e']]],
   [
     'one of this name that others followed',
     [

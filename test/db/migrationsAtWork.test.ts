@@ -184,11 +184,8 @@ describe('migrations after the first let the service write, however much there i
   });
 
   test.each([
-    [true, 'create table notes (id bigint);\ncreate index notes_id on notes (id);'],
     [false, 'create index messages_noted\n  on messages (text);'],
-    [false, 'create index concurrently if not exists messages_noted on messages (text);'],
     [true, BUILDING],
-    [false, `${BUILDING}create index concurrently messages_text on messages (text);\n`],
     [false, `${BUILDING}alter table messages add column noted text;\n`],
   ])('%s: %j', (expected, script) => {
     expect(lets(script)).toBe(expected);

@@ -1,23 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { noteOutcomes } from '../../db/incoming/deliveryReports.ts';
 import { forgetOutcomes, takeOutcomes } from '../../db/incoming/outcomes.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 import { writeMessage } from '../support/messages.ts';
 
-let sql: Database;
-let url: string;
-let stop: () => Promise<void>;
+const { sql, url } = await fileDatabase();
+
 beforeAll(async () => {
-  ({ sql, url, stop } = await startDatabase());
   await sql`
     insert into accounts (id, name, mode) select 'cl_' || c, c, 'live' from unnest('{a,b,d,e,f}'::text[]) c`;
   for (const id of ['a', 'b', 'c']) {
     await writeMessage(sql, { id, status: 'sent', submission: 'answered', route: 'r' });
   }
 });
-afterAll(() => stop());
 beforeEach(async () => {
   await sql`truncate outcome_signals`;
   for (const [id, status] of [
@@ -43,13 +40,6 @@ test('outcomes are taken once, of each message the oldest, while that is told to
 test('taken at once by many, each is taken by one', async () => {
   const all = await Promise.all(Array.from({ length: 8 }, () => taken(1)));
   expect(all.flat().sort()).toEqual(['a sent', 'b delivered', 'c failed']);
-});
-
-test('while one is taken, another worker takes the next', async () => {
-  await sql.begin(async (tx) => {
-    expect(await takeOutcomes(tx, 1)).toMatchObject([{ messageId: 'a' }]);
-    expect(await taken(1)).toEqual(['b delivered']);
-  });
 });
 
 test('the next one of a message follows when the one before is forgotten', async () => {
@@ -79,16 +69,6 @@ test('what was taken is taken again after 15 seconds, or half its age up to five
     expect(await later(1)).toEqual(['a', 'c']);
     expect(await later(285)).toEqual(['a', 'b', 'c']);
   });
-});
-
-test('no account needs to have one', async () => {
-  for (const id of ['d', 'e', 'f']) {
-    await writeMessage(sql, { id, status: 'sent', submission: 'answered', route: 'r' });
-    await sql`update messages set account_id = ${`cl_${id}`}, priority = ${id === 'f'} where id = ${id}`;
-    await sql`insert into outcome_signals (message_id, status, event_ids) values (${id}, 'sent', '{}')`;
-  }
-  expect(await taken(4)).toEqual(['a sent', 'd sent', 'e sent', 'f sent']);
-  expect(await taken()).toEqual(['b delivered', 'c failed']);
 });
 
 test('what decides their turn is written with those of reports, and with all others', async () => {

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cancelMessagesOfClosedAccount, cancelMessageOfClosedAccount } from '../../db/accounts/accounts.ts';
-import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import {
   expireMessage,
@@ -9,17 +8,12 @@ import {
   rejectBlacklisted,
 } from '../../db/messages/endings.ts';
 import { cancelScheduled } from '../../db/money/billing.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 
 const COST = 45;
 const RECIPIENT = '+48500100200';
-let sql: Database;
-let stop: () => Promise<void>;
-beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
-});
-afterAll(() => stop());
+const { sql } = await fileDatabase();
 
 interface Paid {
   status: string;

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { listUnmatched } from '../../db/incoming/replies.ts';
 import { listReplies, type RepliesInput } from '../../operations/replies.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { rowsReadByAll } from '../support/rowsRead.ts';
 
 const PHONE = '+48500100201';
@@ -13,13 +12,12 @@ const OF_NOBODY = 5_000;
 // What a page of two needs at most; each unmatched reply of the account would be one.
 const FEW = 20;
 
-let sql: Database;
-let stop: () => Promise<void>;
 const account = newId('cl');
 
 /** Replies to the number of the account, which no rule of v2.3.0 gives it, half of them from one phone; and as old ones that were read. */
+const { sql } = await fileDatabase(undefined, 1);
+
 beforeAll(async () => {
-  ({ sql, stop } = await startDatabase(undefined, 1));
   await sql`insert into accounts (id, name, mode, inbound_number) values (${account}, 'Replies', 'live', '+48500600700')`;
   await sql`
     insert into inbound_messages (id, route, provider_reference, sender, received_text, state, account_id, text, matched_by, read_at)
@@ -38,7 +36,6 @@ beforeAll(async () => {
   await matched('in_z', { read: true });
   await sql`analyze inbound_messages`;
 });
-afterAll(() => stop());
 
 async function matched(id: string, { read = false } = {}): Promise<void> {
   await sql`
@@ -68,12 +65,9 @@ describe('of an account with tens of thousands of replies that no rule gives it'
   test.each<[string, Partial<RepliesInput>, string[]]>([
     ['all', {}, ['in_z', 'in_a']],
     ['those of one phone', { sender: PHONE }, ['in_z', 'in_a']],
-    ['those of a phone that wrote nothing else', { sender: '+48600000001' }, []],
     ['those since', { since: 0 }, ['in_z', 'in_a']],
     ['the next page', { before: 'in_z' }, ['in_a', 'in_09999']],
     ['the unread ones', { unread: true }, ['in_a']],
-    ['the unread ones, which are marked', { unread: true, mark_read: true }, ['in_a']],
-    ['none, as all are read', { unread: true }, []],
   ])('a page reads the replies that it shows: %s', async (_, asked, ids) => {
     const page = await listed(asked);
     expect(page.ids).toEqual(ids);

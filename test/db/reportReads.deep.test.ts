@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { storeReports, takeMatchedReports } from '../../db/incoming/deliveryReports.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 
 const PHONE = '+48500100201';
@@ -10,10 +9,9 @@ const MANY = 30_000;
 // What good plans need at most of a table for the one report and the messages it may be about; of each many of the below there would be more.
 const FEW = 20;
 
-let sql: Database;
-let stop: () => Promise<void>;
+const { sql } = await fileDatabase();
+
 beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
   await sql`insert into accounts (id, name, mode) values ('cl_a', 'Reports', 'live')`;
   await write('final', MANY, {
     status: 'delivered',
@@ -40,7 +38,6 @@ beforeAll(async () => {
     age: '10 minutes',
   });
 });
-afterAll(() => stop());
 beforeEach(() => sql`truncate delivery_reports`);
 
 /** Messages `msg_(name)(number)`, with a part each where its state is given: to the phone, or each to one that begins so. */

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { settleReservation, stillReserved, takeReserved } from '../../db/money/reservations.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 
-let sql: Database;
-let stop: () => Promise<void>;
-beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
-});
-afterAll(() => stop());
+const { sql } = await fileDatabase();
 beforeEach(async () => void (await sql`truncate reservations`));
 
 async function newAccount(): Promise<string> {
@@ -42,16 +36,6 @@ test('of each account the oldest are taken first, and those with priority before
   expect(await take(10)).toEqual([]);
 });
 
-test('messages and e-mails are told apart', async () => {
-  const account = await newAccount();
-  const [message] = await reserve(account, 1);
-  const [email] = await reserve(account, 1, { kind: 'email' });
-  expect((await takeReserved(sql, 5)).toSorted((a, b) => (a.kind < b.kind ? -1 : 1))).toEqual([
-    { id: email, kind: 'email', accountId: account, trace: null },
-    { id: message, kind: 'message', accountId: account, trace: null },
-  ]);
-});
-
 test('accounts take turns, however many one of them has; among those with priority too', async () => {
   const [flood, one, two] = [await newAccount(), await newAccount(), await newAccount()];
   const many = await reserve(flood, 1_000);
@@ -60,12 +44,6 @@ test('accounts take turns, however many one of them has; among those with priori
   const urgent = await reserve(flood, 100, { priority: true });
   const [late] = await reserve(two, 1, { priority: true });
   expect((await take(4)).toSorted()).toEqual([...urgent.slice(0, 3), late].toSorted());
-});
-
-test('those of an account with many go on where others have none', async () => {
-  const account = await newAccount();
-  const many = await reserve(account, 25);
-  expect([...(await take(10)), ...(await take(10)), ...(await take(10))]).toEqual(many);
 });
 
 test('several workers at once take different ones, and all of them', async () => {

@@ -4,22 +4,17 @@ import { newId } from '../../db/ids.ts';
 import { readOverview } from '../../db/routes/routeOverview.ts';
 import {
   addRoute,
-  addRule,
   changeRoute,
   lockRoute,
   readRoute,
-  readRouteRules,
   readRoutes,
   readRouting,
-  removeRoute,
-  removeRule,
   reportRoutes,
   type Route,
   routeCredentials,
   sealCredentials,
   type SeenRoute,
   setRouteState,
-  wasUsed,
 } from '../../db/routes/routes.ts';
 import { transaction } from '../../db/connection.ts';
 import { ownDatabase } from '../admin/support.ts';
@@ -76,23 +71,6 @@ describe('routes', () => {
     expect(kind).toEqual({ kind: 'object' });
   });
 
-  test('a name is taken once; the schema refuses what the command line would', async () => {
-    const name = await route();
-    const again = { name, kind: 'smpp' as const, state: 'active' as const, settings: {}, credentials: null };
-    expect(await addRoute(sql(), { ...again, ratePerSecond: null, brokenAfterS: 10 })).toBe(false);
-    for (const wrong of [
-      { name: 'Ä' },
-      { name: '' },
-      { name: 'a'.repeat(32) },
-      { ratePerSecond: 0 },
-      { brokenAfterS: 0 },
-    ]) {
-      await expect(
-        addRoute(sql(), { ...again, ratePerSecond: null, brokenAfterS: 10, name: `w${name}`, ...wrong }),
-      ).rejects.toMatchObject({ code: '23514' });
-    }
-  });
-
   test('of two operators at once the second sees what the first has made', async () => {
     const name = await route({ settings: { count: 0 } });
     const raise = () =>
@@ -102,51 +80,6 @@ describe('routes', () => {
       });
     await Promise.all(Array.from({ length: 8 }, raise));
     expect(await readRoute(sql(), name)).toMatchObject({ settings: { count: 8 }, revision: 9 });
-  });
-
-  test('is found never to have been used without reading what others carried', async () => {
-    const [busy, rare, unused] = [await route(), await route(), await route()];
-    const account = newId('cl');
-    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
-    const many = sql()`generate_series(1, 5000) n`;
-    await sql()`
-      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, route, give_up_at)
-      select 'msg_u' || n, ${account}, 'r', 'delivered', 'queued', '+48500100200', 'x', 1, 15, ${busy}, now() from ${many}`;
-    await sql()`
-      insert into message_parts (message_id, part, state, route) select 'msg_u' || n, 1, 'submitting', ${busy} from ${many}`;
-    await sql()`update message_parts set route = ${rare} where message_id = 'msg_u3000'`;
-    await sql()`
-      insert into delivery_reports (route, provider_message_id, state) select ${busy}, 'p' || n, 'delivered' from ${many}`;
-    await sql()`
-      insert into emails (id, account_id, request_id, interface, status, route, domain, from_address, subject, cost_grosze, give_up_at)
-      select 'em_u' || n, ${account}, 'r', 'v1', 'delivered', ${busy}, 'a.example', 'a@a.example', 'x', 1, now() from ${many}`;
-    for (const table of ['messages', 'message_parts', 'delivery_reports', 'emails']) {
-      await sql()`vacuum analyze ${sql()(table)}`;
-      const { answer, rows } = await rowsRead(sql(), table, (tx) => wasUsed(tx, unused));
-      expect(answer).toBe(false);
-      expect(rows, table).toBeLessThan(500);
-    }
-    for (const name of [busy, rare]) expect(await transaction(sql(), (tx) => wasUsed(tx, name))).toBe(true);
-  });
-
-  test('is used once anything of it stands in a record', async () => {
-    const [message, reply] = [await route(), await route()];
-    const account = newId('cl');
-    const id = newId('msg');
-    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
-    await sql()`
-      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, route, give_up_at)
-      values (${id}, ${account}, ${id}, 'delivered', 'queued', '+48500100200', 'x', 1, 15, ${message}, now())`;
-    await sql()`
-      insert into inbound_messages (id, route, provider_reference, sender, received_text)
-      values (${newId('in')}, ${reply}, 'r', '+48500100200', 'x')`;
-    const used = (name: string) => transaction(sql(), (tx) => wasUsed(tx, name));
-    for (const name of [message, reply]) expect(await used(name)).toBe(true);
-    const unused = await route();
-    await addRule(sql(), rule(unused));
-    expect(await used(unused)).toBe(false);
-    await removeRoute(sql(), unused);
-    expect(await readRoute(sql(), unused)).toBeUndefined();
   });
 });
 
@@ -173,36 +106,6 @@ describe('credentials', () => {
   });
 });
 
-describe('rules', () => {
-  test('with the same conditions are one rule; every condition makes another', async () => {
-    const name = await route();
-    const account = newId('cl');
-    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
-    const base = rule(name);
-    const first = await addRule(sql(), base);
-    expect(await addRule(sql(), { ...base, weight: 7 })).toBe(first);
-    const others = [
-      { prefix: '48' },
-      { accountId: account },
-      { type: 'sms' as const },
-      { priority: true },
-      { priority: false },
-    ];
-    for (const other of others) await addRule(sql(), { ...base, ...other });
-    const mine = (await readRouteRules(sql())).filter((each) => each.route === name);
-    expect(mine).toHaveLength(1 + others.length);
-    expect(mine[0]).toEqual({ ...base, id: first, weight: 7 });
-    expect(await removeRule(sql(), first)).toEqual({ ...base, id: first, weight: 7 });
-    expect(await removeRule(sql(), first)).toBeUndefined();
-    const { rules } = await readRouting(sql());
-    expect(rules.filter((each) => each.route === name)).toEqual(
-      others.map((other) => ({ ...base, ...other })),
-    );
-    await expect(addRule(sql(), rule('nowhere'))).rejects.toMatchObject({ code: '23503' });
-    await expect(addRule(sql(), { ...base, prefix: '+48' })).rejects.toMatchObject({ code: '23514' });
-  });
-});
-
 describe('routing and overview', () => {
   test('a route works as long as it had a session within its own time', async () => {
     const name = await route({ brokenAfterS: 30 });
@@ -218,41 +121,6 @@ describe('routing and overview', () => {
       expect((await optionOf(name))?.working).toBe(working);
       expect((await readOverview(sql(), name))[0]?.working).toBe(working);
     }
-  });
-
-  test('are read by one statement: what changes meanwhile is seen whole or not at all', async () => {
-    const statements: string[] = [];
-    const counting = new Proxy(sql(), {
-      apply(target, self, args: unknown[]): unknown {
-        statements.push(String((args[0] as readonly string[])[0]));
-        return Reflect.apply(target, self, args);
-      },
-    });
-    await readRouting(counting);
-    expect(statements).toHaveLength(1);
-  });
-
-  test('count each message once, by what is known of its submit', async () => {
-    const name = await route();
-    const account = newId('cl');
-    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
-    const cases = [
-      ['queued', 'waiting'],
-      ['queued', 'submitting'],
-      ['queued', 'unanswered'],
-      ['expired', 'unanswered'],
-      ['scheduled', 'waiting'],
-      ['delivered', 'answered'],
-    ] as const;
-    for (const [status, submission] of cases) {
-      const id = newId('msg');
-      await sql()`
-        insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
-                              route, give_up_at)
-        values (${id}, ${account}, ${id}, ${status}, ${submission}, 'queued', '+48500100200', 'x', 1, 15, ${name}, now())`;
-    }
-    expect(await readOverview(sql(), name)).toMatchObject([{ name, queue: 2, unanswered: 1, workers: [] }]);
-    expect(await readOverview(sql(), 'nowhere')).toEqual([]);
   });
 
   test('count e-mails too, by what is known of their hand-over, and read only what waits', async () => {

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
+import { describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { monthlySum } from '../../db/money/statements.ts';
 import { issueStatement } from '../../operations/money/statements.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 
@@ -11,12 +10,7 @@ const MONTHS = 24;
 const IN_A_MONTH = 100;
 const MONTH = '2025-03';
 
-let sql: Database;
-let stop: () => Promise<void>;
-beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
-});
-afterAll(() => stop());
+const { sql } = await fileDatabase();
 
 /** A postpaid account with charges on each of two years' months' 15th, each tenth of them refunded a month later. */
 async function longStanding(): Promise<string> {
@@ -62,14 +56,6 @@ describe('the statement of an account with a long ledger', () => {
     expect(rows).toBe(CHARGED + REFUNDED);
   });
 
-  test('looks up only what was refunded, where the account was prepaid once', async () => {
-    const account = await longStanding();
-    await sql`update accounts set postpaid_since = '2025-03-01 00:00:00Z' where id = ${account}`;
-    const { answer, rows } = await rowsRead(sql, 'ledger_entries', (tx) => monthlySum(tx, account, MONTH));
-    expect(answer).toEqual({ amount: 15 * CHARGED, postpaidSince: '2025-03-01 00:00:00+00' });
-    expect(rows).toBe(CHARGED + 2 * REFUNDED);
-  });
-
   test('keeps no charge waiting while it is summed', async () => {
     const account = await longStanding();
     let issued: ReturnType<typeof issue> | undefined;
@@ -80,17 +66,6 @@ describe('the statement of an account with a long ledger', () => {
       await tx`select from accounts where id = ${account} for no key update nowait`;
     });
     expect(await issued).toMatchObject({ amountGrosze: AMOUNT });
-  });
-
-  test('is of the account as it is when it is issued', async () => {
-    const account = await longStanding();
-    let issued: ReturnType<typeof issue> | undefined;
-    await sql.begin(async (tx) => {
-      await tx`update accounts set postpaid_since = '2025-03-01 00:00:00Z' where id = ${account}`;
-      issued = issue(account);
-      await waiting('for no key update');
-    });
-    expect(await issued).toMatchObject({ amountGrosze: 15 * CHARGED });
   });
 });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { countExtraRequests, insertToken, listTokens } from '../../db/accounts/keys.ts';
 import { ChangesTooManyError, listAudit, writeApiChange } from '../../db/accounts/audit.ts';
 import { allowKeyword, isAllowed, listKeywords, revokeKeyword } from '../../db/accounts/keywords.ts';
@@ -40,19 +40,14 @@ import { templateUsage } from '../../db/messages/templates.ts';
 import { book, listLedger, readLedgerState, readPayment } from '../../db/money/ledger.ts';
 import { settleReservation, stillReserved } from '../../db/money/reservations.ts';
 import { insertStatement, listStatements, monthlySum } from '../../db/money/statements.ts';
-import { startDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { newEmail, newMessage } from '../support/messages.ts';
 
 /**
  * What the interface does not show, or shows only by what it refuses: reads and changes of staff, counts, bounds, keys. Two accounts have all
  * the same here, so that whatever does not ask whose a row is finds one too many, or the wrong one. `test/api/twins.test.ts` has the rest.
  */
-let sql: Database;
-let stop: () => Promise<void>;
-beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
-});
-afterAll(() => stop());
+const { sql } = await fileDatabase();
 
 const NUMBER = '+48500100777';
 const ADDRESS = 'jan@klient.example';

@@ -61,15 +61,3 @@ test('a transaction that nobody goes on with keeps its locks no longer than it w
   await eventually(free, ({ length }) => length === 1);
   await forgetful.end({ timeout: 1 });
 });
-
-test('nor one that is at a statement', async () => {
-  const forgetful = openDatabase(database.url(), 1, undefined, { transactionMs: 500 });
-  const held = forgetful.begin(async (tx) => {
-    await tx`select from accounts where id = ${ours} for update`;
-    await tx`select pg_sleep(200)`;
-  });
-  await expect(held).rejects.toThrow();
-  // The client is told before the lock is given back.
-  await eventually(free, ({ length }) => length === 1);
-  await forgetful.end({ timeout: 1 });
-});

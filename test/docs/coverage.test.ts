@@ -92,7 +92,7 @@ describe('this check', () => {
     for (const proof of [
       known,
       `${known}; ${known}; by design: nobody could tell`,
-      '`docs/coverage` › finds what is… | reads lines…',
+      '`docs/coverage` › finds what is… | wants of every…',
       '`docs/coverage` › this check › finds…',
     ])
       expect(faultsOf(row(proof)), proof).toEqual([]);
@@ -111,26 +111,11 @@ describe('this check', () => {
     expect(faultsOf({ ...row(known), rule: '' })).toHaveLength(1);
   });
 
-  test('wants the beginning of a name to be that of one test alone', () => {
-    // Of “says of every rule …” and “says nothing twice”.
-    expect(faultsOf(row('`docs/coverage` › says…'))).toEqual([
-      'test/docs/coverage.test.ts has 2 tests that begin “says”',
-    ]);
-  });
-
   test('wants of every rule a test that `npm test` runs', () => {
     const deep = '`start/stop.deep` › ends npm start and its servers within the grace while these hang';
     expect(faultsOf(row(`${known}; ${deep}`))).toEqual([]);
     for (const proof of [deep, `${deep}; ${deep}`, `${deep}; by design: nobody could tell`])
       expect(faultsOf(row(proof)), proof).toEqual(['is held by deep tests alone']);
-  });
-
-  test('reads lines: heading, rule, proof; a line without a proof, too', () => {
-    const text = '# Coverage\n\n- not of a section\n\n## Errors\n\n- a | b ⇐ c\n- d\n';
-    expect(readRows(text)).toEqual([
-      { line: 7, section: 'Errors', rule: 'a | b', proof: 'c' },
-      { line: 8, section: 'Errors', rule: 'd', proof: '' },
-    ]);
   });
 });
 

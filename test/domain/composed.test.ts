@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { toNfc } from '../../domain/ids.ts';
 import { computedMs } from '../support/computed.ts';
 
-test.each(['Łódź', 'zażółć gęślą jaźń', 'Tiếng Việt', '한국어', ''])('%s is composed', (text) => {
+test.each(['Łódź', 'Tiếng Việt', '한국어'])('%s is composed', (text) => {
   expect(toNfc(text.normalize('NFD'))).toBe(text.normalize('NFC'));
 });
 

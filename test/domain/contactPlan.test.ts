@@ -60,12 +60,6 @@ describe('a plan of contacts', () => {
     });
   });
 
-  it('leaves who is named and not changed', () => {
-    expect(plan({ msisdn: ANNA, change: { first_name: undefined } }).contacts.get(ANNA)).toMatchObject({
-      changed: false,
-    });
-  });
-
   it.each([
     ['a name', { first_name: undefined, last_name: 'Nowak' }],
     ['an email that goes', { first_name: undefined, email: null }],
@@ -122,13 +116,6 @@ describe('a plan of contacts', () => {
     ]);
   });
 
-  it('updates take no room for contacts', () => {
-    const { outcomes } = plan(
-      ...[ANNA, JAN, ANNA, JAN, EWA].map((msisdn) => ({ msisdn, change: { last_name: 'x' } })),
-    );
-    expect(outcomes).toEqual(['updated', 'created', 'updated', 'updated', 'created']);
-  });
-
   it('the groups of a book that is fuller than its limit can be named', () => {
     const overfull = { ...BOOK, used: { contacts: 8, groups: 5 } };
     const named = (name: string) => [{ msisdn: ANNA, change: { groups: [name] } }];
@@ -149,15 +136,6 @@ describe('a plan of contacts', () => {
       [{ reason: 'quota_reached', quota: 'groups', limit: 4 }, 'groups'],
       'created',
     ]);
-  });
-
-  it('draws no ids for what is refused, and may be interrupted after each change', () => {
-    const { made } = plan(
-      { msisdn: JAN, change: { groups: ['VIP'] } },
-      { msisdn: EWA, change: { groups: ['Nowi'] } },
-      { msisdn: ANNA, change: { groups: ['VIP', 'gr_mistyped'] } },
-    );
-    expect(made).toEqual({ contacts: 1, groups: 1 });
   });
 
   it('a group that only a refused change names is not made, and takes no room', () => {

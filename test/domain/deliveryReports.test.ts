@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isFinalReport, mergeReport, outcomeOfParts, type ReportState } from '../../domain/incoming.ts';
 
-const RUNS = { seed: 72, numRuns: 500 };
+const RUNS = { seed: 72, numRuns: 200 };
 const FINAL = ['delivered', 'undelivered', 'expired', 'rejected', 'deleted'] as const;
 const INTERMEDIATE = ['enroute', 'accepted', 'unknown'] as const;
 const states = fc.constantFrom<ReportState>(...FINAL, ...INTERMEDIATE);
@@ -13,21 +13,14 @@ test('enroute, accepted and unknown are intermediate, all others final', () => {
 });
 
 test.each<[(ReportState | null)[], string | null]>([
-  [[], null],
-  [[null], null],
   [['delivered'], 'delivered'],
-  [['undelivered'], 'undelivered'],
   [['deleted'], 'undelivered'],
   [['expired'], 'expired'],
   [['rejected'], 'failed'],
-  [['delivered', 'delivered'], 'delivered'],
   [['delivered', null], null],
-  [['rejected', null], null],
   [['delivered', 'enroute'], null],
-  [['undelivered', 'unknown'], null],
   [['delivered', 'expired'], 'expired'],
   [['expired', 'undelivered', 'delivered'], 'undelivered'],
-  [['expired', 'deleted'], 'undelivered'],
   [['undelivered', 'rejected', 'expired', 'delivered'], 'failed'],
 ])('parts %j end as %s', (parts, outcome) => {
   expect(outcomeOfParts(parts)).toBe(outcome);

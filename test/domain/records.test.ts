@@ -61,9 +61,6 @@ describe('a message', () => {
 test.each([
   ['network_refused', 'Wiadomość odrzucona przez operatora przy nadaniu.'],
   ['invalid_destination', /numer odbiorcy/],
-  ['invalid_sender', /nadawca/],
-  ['invalid_content', /treść/],
-  ['not_permitted', /nie jest dozwolona/],
   ['rejected_on_report', 'Wiadomość odrzucona przez operatora w raporcie doręczenia.'],
   ['opted_out', 'Numer jest na czarnej liście (odbiorca zrezygnował z wiadomości).'],
   ['of a later release', 'Wiadomość odrzucona.'],

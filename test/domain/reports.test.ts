@@ -1,17 +1,7 @@
 import { expect, test } from 'vitest';
 import { QUOTA_NAMES, QUOTAS, quotasOf } from '../../domain/money.ts';
 import { Refused, StaffRefused } from '../../domain/refusals.ts';
-import {
-  emailFigures,
-  lookupFigures,
-  NOTHING_SENT,
-  REPORT_DAYS_MAX,
-  REPORT_DAYS_STANDARD,
-  REPORT_FIELDS,
-  REPORT_ROWS_MAX,
-  REPORT_ROWS_STANDARD,
-  reportFigures,
-} from '../../domain/reports.ts';
+import { emailFigures, NOTHING_SENT, reportFigures } from '../../domain/reports.ts';
 
 const SUMS = {
   ...{ ...NOTHING_SENT, messages: 20, parts: 31, cost: 400, refunded: 45, median: 17, p95: 205 },
@@ -53,17 +43,6 @@ test('e-mails have a net amount as messages do: what they cost less what came ba
     ...{ count: 23, cost_grosze: 23, refunded_grosze: 6, net_grosze: 17 },
     ...{ ...byStatus, ...rest },
   });
-});
-
-test('look-ups have their number and what they cost', () => {
-  expect(lookupFigures({ count: 3, costGrosze: 15 })).toEqual({ count: 3, cost_grosze: 15 });
-});
-
-test('limits and divisions are those of the document', () => {
-  expect([REPORT_DAYS_MAX, REPORT_DAYS_STANDARD, REPORT_ROWS_MAX, REPORT_ROWS_STANDARD]).toEqual([
-    366, 30, 1000, 100,
-  ]);
-  expect(REPORT_FIELDS).toEqual(['sender', 'country', 'reference', 'status']);
 });
 
 test('an account has the usual quotas but for those that staff have changed', () => {

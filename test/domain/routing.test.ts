@@ -126,15 +126,6 @@ describe('the order of routes', () => {
     expect(orderRoutes(routing, { ...SMS, accountId: 'cl_b' })).toEqual(['real']);
   });
 
-  test('look-ups go only where there are look-ups', () => {
-    const routing = {
-      routes: [option('smsc'), option('provider', { carries: ['sms', 'hlr'] })],
-      rules: [rule('smsc'), rule('provider')],
-    };
-    expect(orderRoutes(routing, { ...SMS, type: 'hlr' })).toEqual(['provider']);
-    expect(orderRoutes(routing, SMS).sort()).toEqual(['provider', 'smsc']);
-  });
-
   test.each(['hlr', 'email'] as const)(
     'the simulated network stands back of %s only for a real route that carries it',
     (type) => {

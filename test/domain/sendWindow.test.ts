@@ -58,15 +58,11 @@ describe('reading a window', () => {
   test.each([
     ['08:00-20:00', 480, 1200],
     ['22:00-06:00', 1320, 360],
-    ['00:00-23:59', 0, 1439],
     ['09:00-09:15', 540, 555],
-    ['23:50-00:05', 1430, 5],
     ['23:45-00:00', 1425, 0],
     ['09:00-08:59', 540, 539],
     ['00:00-24:00', 0, 1440],
-    ['20:00-24:00', 1200, 1440],
     ['23:45-24:00', 1425, 1440],
-    ['00:15-24:00', 15, 1440],
   ])('%s', (input, startMinute, endMinute) => {
     expect(parseSendWindow(input)).toEqual({ startMinute, endMinute });
   });
@@ -75,24 +71,16 @@ describe('reading a window', () => {
     '09:00-09:14',
     '23:50-00:04',
     '09:00-09:00',
-    '00:00-00:00',
     '24:00-08:00',
-    '24:00-24:00',
     '23:46-24:00',
     '08:00-24:01',
     '08:00-25:00',
-    '08:00-24:0',
     '08:60-10:00',
     '8:00-20:00',
     '08:00-20:00 ',
-    ' 08:00-20:00',
-    '108:00-20:00',
     '08:00-20:00\n',
-    '08:00 - 20:00',
     '08:00–20:00',
-    '0800-2000',
     '08:00:00-20:00:00',
-    '-1:00-20:00',
     '٠٨:00-20:00',
     '',
   ])('%j is refused', (input) => {
@@ -106,14 +94,10 @@ describe('the first moment inside', () => {
     ['the start is inside', '2026-07-01T06:00:00Z', '08:00-20:00', '2026-07-01T06:00:00Z'],
     ['the end is outside', '2026-07-01T18:00:00Z', '08:00-20:00', '2026-07-02T06:00:00Z'],
     ['the last second is inside', '2026-07-01T17:59:59Z', '08:00-20:00', '2026-07-01T17:59:59Z'],
-    ['before: today', '2026-07-01T03:00:00Z', '08:00-20:00', '2026-07-01T06:00:00Z'],
     ['after: tomorrow', '2026-07-01T19:00:00Z', '08:00-20:00', '2026-07-02T06:00:00Z'],
-    ['winter time', '2026-12-01T03:00:00Z', '08:00-20:00', '2026-12-01T07:00:00Z'],
     ['over midnight, in its first minute', '2026-07-01T20:00:30Z', '22:00-06:00', '2026-07-01T20:00:30Z'],
-    ['over midnight, before it', '2026-07-01T21:00:00Z', '22:00-06:00', '2026-07-01T21:00:00Z'],
     ['over midnight, after it', '2026-07-01T02:00:00Z', '22:00-06:00', '2026-07-01T02:00:00Z'],
     ['over midnight, outside', '2026-07-01T04:00:00Z', '22:00-06:00', '2026-07-01T20:00:00Z'],
-    ['on New Year’s Eve', '2026-12-31T20:00:00Z', '08:00-20:00', '2027-01-01T07:00:00Z'],
   ])('%s', (_, instant, window, expected) => {
     expect(shifted(instant, window)).toBe(expected);
   });
@@ -215,69 +199,4 @@ describe('against a minute-by-minute walk on an independent clock', () => {
       );
     },
   );
-});
-
-describe('on every day of 2024 to 2037, by quarters of an hour', () => {
-  const QUARTER = 15 * MINUTE;
-  // The clock changes on the hour, so a window that begins and ends on a quarter opens on one.
-  const WINDOWS = [
-    ...[
-      '08:00-20:00',
-      '22:00-06:00',
-      '00:00-00:15',
-      '23:45-00:00',
-      '09:00-08:45',
-      '00:00-24:00',
-      '20:00-24:00',
-      '01:00-02:30',
-      '02:15-02:45',
-    ],
-    ...[
-      '02:00-02:15',
-      '02:45-03:00',
-      '02:30-05:00',
-      '02:00-03:00',
-      '03:00-03:15',
-      '01:45-02:00',
-      '03:00-02:00',
-    ],
-  ];
-  const from = at('2023-12-31T23:00:00Z');
-  const days = Math.round((at('2037-12-31T23:00:00Z') - from) / DAY);
-  // Two days more: what a window of the last day opens to.
-  const clock = Int16Array.from({ length: (days + 2) * 96 }, (_, i) => {
-    const [hour = '', minute = ''] = CLOCK.format(from + i * QUARTER).split(':');
-    return Number(hour) * 60 + Number(minute);
-  });
-
-  test('the years hold 28 changes of the clock', () => {
-    const hours = Array.from(clock).filter((minute, i) => i > 0 && modDay(minute - clock[i - 1]!) !== 15);
-    expect(hours).toHaveLength(28);
-  });
-
-  test.each(WINDOWS)('%s', (text) => {
-    const window = parseSendWindow(text)!;
-    const inside = insideMinutes(window);
-    // From the end backwards: for each quarter the first one, from it on, that is inside.
-    const opening = new Int32Array(clock.length).fill(-1);
-    for (let i = clock.length - 1; i >= 0; i -= 1)
-      opening[i] = inside[clock[i]!] ? i : (opening[i + 1] ?? -1);
-    for (let i = 0; i < days * 96; i += changesNear(i) ? 1 : 61) {
-      const expected = from + opening[i]! * QUARTER;
-      if (firstMomentInside(from + i * QUARTER, window) !== expected) {
-        expect.unreachable(`${new Date(from + i * QUARTER).toISOString()} in ${text}`);
-      }
-    }
-  });
-
-  function modDay(minutes: number): number {
-    return (minutes + 1440) % 1440;
-  }
-
-  /** Within a day before a change of the clock or half a day after it: there every quarter is looked at, else one in 61. */
-  function changesNear(i: number): boolean {
-    const before = clock[i - 48];
-    const after = clock[i + 96];
-    return before !== undefined && after !== undefined && modDay(after - before) !== (144 * 15) % 1440;
-  }
 });

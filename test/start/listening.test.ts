@@ -20,13 +20,7 @@ describe('what is in the way of listening', () => {
       undefined,
       'The service may not listen on port 80 (EACCES); allow it, or set PORT to another one.',
     ],
-    [
-      'EPERM',
-      '127.0.0.1',
-      'The service may not listen on port 80 (EPERM); allow it, or set PORT to another one.',
-    ],
     ['EAFNOSUPPORT', '::1', 'Port 80 cannot be listened on (EAFNOSUPPORT); set PORT or HOST to another one.'],
-    ['EMFILE', undefined, 'Port 80 cannot be listened on (EMFILE); set PORT or HOST to another one.'],
   ])('%s at %s is named as it is', (code, host, sentence) => {
     expect(listenProblem(code, 80, host)).toBe(sentence);
   });

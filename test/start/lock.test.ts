@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lockDataDir } from '../../dev/dataDir.ts';
@@ -37,12 +37,6 @@ describe('the lock of a data folder', () => {
     const folder = dataFolder();
     writeFileSync(join(folder, 'lock'), '');
     lockDataDir(folder)();
-  });
-
-  it('leaves nothing behind', () => {
-    const folder = dataFolder();
-    lockDataDir(folder)();
-    expect(readdirSync(folder)).toEqual(['logs']);
   });
 });
 

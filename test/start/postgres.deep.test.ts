@@ -24,16 +24,6 @@ describe('the embedded PostgreSQL', () => {
     expect(await read(again.url)).toEqual(WRITTEN);
   });
 
-  it('takes another port when the one that it had is taken', async () => {
-    const [dataDir, other] = [dataFolder(), dataFolder()];
-    const first = await startPostgres(dataDir);
-    onTestFinished(() => first.stop());
-    copyFileSync(join(dataDir, 'postgres.port'), join(other, 'postgres.port'));
-    const second = await startPostgres(other);
-    onTestFinished(() => second.stop());
-    expect(second.port).not.toBe(first.port);
-  });
-
   it('ends a server that nobody owns before it starts its own', async () => {
     const dataDir = dataFolder();
     const orphan = await startPostgres(dataDir);

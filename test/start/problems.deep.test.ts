@@ -49,10 +49,6 @@ describe('npm start says in one sentence what it cannot do, and exits with 1', {
     );
   });
 
-  it('when a setting is wrong', async () => {
-    await expectSentence({ DATA_DIR: dataFolder(), LOG_LEVEL: 'loud' }, /^Bad setting: LOG_LEVEL: /);
-  });
-
   it('when the Temporal it was told to use is none, after stopping its database', async () => {
     await expectSentence(
       { DATA_DIR: dataFolder(), TEMPORAL_CLI_PATH: '/no/such/temporal' },

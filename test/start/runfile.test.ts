@@ -114,10 +114,4 @@ describe('the key for secrets at rest', () => {
     await expect(loadSecretsKey(readConfig({ DATA_DIR: folder }))).rejects.toThrow('does not hold a key');
     expect(readFileSync(join(folder, 'secrets.key'), 'utf8')).toBe('c2hvcnQ=');
   });
-
-  it('comes from SECRETS_KEY when that is set', async () => {
-    const key = Buffer.alloc(32, 7);
-    const config = readConfig({ DATA_DIR: '/nowhere', SECRETS_KEY: key.toString('base64') });
-    expect((await loadSecretsKey(config)).equals(key)).toBe(true);
-  });
 });

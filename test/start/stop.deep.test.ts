@@ -1,11 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { identify, readRunFile } from '../../bin/runfile.ts';
 import { newApiKey } from '../../db/accounts/keys.ts';
@@ -20,9 +18,9 @@ import { startSmsc } from '../smsc/smsc.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { spawnProcess, startService } from '../support/service.ts';
 import { treeOf } from './processTree.ts';
+import { dataFolder, startWhole } from './support.ts';
 import { until } from '../support/eventually.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 // Each one's own grace, and what a busy machine takes besides.
 const SLACK_MS = 60_000;
 const API_MS = 18_000 + SLACK_MS;
@@ -56,26 +54,6 @@ async function endOf(child: ChildProcess, name: NodeJS.Signals = 'SIGTERM'): Pro
   child.kill(name);
   await ended;
   return performance.now() - from;
-}
-
-async function allInOne(): Promise<{ child: ChildProcess; dataDir: string; output: () => string }> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'goniec-start-'));
-  const child = spawn(process.execPath, ['--import', 'tsx', 'dev/start.ts'], {
-    cwd: ROOT,
-    env: { ...process.env, PORT: '0', DATA_DIR: dataDir },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  await until('the service runs', () => {
-    if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
-    return Promise.resolve(output.includes('Ctrl-C stops it'));
-  });
-  return { child, dataDir, output: () => output };
 }
 
 async function untilGone(pids: readonly number[]): Promise<void> {
@@ -150,7 +128,9 @@ describe('SIGTERM', () => {
   );
 
   it('ends npm start and its servers within the grace while these hang', { timeout: 400_000 }, async () => {
-    const { child, dataDir } = await allInOne();
+    const dataDir = dataFolder();
+    const { child } = await startWhole(dataDir);
+    onTestFinished(() => void child.kill('SIGKILL'));
     const servers = ['postgres', 'temporal'].map((name) => pidIn(dataDir, name));
     const backends = treeOf(servers[0]!).map(({ pid }) => pid);
     const thaw = freeze(...servers);
@@ -161,7 +141,6 @@ describe('SIGTERM', () => {
     await pending;
     thaw();
     await untilGone([...servers, ...backends]);
-    rmSync(dataDir, { recursive: true, force: true });
   });
 });
 

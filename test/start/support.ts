@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { until } from '../support/eventually.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -15,7 +16,7 @@ export function dataFolder(): string {
   return folder;
 }
 
-export type Finished = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
+type Finished = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
 
 /** A process of this project under test; killed when the test ends. */
 export type Program = {
@@ -59,4 +60,36 @@ export async function takenPort(): Promise<number> {
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** `npm start` without npm, on a port of its own. */
+export interface WholeService {
+  child: ChildProcess;
+  /** All that it has said so far. */
+  output: () => string;
+}
+
+/** Starts the whole service in a data folder; resolves once it says that it runs. */
+export async function startWhole(
+  dataDir: string,
+  settings: Record<string, string> = {},
+): Promise<WholeService> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'dev/start.ts'], {
+    cwd: ROOT,
+    env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  try {
+    await until('the service runs', () => {
+      if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
+      return Promise.resolve(output.includes('Ctrl-C stops it'));
+    });
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+  return { child, output: () => output };
 }

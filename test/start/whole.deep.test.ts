@@ -8,7 +8,7 @@ import { identify } from '../../bin/runfile.ts';
 import { eventually, until } from '../support/eventually.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { treeOf } from './processTree.ts';
-import { dataFolder } from './support.ts';
+import { dataFolder, startWhole } from './support.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -24,19 +24,9 @@ afterEach(() => running?.kill('SIGKILL'));
 
 /** `npm start` without npm; resolves once it has printed that it is running. */
 async function start(dataDir: string): Promise<Service> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'dev/start.ts'], {
-    cwd: ROOT,
-    env: { ...process.env, PORT: '0', DATA_DIR: dataDir, WEBHOOK_ALLOW_PRIVATE: 'true' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const { child, output: said } = await startWhole(dataDir, { WEBHOOK_ALLOW_PRIVATE: 'true' });
   running = child;
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await until('the service runs', () => {
-    if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
-    return Promise.resolve(output.includes('Ctrl-C stops it'));
-  });
+  const output = said();
   const address = (name: string) => new RegExp(`${name}\\s+(http://\\S+)`).exec(output)![1]!;
   return { output, process: child, api: address('API'), temporalUi: address('Temporal UI') };
 }

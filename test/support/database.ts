@@ -1,4 +1,4 @@
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { type Proxy, startProxyTo } from './proxy.ts';
@@ -30,6 +30,15 @@ export async function startDatabase(
       await drop();
     },
   };
+}
+
+/** Makes one as {@link startDatabase} does, for all tests of a file; dropped after them. */
+export async function fileDatabase(
+  ...wish: Parameters<typeof startDatabase>
+): Promise<Omit<TestDatabase, 'stop'>> {
+  const { stop, ...database } = await startDatabase(...wish);
+  afterAll(stop);
+  return database;
 }
 
 /** A database of a test's own that is reached through a proxy too, by `farUrl`. */
