@@ -25,31 +25,13 @@ const optOut = (account: TestAccount) => optOutPath(account, NUMBER, SENDER);
 const unsubscribe = (account: TestAccount) => unsubscribePath(account, ADDRESS);
 
 const PAGES = [
-  { name: 'confirmation', userAgent: TELEPHONE, at: optOut, status: 200, title: 'Rezygnacja przyjęta' },
-  {
-    name: 'question',
-    userAgent: PREVIEW,
-    at: optOut,
-    status: 200,
-    title: 'Rezygnacja z\u00a0wiadomości SMS',
-  },
-  {
-    name: 'inactive',
-    userAgent: TELEPHONE,
-    at: unknownOptOutPath,
-    status: 404,
-    title: 'Link jest nieaktywny',
-  },
-  {
-    name: 'e-mail question',
-    userAgent: TELEPHONE,
-    at: unsubscribe,
-    status: 200,
-    title: 'Rezygnacja z\u00a0e-maili',
-  },
-];
+  ['confirmation', TELEPHONE, optOut, 200, 'Rezygnacja przyjęta'],
+  ['question', PREVIEW, optOut, 200, 'Rezygnacja z\u00a0wiadomości SMS'],
+  ['inactive', TELEPHONE, unknownOptOutPath, 404, 'Link jest nieaktywny'],
+  ['e-mail question', TELEPHONE, unsubscribe, 200, 'Rezygnacja z\u00a0e-maili'],
+] as const;
 
-describe.each(PAGES)('the page $name', ({ name, userAgent, at, status, title }) => {
+describe.each(PAGES)('the page %s', (name, userAgent, at, status, title) => {
   it.each(VIEWS)(
     'at $width px, $colorScheme: fits, nothing for axe to find, asks nobody else',
     async (view) => {

@@ -5,18 +5,13 @@ import {
   LEAST,
   newMailAccount,
   postEmail,
+  rowsOf,
   takenFrom,
   takenMail,
   untilEmail,
 } from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';
-
-const rows = async (accountId: string): Promise<number> => {
-  const [row] = await database()<{ count: number }[]>`
-    select count(*)::int as count from emails where account_id = ${accountId}`;
-  return row!.count;
-};
 
 it('an e-mail is accepted, charged one grosz for each address, handed over as it was asked for, and delivered', async () => {
   const account = await newMailAccount();
@@ -83,7 +78,7 @@ it('without `from` it leaves from noreply at the default domain; a domain that i
     const byKey = await postEmail(account.api, { ...email, from: `a@${domain}` });
     expect(byKey).toMatchObject({ status: 422, body: { error: { code: 'invalid_request', param: 'from' } } });
   }
-  expect(await rows(account.id)).toBe(1);
+  expect(await rowsOf(account.id)).toMatchObject({ emails: 1 });
 });
 
 it('with too little money it is 402, and nothing is left of it', async () => {
@@ -96,7 +91,7 @@ it('with too little money it is 402, and nothing is left of it', async () => {
     attachments: [{ filename: 'a.txt', content: Buffer.from('a').toString('base64') }],
   });
   expect(refused.status).toBe(402);
-  expect(await rows(account.id)).toBe(0);
+  expect(await rowsOf(account.id)).toMatchObject({ emails: 0 });
   // The idx is free: what was refused stands for nothing.
   const sent = await postEmail(account.v1, {
     ...email,
@@ -126,7 +121,7 @@ it('a dozen at once spend all that there is, and no more', async () => {
   for (let late = accepted; late < affordable; late += 1) await takenFrom(account, {});
   expect((await account.v1.post('/v1/email', LEAST)).status).toBe(402);
   expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
-  expect(await rows(account.id)).toBe(affordable);
+  expect(await rowsOf(account.id)).toMatchObject({ emails: affordable });
 });
 
 it('the same idx repeats the first answer without a charge, also by another kind of key; other content is refused', async () => {
