@@ -16,7 +16,14 @@ import {
 import { LOGIN, RETURN_PATH_KEY } from '../../smtp/client.ts';
 import { addressesOf, type Relay, type Relayed, startRelay } from '../../smtp/relay.ts';
 import { type EarlierAccount, newEarlierAccount } from '../../support/earlierClient.ts';
-import { giveDomain, newDomainName, receiverOf, untilEmail, type WebhookCall } from '../../support/email.ts';
+import {
+  giveDomain,
+  newDomainName,
+  postEmail,
+  receiverOf,
+  untilEmail,
+  type WebhookCall,
+} from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';
 import { untilBound } from '../../support/product.ts';
@@ -114,7 +121,7 @@ async function send({ v1 }: EarlierAccount, more: object = {}): Promise<string> 
   const email = { to: 'jan@klient.example', subject: 'Temat', text: 'Treść', ...more };
   // A new rule is known after a moment.
   const { status, body } = await eventually(
-    () => v1.post('/v1/email', email),
+    () => postEmail(v1, email),
     (answer) => answer.status !== 503,
   );
   expect(status).toBe(200);
