@@ -65,16 +65,4 @@ describe('the documentation page', () => {
     expect(await errors.getAttribute('open')).not.toBeNull();
     await opened.close();
   });
-
-  it('Enter on a link of its contents leads there', async () => {
-    const opened = await open(browser, docs(), VIEWS[0]!, TELEPHONE);
-    const { page } = opened;
-    const link = page.locator('nav a[href^="#"]').first();
-    const target = await link.getAttribute('href');
-    await link.focus();
-    await page.keyboard.press('Enter');
-    expect(new URL(page.url()).hash).toBe(target);
-    expect(await page.locator(target!).count()).toBe(1);
-    await opened.close();
-  });
 });

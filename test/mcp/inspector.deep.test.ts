@@ -48,10 +48,4 @@ describe.each(GENERATIONS)("the Inspector's command line, %s", (generation) => {
     const { structuredContent } = JSON.parse(stdout) as { structuredContent: Record<string, unknown> };
     await same(account, of, structuredContent);
   });
-
-  it('ends with 5 for what was refused', async () => {
-    const { key } = await newAccount();
-    const call = ['--method', 'tools/call', '--tool-name', 'get_message', ...pairs({ id: 'msg_0' })];
-    expect(await inspect(key, generation, call)).toMatchObject({ code: 5 });
-  });
 });

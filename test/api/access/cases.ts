@@ -11,7 +11,7 @@ import { messageCases } from './messages.ts';
 import { reportCases } from './reports.ts';
 import { templateCases } from './templates.ts';
 
-/** Whatever a victim owns that somebody else might name: filled by `prepare`. */
+/** What a victim owns and another account could name: filled by `prepare`. */
 export type Belongings = Record<string, string>;
 
 /**
@@ -20,13 +20,13 @@ export type Belongings = Record<string, string>;
  */
 export interface AccessCase {
   call(caller: TestAccount, of: Belongings): Promise<ApiAnswer>;
-  /** What a stranger gets who names the victim's things; 404 where the path has an id, else success. */
+  /** The status for a stranger who names the victim's things; by default 404 where the path has an id, else success. */
   stranger?: number;
 }
 
 /** The cases of one resource. */
 export interface AccessCases {
-  /** Makes what the cases name, in the account handed over; texts, numbers and names of it contain `tajne` or `OFIARA`, or the number 500100777. */
+  /** Makes what the cases name; its texts and names contain `tajne` or `OFIARA`, its numbers 500100777. */
   prepare(account: TestAccount): Promise<Belongings>;
   /** By method and path as declared: `GET /v1/messages/:id`. */
   cases: Record<string, AccessCase>;

@@ -4,7 +4,7 @@ import type { AccessCases } from './cases.ts';
 
 const LISTED = 'tajne@ofiara.example';
 
-/** An e-mail from a domain of the caller's own: a stranger would be refused for want of one. */
+/** An e-mail from a domain of the caller's own, without which it would be refused. */
 async function sendFromOwn({ id, api }: TestAccount) {
   const domain = await giveDomain(id, { isDefault: false });
   const email = { to: 'jan@klient.example', subject: 'x', text: 'x', from: `a@${domain}` };
@@ -15,7 +15,7 @@ export const emailCases: AccessCases = {
   async prepare({ id, api }) {
     await giveDomain(id);
     await api.post('/v1/email/suppressions', { addresses: [LISTED] });
-    // To nobody, as its one address is on the list: it is over at once, and stays as it is.
+    // Its one address is suppressed: the e-mail is over at once and does not change any more.
     const email = { to: LISTED, subject: 'tajne', text: 'tajne', idx: 'tajne' };
     const { body } = await api.post('/v1/email', email);
     const { id: sent } = body.data as unknown as { id: string };

@@ -17,7 +17,7 @@ export const inboundCases: AccessCases = {
   cases: {
     'GET /v1/inbound': {
       async call({ id, api }, of) {
-        // Without a number of its own it is shown no replies, whoever's they are.
+        // Without a number of its own an account is shown no replies at all.
         await database()`update accounts set inbound_number = '+48500100666' where id = ${id}`;
         return await api.get(`/v1/inbound?from=500100777&mark_read=true&cursor=${of['inboundCursor']}`);
       },

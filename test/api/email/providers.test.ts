@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { freePort } from '../../../bin/ports.ts';
 import { addRoute, addRule, removeRoute, sealCredentials } from '../../../db/routes/routes.ts';
 import {
   errorAnswer,
   type Mischief,
   type ResendServer,
   type SentEmail,
-  signCall,
   type SignedCall,
   startResend,
   write,
@@ -16,7 +16,14 @@ import {
 import { LOGIN, RETURN_PATH_KEY } from '../../smtp/client.ts';
 import { addressesOf, type Relay, type Relayed, startRelay } from '../../smtp/relay.ts';
 import { type EarlierAccount, newEarlierAccount } from '../../support/earlierClient.ts';
-import { giveDomain, newDomainName, receiverOf, untilEmail, type WebhookCall } from '../../support/email.ts';
+import {
+  giveDomain,
+  newDomainName,
+  postEmail,
+  receiverOf,
+  untilEmail,
+  type WebhookCall,
+} from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';
 import { untilBound } from '../../support/product.ts';
@@ -30,9 +37,7 @@ const secretsKey = () => Buffer.from(inject('service').secretsKey, 'base64');
 let resend: ResendServer;
 let relay: Relay;
 let bouncesPort: number;
-// A sender that the relay does not take.
-let unwanted: string | null = null;
-// Domains that it does not relay for, and how often it said so.
+// Domains that the relay does not relay for, and how often it said so.
 const unrelayed = new Set<string>();
 let denials = 0;
 // A domain whose recipients it asks about first, and the questions that have no answer yet.
@@ -43,10 +48,6 @@ beforeAll(async () => {
   [resend, relay, bouncesPort] = await Promise.all([
     startResend(),
     startRelay({
-      onMailFrom: ({ address }, _session, done) =>
-        unwanted !== null && address.endsWith(unwanted)
-          ? done(Object.assign(new Error('5.1.8 no such sender'), { responseCode: 550 }))
-          : done(),
       onRcptTo(_address, { envelope: { mailFrom } }, done) {
         const domain = mailFrom === false ? '' : mailFrom.address.replace(/^.*@send\./, '');
         if (domain === slow) return void asked.push(() => done());
@@ -73,7 +74,6 @@ beforeAll(async () => {
 });
 afterEach(() => {
   resend.always(null);
-  unwanted = null;
   unrelayed.clear();
   denials = 0;
   slow = null;
@@ -89,14 +89,6 @@ async function open(name: string, kind: string, settings: object, credentials: o
     ...{ name, kind, state: 'active', settings, ratePerSecond: null, brokenAfterS: 10 },
     credentials: sealCredentials(secretsKey(), name, credentials),
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 const listensForBounces = () =>
@@ -129,7 +121,7 @@ async function send({ v1 }: EarlierAccount, more: object = {}): Promise<string> 
   const email = { to: 'jan@klient.example', subject: 'Temat', text: 'Treść', ...more };
   // A new rule is known after a moment.
   const { status, body } = await eventually(
-    () => v1.post('/v1/email', email),
+    () => postEmail(v1, email),
     (answer) => answer.status !== 503,
   );
   expect(status).toBe(200);
@@ -211,31 +203,6 @@ const full = {
   list_unsubscribe: true,
 };
 
-/** What mail programs do with the header of an e-mail (RFC 8058). */
-async function unsubscribeBy(header: string): Promise<number> {
-  const { pathname } = new URL(header.replace(/^<|>$/g, ''));
-  const answer = await fetch(`${inject('service').apiUrl}${pathname}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: 'List-Unsubscribe=One-Click',
-  });
-  await answer.text();
-  return answer.status;
-}
-
-async function expectUnsubscribed(account: EarlierAccount, id: string, header: string): Promise<void> {
-  expect(header).toMatch(/^<https:\/\/[^<>]+\/u\/[^<>/]+>$/);
-  expect((await account.v1.get('/v1/email/suppressions')).body.data).toMatchObject({ count: 0 });
-  expect(await unsubscribeBy(header)).toBe(200);
-  expect((await account.v1.get('/v1/email/suppressions')).body.data).toMatchObject({
-    suppressions: [{ address: 'jan@klient.example', reason: 'unsubscribe', email_id: id }],
-  });
-  const next = await account.v1.post('/v1/email', {
-    ...{ to: 'JAN@klient.example', subject: 'x', text: 'x' },
-  });
-  expect(next.body.data).toMatchObject({ status: 'suppressed', cost: 0 });
-}
-
 describe('by a route to Resend', () => {
   it('an e-mail arrives as it was asked for, is sent, and can be unsubscribed from', async () => {
     const account = await sender(RESEND);
@@ -260,38 +227,23 @@ describe('by a route to Resend', () => {
       'X-Entity-Ref-ID': 'zam-1',
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     });
-    await expectUnsubscribed(account, id, link!);
+    // What mail programs do with that header (RFC 8058).
+    const press = { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) };
+    const { pathname } = new URL(link!.replace(/^<|>$/g, ''));
+    expect((await fetch(inject('service').apiUrl + pathname, press)).status).toBe(200);
+    expect((await account.v1.get('/v1/email/suppressions')).body.data).toMatchObject({
+      suppressions: [{ address: 'jan@klient.example', reason: 'unsubscribe', email_id: id }],
+    });
     expect(await books(account.id)).toMatchObject({ balance: OPENING - 1, ledger: OPENING - 1 });
   });
 
-  it.each(['html', 'text'])('an empty %s is as left out, also for its idx', async (empty) => {
+  it('an empty body is the same as none, also for its idx', async () => {
     const account = await sender(RESEND);
-    const given = {
-      text: undefined,
-      html: undefined,
-      [empty === 'html' ? 'text' : 'html']: 'Hej',
-      idx: 'zam-1',
-    };
-    const id = await send(account, { ...given, [empty]: '' });
-    expect((await atResend(id)).body).not.toHaveProperty(empty);
-    const again = await account.v1.post('/v1/email', {
-      to: 'jan@klient.example',
-      subject: 'Temat',
-      ...given,
-    });
-    expect(again).toMatchObject({ status: 200, body: { data: { id } } });
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    const given = { text: undefined, html: 'Hej', idx: 'zam-1' };
+    const id = await send(account, { ...given, text: '' });
+    expect((await atResend(id)).body).not.toHaveProperty('text');
+    expect(await send(account, given)).toBe(id);
     await expectOnce(account, id, RESEND);
-  });
-
-  it('hidden recipients are hidden, and each address is charged', async () => {
-    const account = await sender(RESEND);
-    const id = await send(account, { cc: ['kopia@klient.example'], bcc: ['ukryty@klient.example'] });
-    expect((await atResend(id)).body).toMatchObject({
-      ...{ to: ['jan@klient.example'], cc: ['kopia@klient.example'], bcc: ['ukryty@klient.example'] },
-    });
-    await untilEmail(account, id, ({ status }) => status === 'sent');
-    expect(await entries(id)).toEqual([{ kind: 'charge', amount: -3 }]);
   });
 
   it('its signed callbacks move the e-mail on and reach the webhook, in any order, each once', async () => {
@@ -318,73 +270,10 @@ describe('by a route to Resend', () => {
     });
   });
 
-  it('a bounce of an e-mail with a hidden copy may be of either: both have it, and neither is suppressed', async () => {
-    const account = await sender(RESEND);
-    const id = await send(account, { bcc: ['kopia@klient.example'] });
-    const taken = await atResend(id);
-    const bounced = resend.event(taken, 'email.bounced', {
-      ...{ to: ['jan@klient.example'], bounce: { type: 'Permanent' } },
-    });
-    expect(await callBack(bounced)).toBe(200);
-    const email = await untilEmail(account, id, ({ status }) => status === 'bounced');
-    expect(email.recipients.map(({ kind, state }) => [kind, state])).toEqual([
-      ['to', 'bounced'],
-      ['bcc', 'bounced'],
-    ]);
-    expect(email.events.at(-1)).toMatchObject({ kind: 'bounced', address: null, permanent: true });
-    const list = async () => (await account.v1.get('/v1/email/suppressions')).body.data;
-    expect(await list()).toMatchObject({ count: 0 });
-    const alone = await send(account);
-    const single = resend.event(await atResend(alone), 'email.bounced', { bounce: { type: 'Permanent' } });
-    expect(await callBack(single)).toBe(200);
-    await untilEmail(account, alone, ({ status }) => status === 'bounced');
-    expect(await list()).toMatchObject({
-      suppressions: [{ address: 'jan@klient.example', reason: 'bounce', email_id: alone }],
-    });
-  });
-
-  it('a callback that is forged, altered, old, or for another’s e-mail changes nothing', async () => {
-    const [account, other] = await Promise.all([sender(RESEND), sender(SMTP)]);
-    const [id, elsewhere] = await Promise.all([send(account), send(other)]);
-    const [taken] = await Promise.all([atResend(id), atRelay(elsewhere)]);
-    const good = resend.event(taken, 'email.bounced', { bounce: { type: 'Permanent' } });
-    const secret = `whsec_${randomBytes(24).toString('base64')}`;
-    const forged: [SignedCall, string | null][] = [
-      [signCall(secret, good.body), null],
-      [{ ...good, body: good.body.replace('bounced', 'delivered') }, null],
-      [{ ...good, headers: { ...good.headers, 'svix-id': 'msg_other' } }, RESEND],
-      [{ body: good.body, headers: {} }, null],
-      [resend.event(taken, 'email.bounced', {}, new Date(Date.now() - 301_000)), null],
-      [resend.event(taken, 'email.bounced', {}, new Date(Date.now() + 310_000)), RESEND],
-      [good, SMTP],
-      [good, 'no-such-route'],
-    ];
-    for (const [call, route] of forged) expect(await callBack(call, route)).toBe(401);
-    // Signed, and about an e-mail that this provider never had.
-    const foreign = good.body.replaceAll(id, elsewhere).replaceAll(taken.id, 'another');
-    expect(await callBack(signCall(resend.webhookSecret, foreign))).toBe(200);
-    expect(await callBack(resend.event(taken, 'email.delivered'))).toBe(200);
-    const email = await untilEmail(account, id, ({ status }) => status === 'delivered');
-    expect(email.events.map(({ kind }) => kind)).toEqual(['delivered']);
-    expect((await untilEmail(other, elsewhere, () => true)).events.map(({ kind }) => kind)).toEqual(['sent']);
-    for (const { v1 } of [account, other])
-      expect((await v1.get('/v1/email/suppressions')).body.data).toMatchObject({ count: 0 });
-  });
-
-  const faults: [string, Mischief][] = [
-    [
-      'it is asked too often',
-      (response) =>
-        write(response, { ...errorAnswer(429, 'rate_limit_exceeded'), headers: { 'retry-after': '2' } }),
-    ],
-    ['it fails', (response) => write(response, errorAnswer(500, 'internal_server_error'))],
-    ['it takes the e-mail and does not answer', (_response, take) => take()],
-    ['it takes the e-mail and breaks off', (response, take) => take().then(() => response.destroy())],
-  ];
-  it.each(faults)('where %s the e-mail is taken once and charged once', async (_, mischief) => {
+  it('where it takes the e-mail and breaks off, the e-mail is taken and charged once', async () => {
     const account = await sender(RESEND);
     const before = resend.calls.length;
-    resend.next(mischief);
+    resend.next((response, take) => take().then(() => response.destroy()));
     const id = await send(account, { attachments: full.attachments });
     await expectOnce(account, id, RESEND);
     const tries = resend.calls.slice(before).filter(({ path }) => path === '/emails');
@@ -392,21 +281,10 @@ describe('by a route to Resend', () => {
     for (const { headers } of tries) expect(headers['idempotency-key']).toBe(id);
     expect(await books(account.id)).toMatchObject({ balance: OPENING - 1, ledger: OPENING - 1 });
   });
-
-  it('a sender that it does not know fails, and is refunded', async () => {
-    const account = await sender(RESEND);
-    resend.domains.splice(0);
-    const id = await send(account);
-    expect(await untilEmail(account, id, ({ status }) => status === 'failed')).toMatchObject({
-      error: 'sender_refused',
-    });
-    expect((await entries(id)).map(({ kind }) => kind as string)).toEqual(['charge', 'refund']);
-    expect(await books(account.id)).toMatchObject({ balance: OPENING, ledger: OPENING });
-  });
 });
 
 describe('by a route to a mail relay', () => {
-  it('an e-mail arrives as it was asked for, signed, is sent, and can be unsubscribed from', async () => {
+  it('an e-mail arrives as it was asked for, signed, and is sent', async () => {
     const account = await sender(SMTP);
     const id = await send(account, full);
     const { mail, from, to, raw, secure } = await atRelay(id);
@@ -431,17 +309,8 @@ describe('by a route to a mail relay', () => {
     expect(/;h=([^;]*)/.exec(signature)?.[1]?.split(':')).toEqual(
       expect.arrayContaining(['from', 'subject', 'list-unsubscribe', 'list-unsubscribe-post']),
     );
-    await expectUnsubscribed(account, id, /^List-Unsubscribe: (<.*>)\r$/m.exec(lines)![1]!);
+    expect(lines).toMatch(/^List-Unsubscribe: <https:\/\/[^<>]+\/u\/[^<>/]+>\r$/m);
     expect(await books(account.id)).toMatchObject({ balance: OPENING - 1, ledger: OPENING - 1 });
-  });
-
-  it('hidden recipients are hidden', async () => {
-    const account = await sender(SMTP);
-    const id = await send(account, { cc: ['kopia@klient.example'], bcc: ['ukryty@klient.example'] });
-    const { to, raw, mail } = await atRelay(id);
-    expect(to.toSorted()).toEqual(['jan@klient.example', 'kopia@klient.example', 'ukryty@klient.example']);
-    expect(addressesOf(mail.cc)).toEqual(['kopia@klient.example']);
-    expect(raw.toString('latin1')).not.toMatch(/ukryty|^bcc:/im);
   });
 
   it('a bounce to its return path puts the address on the suppression list, and reaches the webhook', async () => {
@@ -450,7 +319,7 @@ describe('by a route to a mail relay', () => {
     const id = await send(account, { cc: ['kopia@klient.example'] });
     const { from } = await atRelay(id);
     await untilNotified(calls, id, ['sent']);
-    // Whoever makes up a return path knows no key.
+    // A made-up return path has no valid key.
     await expect(
       bounce(from.replace(/-[0-9a-f]{20}@/, `-${'0'.repeat(20)}@`), 'kopia@klient.example'),
     ).rejects.toThrow('550');
@@ -459,7 +328,7 @@ describe('by a route to a mail relay', () => {
     const email = await untilEmail(account, id, ({ status }) => status === 'bounced');
     expect(email.recipients.map(({ state }) => state)).toEqual(['bounced', 'sent']);
     await untilNotified(calls, id, ['bounced', 'sent']);
-    // Whoever had the copy may have sent it.
+    // The recipient of the copy may have sent it.
     const suppressions = async () => (await account.v1.get('/v1/email/suppressions')).body.data;
     expect(await suppressions()).toMatchObject({ count: 0 });
     const alone = await send(account);
@@ -471,17 +340,6 @@ describe('by a route to a mail relay', () => {
     });
     // What it cost stays: it was handed over.
     expect(await books(account.id)).toMatchObject({ balance: OPENING - 3, ledger: OPENING - 3 });
-  });
-
-  it('a sender that it refuses fails, and is refunded', async () => {
-    const account = await sender(SMTP);
-    unwanted = account.domain;
-    const id = await send(account);
-    expect(await untilEmail(account, id, ({ status }) => status === 'failed')).toMatchObject({
-      error: 'sender_refused',
-    });
-    expect((await entries(id)).map(({ kind }) => kind as string)).toEqual(['charge', 'refund']);
-    expect(await books(account.id)).toMatchObject({ balance: OPENING, ledger: OPENING });
   });
 });
 
@@ -504,29 +362,19 @@ it('where a mail relay keeps one account’s e-mails for long, another’s go at
   for (const one of ids) await expectOnce(held, one, SMTP);
 });
 
-describe('where a mail relay does not relay for a domain', () => {
-  it('its e-mails wait, and others’ go', async () => {
-    const [denied, other] = await Promise.all([sender(SMTP), sender(SMTP)]);
-    unrelayed.add(denied.domain);
-    const ids = await Promise.all(Array.from({ length: 3 }, () => send(denied)));
-    await eventually(
-      () => Promise.resolve(denials),
-      (seen) => seen >= ids.length,
-    );
-    const id = await send(other);
-    await expectOnce(other, id, SMTP);
-    for (const one of ids) expect((await untilEmail(denied, one, () => true)).status).toBe('queued');
-    unrelayed.clear();
-    for (const one of ids) await expectOnce(denied, one, SMTP);
-  });
-
-  it('they go by the other route where it is verified for that', async () => {
-    const account = await sender(SMTP, RESEND);
-    unrelayed.add(account.domain);
-    const id = await send(account);
-    await expectOnce(account, id, RESEND);
-    expect(denials).toBeGreaterThan(0);
-  });
+it('where a mail relay does not relay for a domain, its e-mails wait, and others’ go', async () => {
+  const [denied, other] = await Promise.all([sender(SMTP), sender(SMTP)]);
+  unrelayed.add(denied.domain);
+  const ids = await Promise.all(Array.from({ length: 3 }, () => send(denied)));
+  await eventually(
+    () => Promise.resolve(denials),
+    (seen) => seen >= ids.length,
+  );
+  const id = await send(other);
+  await expectOnce(other, id, SMTP);
+  for (const one of ids) expect((await untilEmail(denied, one, () => true)).status).toBe('queued');
+  unrelayed.clear();
+  for (const one of ids) await expectOnce(denied, one, SMTP);
 });
 
 describe('by two routes, the first of which breaks', () => {

@@ -53,26 +53,8 @@ async function told(calls: { raw: string }[], kind: string): Promise<Call> {
 const UNVERIFIED = { unverified: true } as const;
 const DEAD = { kind: 'bounced', permanent: true } as const;
 
-describe('what somebody wrote to the return path', () => {
-  it('of an e-mail to one, whether it names them or not, is believed', async () => {
-    const account = await newMailAccount();
-    const id = await sentTo(account, JAN);
-    expect(await reported(account, id, UNVERIFIED)).toMatchObject({ status: 'complained' });
-    expect(await suppressed(account)).toEqual([JAN]);
-  });
-
-  it('of an e-mail to several, naming nobody, is shown and told, and concerns nobody', async () => {
-    const account = await newMailAccount();
-    const calls = await receiverOf(account);
-    const id = await sentTo(account, JAN, OLA);
-    const email = await reported(account, id, UNVERIFIED);
-    expect(email.recipients.map(({ state }) => state)).toEqual(['sent', 'sent']);
-    expect(email.events.at(-1)).toMatchObject({ kind: 'complained', address: null });
-    expect(await told(calls, 'complained')).toMatchObject({ email_id: id, to: '' });
-    expect(await suppressed(account)).toEqual([]);
-  });
-
-  it('of one of several is shown at once, and keeps them from being written to only when it is said of two e-mails', async () => {
+describe('what came to the return path', () => {
+  it('of one of several is shown at once, and suppresses the address when it came for two e-mails', async () => {
     const account = await newMailAccount();
     const other = await newMailAccount();
     await reported(other, await sentTo(other, JAN, OLA), { ...DEAD, ...UNVERIFIED, addresses: [JAN] });
@@ -89,10 +71,8 @@ describe('what somebody wrote to the return path', () => {
     await reported(account, second, { ...DEAD, ...UNVERIFIED, addresses: [JAN.toUpperCase()] });
     expect(await suppressed(account)).toEqual([JAN]);
   });
-});
 
-describe('unverified about somebody who did not get the e-mail', () => {
-  it('shows nothing of an e-mail to several, and notifies nobody', async () => {
+  it('about somebody who did not get the e-mail is not shown, and not notified', async () => {
     const account = await newMailAccount();
     const calls = await receiverOf(account);
     const id = await sentTo(account, JAN, OLA);
@@ -103,7 +83,7 @@ describe('unverified about somebody who did not get the e-mail', () => {
         ...UNVERIFIED,
         addresses: ['obcy@klient.example'],
       });
-    // Comes after them, and is told after them.
+    // Comes and is notified after them.
     await reported(account, id, { kind: 'opened', addresses: [JAN] });
     await told(calls, 'opened');
     const kept = await eventually(
@@ -120,26 +100,6 @@ describe('unverified about somebody who did not get the e-mail', () => {
     expect(bodies(calls).map((call) => call['kind'])).toEqual(['sent', 'sent', 'opened']);
     expect(await suppressed(account)).toEqual([]);
   });
-
-  it.each([
-    [false, []],
-    [true, [JAN]],
-  ])('is of the one who got it, who has it forwarded (for good: %s)', async (permanent, list) => {
-    const account = await newMailAccount();
-    const calls = await receiverOf(account);
-    const id = await sentTo(account, JAN);
-    const forwarded = {
-      kind: 'bounced',
-      permanent,
-      ...UNVERIFIED,
-      addresses: ['obcy@klient.example'],
-    } as const;
-    const email = await reported(account, id, forwarded);
-    expect(email).toMatchObject({ status: 'bounced', recipients: [{ state: 'bounced' }] });
-    expect(email.events.at(-1)).toMatchObject({ kind: 'bounced', address: JAN, permanent });
-    expect(await told(calls, 'bounced')).toMatchObject({ to: JAN });
-    expect(await suppressed(account)).toEqual(list);
-  });
 });
 
 describe('what the provider says', () => {
@@ -153,41 +113,6 @@ describe('what the provider says', () => {
     expect(await told(calls, 'bounced')).toMatchObject({ to: `${JAN}, ${OLA}` });
     await reported(account, id, { addresses: [JAN], namesAllTo: true });
     expect(await suppressed(account)).toEqual([]);
-  });
-
-  it('of the sender, who stands in for several hidden recipients, is of none of them', async () => {
-    const account = await newMailAccount();
-    const calls = await receiverOf(account);
-    await account.v1.post('/v1/email/suppressions', { addresses: ['adam@klient.example'] });
-    const { id } = await takenFrom(account, { to: 'adam@klient.example', bcc: [JAN, OLA] });
-    const left = await untilEmail(account, id, ({ events }) => events.length === 3);
-    const named = { addresses: [`noreply@${account.domain}`], namesAllTo: true };
-    for (const kind of ['bounced', 'complained', 'delivered'] as const)
-      await stored(id, { kind, permanent: kind === 'bounced', ...named });
-    // Comes after them, and is told after them.
-    const email = await reported(account, id, { kind: 'opened', addresses: [JAN] });
-    expect(email.events.map(({ kind }) => kind)).toEqual([...left.events.map(({ kind }) => kind), 'opened']);
-    expect(email.recipients.map(({ state }) => state)).toEqual(['suppressed', 'delivered', 'sent']);
-    await told(calls, 'opened');
-    expect(bodies(calls).map((call) => call['kind'])).toEqual(['sent', 'sent', 'opened']);
-    expect(await suppressed(account)).toEqual(['adam@klient.example']);
-  });
-
-  it('of all in `to`, where that is one address and nobody else has it, suppresses that one', async () => {
-    const account = await newMailAccount();
-    const id = await sentTo(account, JAN);
-    await reported(account, id, { ...DEAD, addresses: [JAN], namesAllTo: true });
-    expect(await suppressed(account)).toEqual([JAN]);
-  });
-
-  it('of several of an e-mail at once is known of none of them', async () => {
-    const account = await newMailAccount();
-    const id = await sentTo(account, JAN, OLA);
-    await reported(account, id, { ...DEAD, addresses: [JAN, OLA] });
-    await reported(account, id, { addresses: [JAN, OLA] });
-    expect(await suppressed(account)).toEqual([]);
-    await reported(account, id, { addresses: [OLA] });
-    expect(await suppressed(account)).toEqual([OLA]);
   });
 
   it.each([
@@ -247,15 +172,6 @@ describe('an event of an erased e-mail', () => {
     expect(rows).toEqual([{ addresses: [], payload: {} }]);
     expect(await told(calls, 'complained')).toMatchObject({ to: '', subject: '', provider_payload: {} });
     expect(await suppressed(account)).toEqual([OLA]);
-  });
-
-  it('that nobody vouches for suppresses nobody, and nothing that cannot be taken off the list', async () => {
-    const account = await newMailAccount();
-    const id = await sentTo(account, JAN);
-    await erased(account, id);
-    expect(await reported(account, id, UNVERIFIED)).toMatchObject({ status: 'complained' });
-    await reported(account, id, { ...UNVERIFIED, addresses: [OLA] });
-    expect(await suppressed(account)).toEqual([]);
   });
 });
 

@@ -1,25 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { GROSZE_AN_ADDRESS } from '../../../domain/email/address.ts';
-import { newToken } from '../../support/earlierClient.ts';
 import {
   giveDomain,
   LEAST,
-  type MailAccount,
   newMailAccount,
   postEmail,
+  rowsOf,
   takenFrom,
   takenMail,
   untilEmail,
 } from '../../support/email.ts';
-import { decided } from '../../support/decided.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';
-
-const rows = async (accountId: string): Promise<number> => {
-  const [row] = await database()<{ count: number }[]>`
-    select count(*)::int as count from emails where account_id = ${accountId}`;
-  return row!.count;
-};
 
 it('an e-mail is accepted, charged one grosz for each address, handed over as it was asked for, and delivered', async () => {
   const account = await newMailAccount();
@@ -70,22 +62,9 @@ it('an e-mail is accepted, charged one grosz for each address, handed over as it
   expect(await books(account.id)).toMatchObject({ balance: 10_000 - 4, ledger: 10_000 - 4 });
 });
 
-it('either kind of key may send and read, and errors have the form of its interface', async () => {
-  const account = await newMailAccount();
-  const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej' };
-  const current = await postEmail(account.api, email);
-  expect(current).toMatchObject({ status: 200, body: { data: { status: 'queued' } } });
-  const list = await account.v1.get('/v1/email');
-  expect(list.body.data).toMatchObject({ count: 1, next_cursor: null });
-  const byToken = await postEmail(account.v1, { ...email, to: 'bez-malpy' });
-  expect(byToken).toMatchObject({ status: 422, body: { error: { code: 422, details: { field: 'to' } } } });
-  const byKey = await postEmail(account.api, { ...email, to: 'bez-malpy' });
-  expect(byKey).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param: 'to' } } });
-});
-
 it('without `from` it leaves from noreply at the default domain; a domain that is not verified is 422', async () => {
   const account = await newMailAccount();
-  const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej' };
+  const email = LEAST;
   const { body } = await postEmail(account.v1, email);
   const { id } = body.data as unknown as { id: string };
   await untilEmail(account, id, ({ status }) => status !== 'queued');
@@ -99,7 +78,7 @@ it('without `from` it leaves from noreply at the default domain; a domain that i
     const byKey = await postEmail(account.api, { ...email, from: `a@${domain}` });
     expect(byKey).toMatchObject({ status: 422, body: { error: { code: 'invalid_request', param: 'from' } } });
   }
-  expect(await rows(account.id)).toBe(1);
+  expect(await rowsOf(account.id)).toMatchObject({ emails: 1 });
 });
 
 it('with too little money it is 402, and nothing is left of it', async () => {
@@ -112,7 +91,7 @@ it('with too little money it is 402, and nothing is left of it', async () => {
     attachments: [{ filename: 'a.txt', content: Buffer.from('a').toString('base64') }],
   });
   expect(refused.status).toBe(402);
-  expect(await rows(account.id)).toBe(0);
+  expect(await rowsOf(account.id)).toMatchObject({ emails: 0 });
   // The idx is free: what was refused stands for nothing.
   const sent = await postEmail(account.v1, {
     ...email,
@@ -142,12 +121,12 @@ it('a dozen at once spend all that there is, and no more', async () => {
   for (let late = accepted; late < affordable; late += 1) await takenFrom(account, {});
   expect((await account.v1.post('/v1/email', LEAST)).status).toBe(402);
   expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
-  expect(await rows(account.id)).toBe(affordable);
+  expect(await rowsOf(account.id)).toMatchObject({ emails: affordable });
 });
 
-it('the same idx answers as the first time without a charge, also by another kind of key and at once; other content is refused', async () => {
+it('the same idx repeats the first answer without a charge, also by another kind of key; other content is refused', async () => {
   const account = await newMailAccount();
-  const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej', idx: 'zam-7' };
+  const email = { ...LEAST, idx: 'zam-7' };
   const first = await Promise.all([postEmail(account.v1, email), postEmail(account.v1, email)]);
   const accepted = first.find(({ status }) => status === 200)!;
   for (const { status } of first) expect([200, 429]).toContain(status);
@@ -187,31 +166,9 @@ it('an idx is free again after 24 hours', async () => {
   expect(await books(account.id)).toMatchObject({ balance: 9_998, ledger: 9_998 });
 });
 
-describe('the same idx twice at once, with money for one', () => {
-  const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej', idx: 'zam-8' };
-
-  /** Asks again where the first one is not decided yet, as a program would. */
-  const ask = ({ v1 }: MailAccount) =>
-    eventually(
-      () => decided(() => v1.post('/v1/email', email)),
-      ({ status }) => status !== 429,
-    );
-
-  it('is one e-mail to both, again and again', async () => {
-    for (let round = 0; round < 6; round += 1) {
-      const account = await newMailAccount({ balance: 1 });
-      const answers = await Promise.all([ask(account), ask(account)]);
-      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-      expect(answers[0].body).toEqual(answers[1].body);
-      expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
-      expect(await rows(account.id)).toBe(1);
-    }
-  });
-});
-
-it('the same idx with its headers in another order, or some of them null, is a replay; with another value it is not', async () => {
+it('the same idx with its headers in another order or null is a replay; with another value it is not', async () => {
   const account = await newMailAccount();
-  const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej', idx: 'zam-9' };
+  const email = { ...LEAST, idx: 'zam-9' };
   const [list, campaign] = [{ 'List-Id': 'sklep' }, { 'X-Campaign-ID': 'wiosna' }];
   const first = await postEmail(account.v1, { ...email, headers: { ...list, ...campaign } });
   expect(first.status).toBe(200);
@@ -226,11 +183,7 @@ it('the same idx with its headers in another order, or some of them null, is a r
   }
   for (const headers of [{ ...list, 'X-Campaign-ID': 'lato' }, { ...list, 'X-Campaign-ID': null }, {}])
     expect((await postEmail(account.v1, { ...email, headers })).status).toBe(422);
-  const bare = { ...email, idx: 'zam-10' };
-  const without = await postEmail(account.v1, bare);
-  const nulls = await postEmail(account.v1, { ...bare, headers: { 'List-Id': null } });
-  expect([nulls.status, nulls.body]).toEqual([200, without.body]);
-  expect(await books(account.id)).toMatchObject({ balance: 9_998, ledger: 9_998 });
+  expect(await books(account.id)).toMatchObject({ balance: 9_999, ledger: 9_999 });
 });
 
 it('a test account pays in test credits, and writes to its own domains alone', async () => {
@@ -248,16 +201,4 @@ it('a test account pays in test credits, and writes to its own domains alone', a
   expect((await account.v1.get('/v1/email')).body.data).toMatchObject({ emails: [{ id, cost: 0 }] });
   expect((await postEmail(account.v1, { ...own, to: `a@${account.domain}` })).status).toBe(402);
   expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0, credits: 0 });
-});
-
-it('another account reads and changes nothing of it', async () => {
-  const [account, stranger] = [await newMailAccount(), await newMailAccount()];
-  const { body } = await postEmail(account.v1, { to: 'jan@klient.example', subject: 'Hej', text: 'Hej' });
-  const { id } = body.data as unknown as { id: string };
-  for (const other of [stranger.api, stranger.v1]) {
-    expect((await other.get(`/v1/email/${id}`)).status).toBe(404);
-    expect((await other.get('/v1/email')).body.data).toMatchObject({ count: 0 });
-  }
-  const { v1: second } = await newToken(account.id);
-  expect((await second.get(`/v1/email/${id}`)).status).toBe(200);
 });

@@ -77,8 +77,6 @@ describe('the suppression list', () => {
     expect(new Set(seen).size).toBe(seen.length);
     for (const cursor of ['jan', 'Jan@klient.example', '', "' or 1=1 --@b.pl"])
       expect((await account.v1.get(`${PATH}?cursor=${encodeURIComponent(cursor)}`)).status).toBe(422);
-    for (const limit of ['0', '201', '-1', '1.5', 'x'])
-      expect((await account.v1.get(`${PATH}?limit=${limit}`)).status).toBe(422);
   });
 
   it('is narrowed by reason', async () => {
@@ -185,32 +183,7 @@ describe('an e-mail to suppressed addresses', () => {
     expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
   });
 
-  it('alone are bounded by the quota of what costs nothing', async () => {
-    const account = await newMailAccount();
-    await database()`update accounts set quotas = '{"unpaid_messages": 3}' where id = ${account.id}`;
-    await add(account, 'jan@klient.example');
-    // Another account's do not count.
-    const other = await newMailAccount();
-    await add(other, 'jan@klient.example');
-    await takenFrom(other, {});
-    for (let time = 0; time < 3; time += 1) await takenFrom(account, {});
-    const refused = await postEmail(account.v1, LEAST);
-    expect(refused).toMatchObject({ status: 422, body: { error: { details: { field: 'to' } } } });
-    await takenFrom(account, { to: ['jan@klient.example', 'ola@klient.example'] });
-    // Those of yesterday do not count.
-    const [oldest] = await database()<{ id: string }[]>`
-      select id from emails where account_id = ${account.id} order by id limit 1`;
-    const old = idFloor('em', Date.now() - 25 * 3_600_000) + newId('em').slice(-16);
-    await database().begin(async (tx) => {
-      await tx`delete from email_events where email_id = ${oldest!.id}`;
-      await tx`delete from email_recipients where email_id = ${oldest!.id}`;
-      await tx`delete from email_contents where email_id = ${oldest!.id}`;
-      await tx`update emails set id = ${old} where id = ${oldest!.id}`;
-    });
-    await takenFrom(account, {});
-  });
-
-  it('count by their addresses, of which one e-mail may have 90', async () => {
+  it('count by their addresses against the quota of what costs nothing, for a day', async () => {
     const account = await newMailAccount();
     await database()`update accounts set quotas = '{"unpaid_messages": 5}' where id = ${account.id}`;
     const listed = (count: number) =>
@@ -219,15 +192,14 @@ describe('an e-mail to suppressed addresses', () => {
     await refusedTo(account, { ...LEAST, to: listed(6) }, 'to');
     await takenFrom(account, { to: listed(2), bcc: ['nikt2@klient.example'] });
     await refusedTo(account, { ...LEAST, to: listed(3) }, 'to');
-    await takenFrom(account, { to: listed(2) });
+    const { id } = await takenFrom(account, { to: listed(2) });
     await refusedTo(account, { ...LEAST, to: listed(1) }, 'to');
-  });
-
-  it('after it was taken off the list reaches it again', async () => {
-    const account = await newMailAccount();
-    await add(account, 'jan@klient.example');
-    await account.v1.delete(`${PATH}/jan@klient.example`);
-    const { id } = await takenFrom(account, {});
-    await untilEmail(account, id, ({ status }) => status === 'delivered');
+    const yesterday = idFloor('em', Date.now() - 25 * 3_600_000) + newId('em').slice(-16);
+    await database().begin(async (tx) => {
+      for (const table of ['email_events', 'email_recipients', 'email_contents'])
+        await tx`delete from ${tx(table)} where email_id = ${id}`;
+      await tx`update emails set id = ${yesterday} where id = ${id}`;
+    });
+    await takenFrom(account, { to: listed(1) });
   });
 });

