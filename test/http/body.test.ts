@@ -102,7 +102,7 @@ describe('a JSON body', () => {
         const outcome = await read(text);
         if (outcome.reason !== 'field_repeated') expect(outcome).toEqual(asJsonParse(text));
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -9,6 +9,7 @@ import { JSMPP_CREDENTIALS, type JsmppServer, startJsmpp } from '../smsc/jsmpp.t
 import { SAMPLES } from '../smsc/samples.ts';
 import { shown } from '../smsc/text.ts';
 import { eventually } from '../support/eventually.ts';
+import { until } from './until.ts';
 
 const GREETING = { from: '555', to: '12345', text: 'Hello World' };
 
@@ -35,10 +36,7 @@ describe.each(['SMPPServerSimulator', 'StressServer'] as const)('jSMPP %s', (pro
       onLateAnswer: () => Promise.resolve(),
       onEmailEvents: () => Promise.resolve(),
     });
-    await eventually(
-      () => Promise.resolve(provider.state().sessions),
-      (sessions) => sessions === 2,
-    );
+    await until(() => provider.state().sessions === 2);
   });
   afterAll(async () => {
     await provider.stop();
@@ -101,10 +99,7 @@ describe.each(['SMPPServerSimulator', 'StressServer'] as const)('jSMPP %s', (pro
 
   it('reports each part under the id of its answer, in the other base', async () => {
     const { to, answers } = await send(SAMPLES[4]!.text);
-    await eventually(
-      () => Promise.resolve(reportsOn(to)),
-      (found) => found.length === 3,
-    );
+    await until(() => reportsOn(to).length === 3);
     const accepted = answers.map((answer) => (answer.kind === 'accepted' ? answer.providerMessageId : ''));
     expect(
       reportsOn(to)

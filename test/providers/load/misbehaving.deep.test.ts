@@ -222,26 +222,3 @@ describe.concurrent('200 messages, and an SMSC that', { timeout: PATIENCE_MS }, 
     await scene.close();
   });
 });
-
-describe('200 messages, and a worker that', () => {
-  it(
-    'is killed in the middle of its window: another goes on, and repeats nothing',
-    async () => {
-      const victim = await product.addWorker();
-      const scene = await openScene(product, 'killed', () => ({ answer: 50 }));
-      await untilBound(product.sql, scene.name, 3);
-      await scene.send(200);
-      await eventually(
-        () => Promise.resolve(scene.smsc.submits.length),
-        (submits) => submits > 60,
-        PATIENCE_MS,
-      );
-      victim.child.kill('SIGKILL');
-      const found = await scene.until(byWhatWasTaken(scene));
-      expect(found.filter(({ status }) => status === 'delivered').length).toBeGreaterThan(150);
-      await scene.check();
-      await scene.close();
-    },
-    PATIENCE_MS,
-  );
-});
