@@ -51,23 +51,6 @@ describe('what is delivered', () => {
     await delivered;
   });
 
-  test('comes as replies, parts and reports', async () => {
-    const { smsc, replies, parts, reports, errors } = await openProvider();
-    await smsc.deliver(reply('Zażółć? nie: @€{}'.replace(/[ążółć]/g, 'a')));
-    for (const body of incoming(PHONE, OURS, 'długi tekst', { encoding: 'ucs2', cut: 8, header: 'udh' })) {
-      await smsc.deliver(body);
-    }
-    await smsc.deliver(report('abc'));
-    expect(replies).toMatchObject([{ from: `+${PHONE}`, to: `+${OURS}`, text: 'Zaaaaa? nie: @€{}' }]);
-    expect(parts.map(({ number, total, encoding }) => [number, total, encoding])).toEqual([
-      [1, 3, 'ucs2'],
-      [2, 3, 'ucs2'],
-      [3, 3, 'ucs2'],
-    ]);
-    expect(reports).toMatchObject([{ providerMessageId: 'abc', state: 'delivered' }]);
-    expect(errors).toEqual([]);
-  });
-
   test('comes again when it could not be stored', async () => {
     let failures = 2;
     const away = () => (failures-- > 0 ? Promise.reject(new Error('database away')) : Promise.resolve());

@@ -210,23 +210,6 @@ describe('without a session', () => {
 });
 
 describe('a part leaves', () => {
-  test('only when there is a place for it, which is kept for it meanwhile', async () => {
-    const { provider, smsc } = await openProvider({ window: 2 });
-    smsc.behave = () => ({ answer: 50 });
-    let leaving = 0;
-    let most = 0;
-    const leave = async () => {
-      leaving += 1;
-      most = Math.max(most, leaving + provider.state().inFlight);
-      await delay(10);
-      leaving -= 1;
-      return true;
-    };
-    await Promise.all(many(20).map((one) => provider.submit(one, leave)));
-    expect(most).toBe(2);
-    expect(smsc.submits).toHaveLength(20);
-  });
-
   test('not at all when it must not, and its place is for others', async () => {
     const { provider, smsc } = await openProvider({ window: 1 });
     expect(await provider.submit(part(1), () => Promise.resolve(false))).toEqual({ kind: 'withheld' });

@@ -54,29 +54,6 @@ describe('a PDU', () => {
     );
   });
 
-  test('that is read has its content as bytes, whatever its coding says', () => {
-    fc.assert(
-      fc.property(
-        octets(255),
-        octets(500),
-        fc.integer({ min: 0, max: 255 }),
-        (short, payload, dataCoding) => {
-          const body = encodeShortMessage({
-            source: '48600100200',
-            esmClass: 0x40,
-            dataCoding,
-            shortMessage: short,
-            tlvs: new Map([[0x0424, payload]]),
-          });
-          const read = deliverPdu(decodePdu(pdu(DELIVER, body)))!;
-          expect(read.short_message.equals(short)).toBe(true);
-          expect(read.message_payload?.equals(payload)).toBe(true);
-          expect(read).toMatchObject({ source_addr: '48600100200', data_coding: dataCoding });
-        },
-      ),
-    );
-  });
-
   test('of which something was changed or cut is read without harm', () => {
     const whole = encodeShortMessage({
       source: '48600100200',

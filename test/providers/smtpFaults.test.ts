@@ -1,10 +1,7 @@
 import { createServer } from 'node:net';
-import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Connection } from '../../providers/smtp/connection.ts';
 import { testSmtpRoute } from '../../providers/smtp/provider.ts';
 import { smtpCredentials, smtpSettings } from '../../providers/smtp/settings.ts';
-import { inTransactions } from '../../providers/smtp/connections.ts';
 import {
   aFile,
   anEmail,
@@ -312,23 +309,6 @@ describe('a relay that takes two recipients in a transaction', () => {
     expect(answer).toMatchObject({ kind: 'accepted' });
     expect(answer).not.toHaveProperty('refused');
     expect(transactions).toBe(2);
-  });
-
-  it('and has no time left: the rest is named', async () => {
-    const rest = { address: 'ola@poczta.example', reply: { code: 452, enhanced: '4.5.3', subject: null } };
-    let handed = 0;
-    const connection: Connection = {
-      handOver: () => Promise.resolve({ kind: 'taken', response: `${(handed += 1)}`, refused: [rest] }),
-      ...{ usable: () => true, end: () => undefined },
-    };
-    const outgoing = {
-      ...{ from: '', to: [], bytes: 0 },
-      content: () => Readable.from([]),
-      goOn: () => true,
-    };
-    const result = await inTransactions(connection, outgoing, { wholeMs: 1_000, leastMs: 2_000 });
-    expect(result).toMatchObject({ kind: 'taken', refused: [rest] });
-    expect(handed).toBe(1);
   });
 });
 
