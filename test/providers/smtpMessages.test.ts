@@ -98,6 +98,10 @@ describe('a message that a relay takes', () => {
     expect(raw.includes('hidden')).toBe(false);
   });
 
+  it('goes once to an address that is named twice', async () => {
+    expect((await sent({ to: ['a@x.example'], bcc: ['a@x.example'] })).to).toEqual(['a@x.example']);
+  });
+
   it('has domains in A-labels', async () => {
     const { to, raw } = await sent({
       to: ['jan@żółw.example'],
