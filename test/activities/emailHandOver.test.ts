@@ -227,15 +227,6 @@ describe('an e-mail whose only recipient the provider refuses', () => {
     expect(signalled).toHaveLength(1);
     await expectBooks(1000);
   });
-
-  it('refused as a whole it has failed, and nobody bounced', async () => {
-    answers = [{ kind: 'refused', reason: 'content_refused' }];
-    const id = await waiting();
-    expect(await attempt(id)).toEqual({ status: 'failed' });
-    await events().catchUp();
-    expect(await kindsOf(id)).toEqual(['failed']);
-    expect(signalled).toEqual([]);
-  });
 });
 
 test.each([

@@ -38,9 +38,7 @@ const throttled = (nextRetryDelay: number) =>
 
 test.each([
   ['a delay that leaves the last minute free', throttled(30 * SECOND), 1, null],
-  ['a delay into the last minute', throttled(4.5 * MINUTE), 1, 4 * MINUTE],
   ['a delay beyond the end', throttled(3 * 60 * MINUTE), 1, 4 * MINUTE],
-  ['the first ordinary pauses', ApplicationFailure.create({ message: 'away' }), 3, null],
   ['the database away', new Error('connection refused'), 3, null],
 ])('five minutes before the end: %s', async (_, error, attempt, afterMs) => {
   const after = await repeatedAfter(error, { leftMs: 5 * MINUTE, attempt });
@@ -48,7 +46,6 @@ test.each([
 });
 
 test.each([
-  ['a failure that says nothing of when', ApplicationFailure.create({ message: 'away' })],
   ['an error that is no failure of an activity', new TypeError('connection refused')],
   ['a delay', throttled(20 * SECOND)],
 ])('ten seconds before the last minute, after many attempts: %s', async (_, error) => {

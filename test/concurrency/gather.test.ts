@@ -39,15 +39,6 @@ describe('what is gathered', () => {
     expect(sizes).toEqual([3, 3, 1]);
   });
 
-  test('waits for the end of its turn where it is to begin then', async () => {
-    const { work, batches } = heldWork();
-    const add = createBatcher(work, { begin: setImmediate });
-    for (const item of [1, 2]) void add(item);
-    expect(batches).toEqual([]);
-    await settle();
-    expect(itemsOf(batches)).toEqual([[1, 2]]);
-  });
-
   test('fails with its batch, and all that came meanwhile go together all the same', async () => {
     const { work, batches } = heldWork();
     const add = createBatcher(work);
@@ -57,24 +48,6 @@ describe('what is gathered', () => {
     batches[1]!.end();
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
     expect(itemsOf(batches)).toEqual([[1], [2, 3]]);
-  });
-
-  test('where it is to be split, after a failure the next one has one item, and each success doubles that', async () => {
-    const { work, batches } = heldWork();
-    const add = createBatcher(work, { most: 3, begin: setImmediate, splitAfterFailure: true });
-    const outcomes = Promise.allSettled([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(add));
-    await settle();
-    batches[0]!.fail(new Error('away'));
-    for (let i = 1; i <= 4; i += 1) {
-      await settle();
-      batches[i]!.end();
-    }
-    const statuses = (await outcomes).map(({ status }) => status);
-    expect(itemsOf(batches)).toEqual([[1, 2, 3], [4], [5, 6], [7, 8, 9], [10]]);
-    expect(statuses.map((status) => status === 'rejected')).toEqual([
-      ...[true, true, true],
-      ...Array.from({ length: 7 }, () => false),
-    ]);
   });
 
   test('one that cannot be stored does not take others with it for ever', async () => {

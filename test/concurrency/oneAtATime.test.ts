@@ -40,18 +40,3 @@ test('a run that fails fails for those it was made for; the next one begins all 
   runs[2]!.end();
   await third;
 });
-
-test('asked during the shared run, another one follows', async () => {
-  const { call, runs } = heldTask();
-  void call();
-  const second = call();
-  runs[0]!.end();
-  await settle();
-  const third = call();
-  runs[1]!.end();
-  await second;
-  await settle();
-  expect(runs).toHaveLength(3);
-  runs[2]!.end();
-  await third;
-});

@@ -71,17 +71,6 @@ describe('whoever waits for a limited time', () => {
     await expect(places.enter(undefined, { until: Date.now(), error })).rejects.toThrow('over');
     expect(places.inside()).toBe(0);
   });
-
-  test('keeps a place that it got in time', async () => {
-    const { places, leave, waiting } = await behind({ until: Date.now() + 1_000, error });
-    leave();
-    const leaveOwn = await waiting;
-    expect(vi.getTimerCount()).toBe(0);
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect(places.inside()).toBe(1);
-    leaveOwn();
-    expect(places.inside()).toBe(0);
-  });
 });
 
 describe('a fair semaphore', () => {

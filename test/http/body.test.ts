@@ -75,34 +75,14 @@ describe('a JSON body', () => {
   );
 
   it('is refused where JSON.parse refuses it, and taken where it does not', async () => {
-    const piece = fc.constantFrom(
-      '[',
-      ']',
-      '{',
-      '}',
-      ',',
-      ':',
-      '"',
-      '\\',
-      '\\u0061',
-      '"a"',
-      '"b":',
-      '1',
-      '-',
-      'true',
-      ' ',
-      '\n',
-      '[]',
-      '{}',
-      'ą',
-    );
+    const piece = fc.constantFrom(...'[]{},:"\\1- \ną', '\\u0061', '"a"', '"b":', 'true', '[]', '{}');
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
         const text = pieces.join('');
         const outcome = await read(text);
         if (outcome.reason !== 'field_repeated') expect(outcome).toEqual(asJsonParse(text));
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
-import { endpoints } from '../../api/endpoints.ts';
 import { hasSideEffects, endpoint, ownerOf, publicOwner, routesOf } from '../../api/http/endpoint.ts';
 import type { Interface } from '../../domain/ids.ts';
 import { HttpRefused } from '../../api/http/refusals.ts';
@@ -40,20 +39,6 @@ test('what an interface does not declare does not exist for its keys', () => {
   expect(() => ownerOf(route!, 'v1')).toThrow('route_unknown');
 });
 
-test('an endpoint is of the current interface unless it says otherwise', () => {
-  const plain = declared({});
-  expect(ownerOf(routesOf([plain])[0]!, 'v2')).toBe(plain);
-});
-
-test('another method, or another path, is another route', () => {
-  const routes = routesOf([declared({}), declared({ method: 'POST' }), declared({ path: '/v1/balance' })]);
-  expect(routes.map(({ method, path }) => `${method} ${path}`)).toEqual([
-    'GET /v1/messages',
-    'POST /v1/messages',
-    'GET /v1/balance',
-  ]);
-});
-
 test('one interface declares a method and path once', () => {
   expect(() => routesOf([declared({}), declared({ of: 'v2' })])).toThrow(
     'v2 declares GET /v1/messages twice',
@@ -64,8 +49,4 @@ test('a public endpoint shares its method and path with none: without a key nobo
   const open = declared({ scope: null });
   expect(publicOwner(routesOf([open])[0]!)).toBe(open);
   expect(() => routesOf([open, declared({ of: 'v1' })])).toThrow('several owners');
-});
-
-test('every endpoint of today is the only one of its route', () => {
-  expect(routesOf(endpoints)).toHaveLength(endpoints.length);
 });

@@ -108,13 +108,6 @@ test('a channel that the core does not know is counted, priced, routed, charged,
   expect(messages.map(({ route }) => route)).toEqual(['voice', 'voice']);
 });
 
-test('what is too long for it is refused by its own measure', async () => {
-  const text = Array.from({ length: 21 }, () => 'raz').join(' ');
-  await expect(planMessages(sending({ channel: 'vms', to: '+48500100200', text }))).rejects.toMatchObject({
-    refusal: { reason: 'text_too_long', parts: 5, limit: 4 },
-  });
-});
-
 test('its scheduled message asks for a route of its own when its time comes', async () => {
   const inAnHour = Date.now() + 3_600_000;
   const request = sending({ channel: 'vms', to: '+48500100200', text: 'raz', send_at: inAnHour });

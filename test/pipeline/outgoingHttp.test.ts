@@ -110,9 +110,7 @@ describe('a name is looked up in DNS', () => {
 
   it.each([
     ['nxdomain', 'ENOTFOUND'],
-    ['nodata', 'ENODATA'],
     ['servfail', 'ESERVFAIL'],
-    ['refused', 'EREFUSED'],
   ] as const)('and not reached where that says %s', async (trouble, code) => {
     dns.zone.set('none.example', trouble);
     const delivery = await post('none.example');
@@ -152,28 +150,6 @@ describe('where private addresses are allowed', () => {
     const { port } = receiver.address() as AddressInfo;
     expect(await open.post(`http://localhost:${port}/`, {}, '{}')).toMatchObject({ statusCode: 204 });
     expect(dns.questions).toEqual([]);
-    await open.close();
-  });
-});
-
-describe('a receiver that asks for its connection to be kept', () => {
-  let receiver: Server;
-  afterEach(() => void receiver.close());
-
-  it('for ten minutes has it for some seconds', async () => {
-    receiver = createServer((_, response) => {
-      response.writeHead(204, { Connection: 'keep-alive', 'Keep-Alive': 'timeout=600' }).end();
-    });
-    receiver.keepAliveTimeout = 600_000;
-    const ended = new Promise<void>((resolve) => {
-      receiver.on('connection', (socket) => socket.on('close', () => resolve()));
-    });
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    const open = createOutgoing(true);
-    const { port } = receiver.address() as AddressInfo;
-    expect(await open.post(`http://127.0.0.1:${port}/`, {}, '{}')).toMatchObject({ statusCode: 204 });
-    // Long before the ten minutes, which this test does not have.
-    await ended;
     await open.close();
   });
 });

@@ -5,6 +5,7 @@ import { type Provider, startProvider } from '../smsapi/provider.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Product, type ProductAccount, sendSurely, startProduct } from '../support/product.ts';
 import { addSmsapiRoute, type Callbacks } from './smsapiRoute.ts';
+import { until } from './until.ts';
 
 const AT_ONCE = 40;
 // Look-ups that one worker has with the provider at a time.
@@ -65,17 +66,10 @@ describe('an account that has forty look-ups under way all the time, on a slow r
     const flood = Array.from({ length: AT_ONCE }, oneAfterTheOther);
     try {
       // All places are taken, and the others wait.
-      await eventually(
-        () => Promise.resolve(ended.size),
-        (count) => count > 0,
-      );
+      await until(() => ended.size > 0);
       const to = Array.from({ length: MESSAGES }, (_, index) => `+${48_500_600_000 + index}`);
       expect((await sendSurely(sending.api, { to, text: 'x' })).body).toMatchObject({ accepted: MESSAGES });
-      await eventually(
-        () => Promise.resolve(provider.taken.length),
-        (taken) => taken === MESSAGES,
-        30_000,
-      );
+      await until(() => provider.taken.length === MESSAGES);
     } finally {
       flooding = false;
       await Promise.all(flood);

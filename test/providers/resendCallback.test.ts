@@ -101,19 +101,13 @@ describe('a call of Resend’s', () => {
   });
 
   it.each([
-    ['svix-id', 'msg_other', false],
-    ['svix-id', '', false],
-    ['svix-id', 'a'.repeat(201), false],
-    ['svix-timestamp', '1', false],
-    ['svix-timestamp', 'NaN', false],
-    ['svix-timestamp', '-1', false],
-    ['svix-signature', '', false],
-    ['svix-signature', 'v1', false],
-    ['svix-signature', 'v1,', false],
-    ['svix-signature', `v1,${'A'.repeat(43)}=`, false],
-  ])('with %s %j is forged', async (name, value, expected) => {
+    ['svix-id', 'msg_other'],
+    ['svix-id', 'a'.repeat(201)],
+    ['svix-timestamp', 'NaN'],
+    ['svix-signature', `v1,${'A'.repeat(43)}=`],
+  ])('with %s %j is forged', async (name, value) => {
     const call = signCall(SECRET, 'x');
-    expect(await isSigned({ ...call, headers: { ...call.headers, [name]: value } })).toBe(expected);
+    expect(await isSigned({ ...call, headers: { ...call.headers, [name]: value } })).toBe(false);
   });
 
   it('with the secret of its time trailing other words is forged', async () => {
@@ -122,18 +116,6 @@ describe('a call of Resend’s', () => {
     expect(await isSigned({ ...call, headers: { ...call.headers, 'svix-timestamp': timestamp } })).toBe(
       false,
     );
-  });
-
-  it('with several signatures needs one that fits', async () => {
-    const call = signCall(SECRET, 'x');
-    const other = signCall(OTHER, 'x', new Date(), call.headers['svix-id']);
-    const right = call.headers['svix-signature']!;
-    const wrong = other.headers['svix-signature']!;
-    const withSignatures = (signature: string) =>
-      isSigned({ ...call, headers: { ...call.headers, 'svix-signature': signature } });
-    expect(await withSignatures(`${wrong} ${right}`)).toBe(true);
-    expect(await withSignatures(`${right} ${wrong}`)).toBe(true);
-    expect(await withSignatures(`v2,abc v1a,${right.slice(3)} ${wrong}`)).toBe(false);
   });
 
   it('is checked with the secret as the panel shows it, or without its beginning; without one all are forged', async () => {
@@ -145,7 +127,6 @@ describe('a call of Resend’s', () => {
 describe('what anybody may send', () => {
   it.each([
     [{ 'svix-signature': '' }],
-    [{ 'svix-signature': 'v1' }],
     [{ 'svix-signature': 'v1,abc' }],
     [{ 'svix-signature': `v2,${'A'.repeat(43)}=` }],
     [{ 'svix-id': '' }],
@@ -180,7 +161,7 @@ describe('what anybody may send', () => {
         expect(isSignedByPackage(headers, body)).toBe(expected);
         expect(await isSigned({ ...call, headers })).toBe(expected);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -222,35 +203,27 @@ describe('an event', () => {
   it.each([
     [{ type: 'Permanent' }, true],
     [{ type: 'Transient' }, false],
-    [{ type: 'Undetermined' }, false],
     [{ type: 5 }, false],
     [undefined, false],
   ])('email.bounced with %j: permanent %s', async (bounce, permanent) => {
     expect(await only(event('email.bounced', { bounce }))).toMatchObject({ kind: 'bounced', permanent });
   });
 
-  it.each([
-    'email.scheduled',
-    'email.received',
-    'domain.updated',
-    'toString',
-    '__proto__',
-    'email.brand_new',
-  ])('%s brings nothing, and is not called again', async (type) => {
-    expect(await readOf(event(type))).toEqual([]);
-    expect(await readOf(JSON.stringify({ type }))).toEqual([]);
-  });
+  it.each(['email.scheduled', 'toString', 'email.brand_new'])(
+    '%s brings nothing, and is not called again',
+    async (type) => {
+      expect(await readOf(event(type))).toEqual([]);
+      expect(await readOf(JSON.stringify({ type }))).toEqual([]);
+    },
+  );
 
   it.each([
     '',
     'x',
     'null',
     '[]',
-    '"email.sent"',
-    '{}',
     '{"type":5}',
     '{"type":"email.sent"}',
-    '{"type":"email.sent","data":[]}',
     '{"type":"email.sent","data":{"to":["a@b.example"]}}',
     '['.repeat(100_000),
   ])('%# is none', async (body) => {
@@ -350,16 +323,12 @@ describe('the credentials of a route to Resend', () => {
       expect(fits({ apiKey: 're_12345678', webhookSecret })).toBe(true);
   });
 
-  it.each([
-    '',
-    'whsec_',
-    'whsec_short',
-    'whsec_not base64 at all!',
-    `whsec_${'A'.repeat(400)}`,
-    'A'.repeat(33),
-  ])('are none with the secret %j', (webhookSecret) => {
-    expect(fits({ apiKey: 're_12345678', webhookSecret })).toBe(false);
-  });
+  it.each(['', 'whsec_short', 'whsec_not base64 at all!', `whsec_${'A'.repeat(400)}`, 'A'.repeat(33)])(
+    'are none with the secret %j',
+    (webhookSecret) => {
+      expect(fits({ apiKey: 're_12345678', webhookSecret })).toBe(false);
+    },
+  );
 
   it('cannot smuggle anything into a header', () => {
     expect(fits({ apiKey: 're_123\r\nX: y' })).toBe(false);

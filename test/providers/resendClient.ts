@@ -3,8 +3,8 @@ import type { EmailAnswer, SubmitAttachment, SubmitEmail } from '../../providers
 import type { Provider, NotSubmitted } from '../../providers/provider.ts';
 import { createResendProvider } from '../../providers/resend/provider.ts';
 import { resendSettings } from '../../providers/resend/settings.ts';
-import { eventually } from '../support/eventually.ts';
 import { type ResendServer, startResend } from './resendServer.ts';
+import { until } from './until.ts';
 
 export const DOMAIN = 'sklep.example';
 
@@ -53,10 +53,7 @@ export async function openClient(
 
 /** Waits until a client works. */
 export async function working(client: Provider): Promise<void> {
-  await eventually(
-    () => Promise.resolve(client.state().takesSubmits),
-    (works) => works,
-  );
+  await until(() => client.state().takesSubmits);
 }
 
 export const leaves = () => Promise.resolve(true);

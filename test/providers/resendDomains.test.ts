@@ -54,14 +54,11 @@ describe('a sender domain at Resend', () => {
     expect(resend.domains[1]).toMatchObject({ name: NAME, region: 'eu-west-1' });
   });
 
-  it.each(['firma.example', 'send.firma.example', 'a.b.firma.example'])(
-    '%s has its own names',
-    async (name) => {
-      const { add } = await open();
-      const names = (await add(name)).records.map((record) => record.name);
-      expect(names).toEqual([`send.${name}`, `send.${name}`, `resend._domainkey.${name}`]);
-    },
-  );
+  it('at the apex of a zone has names without a subdomain', async () => {
+    const { add } = await open();
+    const names = (await add('firma.example')).records.map((record) => record.name);
+    expect(names).toEqual(['send.firma.example', 'send.firma.example', 'resend._domainkey.firma.example']);
+  });
 
   it('that is there already is found, on the third page too', async () => {
     const { resend, add } = await open();
@@ -96,16 +93,12 @@ describe('a sender domain at Resend', () => {
   });
 
   it.each([
-    ['verified', ['verified', 'verified', 'verified'], true],
     ['verified', ['verified', 'temporary_failure', 'verified'], true],
     ['temporary_failure', ['verified', 'temporary_failure', 'verified'], true],
     ['partially_verified', ['verified', 'verified', 'verified'], true],
-    ['partially_failed', ['verified', 'verified', 'verified'], true],
     ['partially_verified', ['verified', 'pending', 'verified'], false],
-    ['partially_failed', ['failed', 'verified', 'verified'], false],
+    ['partially_failed', ['verified', 'verified', 'verified'], true],
     ['pending', ['verified', 'verified', 'verified'], false],
-    ['failed', ['failed', 'verified', 'verified'], false],
-    ['not_started', ['not_started', 'not_started', 'not_started'], false],
     ['something new', ['verified', 'verified', 'verified'], false],
   ])('with the status %s and records %j: verified %s', async (status, records, verified) => {
     const { resend, add, check } = await open();

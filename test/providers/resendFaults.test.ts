@@ -1,40 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { createServer as createTcp } from 'node:net';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { readAnswer, parseRetryAfterMs } from '../../providers/resend/answers.ts';
+import { parseRetryAfterMs } from '../../providers/resend/answers.ts';
 import { resend as kind } from '../../providers/resend/kind.ts';
-import { eventually } from '../support/eventually.ts';
 import { stopClock } from '../support/stopClock.ts';
-import { email, file, leaves, openClient, openResend, working } from './resendClient.ts';
-import {
-  answers,
-  garbage,
-  half,
-  instead,
-  refuses,
-  resetEarly,
-  silent,
-  slow,
-  taken,
-} from './resendMischiefs.ts';
+import { email, file, openClient, openResend, working } from './resendClient.ts';
+import { answers, garbage, half, instead, refuses, silent, slow, taken } from './resendMischiefs.ts';
 import type { Mischief } from './resendServer.ts';
+import { until } from './until.ts';
 
 describe('an answer of Resend’s', () => {
   const unanswered = (code: string) => ({ kind: 'unanswered', code });
   const refused = (reason: string, code: string) => ({ kind: 'refused', reason, code });
   const cases: [string, Mischief, object][] = [
     ['500', answers(500, 'internal_server_error'), unanswered('internal_server_error')],
-    ['502 of a proxy', instead(502, '<html>'), unanswered('http_502')],
-    ['408', instead(408, ''), unanswered('http_408')],
     ['a reset after it was taken', taken, { kind: 'unanswered' }],
-    ['a reset', resetEarly, { kind: 'unanswered' }],
     ['half an answer', half, { kind: 'unanswered' }],
     ['garbage', garbage, unanswered('not_understood')],
-    ['an empty answer', instead(200, ''), unanswered('not_understood')],
-    ['an id of no use', instead(200, '{"id":{"a":1}}'), unanswered('not_understood')],
     ['an id with a line break', instead(200, '{"id":"a\\nb"}'), unanswered('not_understood')],
     ['an id of a mile', instead(200, `{"id":"${'a'.repeat(101)}"}`), unanswered('not_understood')],
     ['megabytes', instead(200, `{"id":"1","x":"${'a'.repeat(3_000_000)}"}`), unanswered('not_understood')],
@@ -65,13 +47,12 @@ describe('an answer of Resend’s', () => {
       { kind: 'later', retryAfterMs: 1_500, code: 'concurrent_idempotent_requests' },
     ],
     ['another conflict', instead(409, ''), unanswered('http_409')],
-    ['a missing key', refuses(401, 'missing_api_key'), { kind: 'broken', code: 'missing_api_key' }],
     ['a wrong key', refuses(403, 'invalid_api_key'), { kind: 'broken', code: 'invalid_api_key' }],
-    ...[400, 401, 403].map((status): [string, Mischief, object] => [
-      `a wrong or revoked key, as ${status}`,
-      refuses(status, 'validation_error', 'API key is invalid'),
+    [
+      'a revoked key',
+      refuses(400, 'validation_error', 'API key is invalid'),
       { kind: 'broken', code: 'invalid_api_key' },
-    ]),
+    ],
     [
       'a key that may not send from a domain',
       refuses(403, 'validation_error', 'This API key is not authorized to send emails from sklep.example'),
@@ -82,16 +63,13 @@ describe('an answer of Resend’s', () => {
       refuses(422, 'validation_error', 'Invalid `subject` field: api key'),
       { ...refused('content_refused', 'validation_error'), always: true },
     ],
-    ['a suspended key', refuses(403, 'suspended_api_key'), { kind: 'broken', code: 'suspended_api_key' }],
     ['403 of a proxy', instead(403, 'error code: 1010'), { kind: 'broken', code: 'http_403' }],
     ['no such endpoint', refuses(404, 'not_found'), { kind: 'broken', code: 'not_found' }],
-    ['another method', refuses(405, 'method_not_allowed'), { kind: 'broken', code: 'method_not_allowed' }],
     [
       'a redirect',
       instead(302, '', { location: 'https://evil.example' }),
       { kind: 'broken', code: 'http_302' },
     ],
-    ['400 of a proxy', instead(400, 'bad'), { kind: 'broken', code: 'http_400' }],
     ['a key of another form', refuses(400, 'invalid_idempotency_key'), { kind: 'broken' }],
     ['a sender', refuses(422, 'invalid_from_address'), refused('sender_refused', 'invalid_from_address')],
     [
@@ -134,10 +112,7 @@ describe('an answer of Resend’s', () => {
     resend.next(mischief);
     const given = email();
     const submitted = submit(given);
-    await eventually(
-      () => Promise.resolve(resend.sent.length),
-      (count) => count === 1,
-    );
+    await until(() => resend.sent.length === 1);
     await clock.pass(60_000);
     expect(await submitted).toEqual(unanswered('timed_out'));
     expect(await submit(given)).toEqual({ kind: 'accepted', providerEmailId: resend.sent[0]!.id });
@@ -146,9 +121,7 @@ describe('an answer of Resend’s', () => {
 
   it.each([
     ['a field of it', 422, 'validation_error', 'Invalid `to` field. The email address jan is wrong', true],
-    ['one of two fields', 422, 'validation_error', 'Missing `html` or `text` field.', true],
     ['a field that is not there', 422, 'missing_required_field', 'Missing fields', true],
-    ['a file', 422, 'invalid_attachment', 'Attachments are too large.', true],
     ['nobody knows what', 400, 'validation_error', 'Something about this team', false],
     ['the sender', 422, 'validation_error', 'Invalid `from` field.', false],
   ])(
@@ -156,9 +129,9 @@ describe('an answer of Resend’s', () => {
     async (_what, status, name, message, always) => {
       const { resend, submit } = await openClient();
       resend.next(refuses(status, name, message));
-      expect(await submit(email())).toMatchObject({ kind: 'refused', ...(always ? { always } : {}) });
-      resend.next(refuses(status, name, message));
-      expect('always' in (await submit(email()))).toBe(always);
+      const answer = await submit(email());
+      expect(answer.kind).toBe('refused');
+      expect('always' in answer).toBe(always);
     },
   );
 
@@ -191,51 +164,16 @@ describe('an answer of Resend’s', () => {
     expect(parseRetryAfterMs({ 'retry-after': '-5' })).toBeNull();
     expect(parseRetryAfterMs({})).toBeNull();
   });
-
-  it('is read whatever it is', () => {
-    for (const json of [
-      null,
-      1,
-      [],
-      { name: 5 },
-      { name: '__proto__', message: {} },
-      { name: 'constructor' },
-    ]) {
-      for (const status of [200, 302, 400, 403, 409, 422, 429, 500]) {
-        const answer = readAnswer({ kind: 'answered', status, json, headers: {} });
-        expect(answer.kind).not.toBe('accepted');
-      }
-    }
-  });
 });
 
 describe('a provider that cannot be reached', () => {
-  async function closedPort(): Promise<string> {
-    const server = createTcp().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
-    return `http://127.0.0.1:${port}`;
-  }
-
   it('is given nothing', async () => {
-    const { client } = await openClient({ url: await closedPort() }, { waits: false });
+    const { client } = await openClient({ url: 'http://127.0.0.1:1' }, { waits: false });
     let left = 0;
     const leave = () => Promise.resolve((left += 1) > 0);
     expect(await client.email!.submit(email(), leave)).toEqual({ kind: 'broken', code: 'no_session' });
     expect(left).toBe(0);
-    await eventually(
-      () => Promise.resolve(client.state().lastError),
-      (error) => error === 'ECONNREFUSED',
-    );
-  });
-
-  it('from now on, is one that took nothing', async () => {
-    const { resend, client, submit } = await openClient();
-    await resend.close();
-    expect(await submit(email())).toEqual({ kind: 'broken', code: 'ECONNREFUSED' });
-    expect(client.state()).toMatchObject({ failures: 1, lastError: 'ECONNREFUSED' });
+    await until(() => client.state().lastError === 'ECONNREFUSED');
   });
 
   it('any more in the middle of a file, took nothing', async () => {
@@ -315,15 +253,6 @@ describe('a provider that cannot be reached', () => {
     expect(await submit(given)).toMatchObject({ kind: 'accepted' });
   });
 
-  it('is given nothing with a wrong key', async () => {
-    const { client } = await openClient({}, { waits: false, apiKey: 're_wrong_key' });
-    await eventually(
-      () => Promise.resolve(client.state().lastError),
-      (error) => error === 'wrong API key (invalid_api_key)',
-    );
-    expect(client.state().takesSubmits).toBe(false);
-  });
-
   it('is given nothing while the account’s quota is used up, though it answers probes', async () => {
     const { resend, client, submit } = await openClient();
     resend.next(refuses(429, 'daily_quota_exceeded'));
@@ -334,12 +263,6 @@ describe('a provider that cannot be reached', () => {
       'the account’s e-mails of a day are used up (daily_quota_exceeded)',
     );
     expect(resend.calls.filter(({ path }) => path === '/emails')).toHaveLength(1);
-  });
-
-  it('works with a key that may only send', async () => {
-    const resend = await openResend();
-    const { client } = await openClient({ url: resend.url }, { apiKey: resend.sendingKey });
-    expect(await client.email!.submit(email(), leaves)).toMatchObject({ kind: 'accepted' });
   });
 });
 

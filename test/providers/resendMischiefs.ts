@@ -21,7 +21,6 @@ export const taken: Mischief = async (response, take) => {
   await take();
   response.destroy();
 };
-export const resetEarly: Mischief = (response) => void response.destroy();
 export const half: Mischief = async (response, take) => {
   const body = JSON.stringify((await take()).json);
   response.writeHead(200, { 'content-length': body.length });

@@ -90,13 +90,3 @@ test('parts that could not be stored come again, and the reply is there once', a
   expect(await textsFrom(phone)).toEqual([text]);
   expect(smsc.redelivered).toBe(5);
 });
-
-test('two workers, each with its own session, make one reply of what is spread over them', async () => {
-  const one = await openProvider({}, { store: storing() });
-  const other = await openProvider({}, { store: storing() });
-  const phone = newPhone();
-  const text = 'abcdefghij'.repeat(40);
-  const bodies = incoming(phone, OURS, text, { cut: 20 });
-  await Promise.all(bodies.map((body, index) => (index % 2 === 0 ? one : other).smsc.deliver(body)));
-  expect(await textsFrom(phone)).toEqual([text]);
-});

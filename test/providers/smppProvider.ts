@@ -5,7 +5,7 @@ import { smppSettings } from '../../providers/smpp/settings.ts';
 import type { NetworkReply, ReplyPart } from '../../domain/incoming.ts';
 import type { DeliveryReport, SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
 import { type Smsc, type SmscOptions, startSmsc } from '../smsc/smsc.ts';
-import { eventually } from '../support/eventually.ts';
+import { until } from './until.ts';
 
 /** A provider bound to an SMSC, and all that came of it; both end with the test. */
 export interface Bound {
@@ -83,11 +83,6 @@ export async function submit(provider: Provider, one: SubmitPart): Promise<Submi
   const answer = await provider.submit(one, () => Promise.resolve(true));
   if (answer.kind === 'withheld') throw new Error('withheld');
   return answer;
-}
-
-/** Waits until something holds. */
-export async function until(holds: () => boolean): Promise<void> {
-  await eventually(() => Promise.resolve(holds()), Boolean);
 }
 
 /** One part, or one of many by its number. */

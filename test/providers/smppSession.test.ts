@@ -11,7 +11,8 @@ import { GARBAGE } from '../smsc/garbage.ts';
 import { startSmsc } from '../smsc/smsc.ts';
 import { COMMAND, encodePdu, takePdus } from '../smsc/wire.ts';
 import { stopClock } from '../support/stopClock.ts';
-import { openProvider, part, QUICK, submit, until } from './smppProvider.ts';
+import { openProvider, part, QUICK, submit } from './smppProvider.ts';
+import { until } from './until.ts';
 
 describe('binds', () => {
   test('as transceiver, with what the route says', async () => {
@@ -94,15 +95,6 @@ describe('binds', () => {
     expect(await submit(provider, part(1))).toMatchObject({ kind: 'accepted' });
   });
 
-  test('not where the SMSC hangs up on them, as one that expects TLS does', async () => {
-    const { smsc, provider } = await openProvider({}, { smsc: { tls: selfSigned() }, unbound: true });
-    await until(() => provider.state().failures > 0);
-    expect(provider.state().lastError).toBe(
-      'transceiver: the SMSC closed the connection instead of answering the bind',
-    );
-    expect(smsc.bindAnswers).toEqual([]);
-  });
-
   test('with those that the SMSC admits, and goes on asking for the rest', async () => {
     const { smsc, provider } = await openProvider({ sessions: 3 }, { unbound: true });
     smsc.maxBinds = 2;
@@ -124,17 +116,6 @@ describe('binds', () => {
 });
 
 describe('an SMSC that', () => {
-  test('asks for a sign of life gets one', async () => {
-    const { smsc } = await openProvider();
-    expect(await smsc.connections()[0]!.request(COMMAND.enquireLink)).toBe(0);
-  });
-
-  test('is asked for one', async () => {
-    const raw = await rawSmsc();
-    await carrierOf(raw.port, { enquireLinkSeconds: 0.1 });
-    await until(() => raw.received.filter((id) => id === COMMAND.enquireLink).length >= 3);
-  });
-
   test('unbinds gets its answer, and a new session is opened', async () => {
     const { smsc, provider } = await openProvider();
     await smsc.connections()[0]!.unbind();
@@ -161,13 +142,6 @@ describe('an SMSC that', () => {
       return { answer: 200 };
     };
     expect(await submit(provider, part(1))).toMatchObject({ kind: 'accepted' });
-  });
-
-  test('sends commands that are none of ours is told so', async () => {
-    const { smsc, provider } = await openProvider();
-    expect(await smsc.connections()[0]!.request(0x7777)).toBe(0x03);
-    expect(await smsc.connections()[0]!.request(COMMAND.submitSm, Buffer.alloc(40))).toBe(0x03);
-    expect(provider.state()).toMatchObject({ sessions: 1, failures: 0 });
   });
 
   test.each(Object.entries(GARBAGE))('sends %s is survived', async (_name, { bytes, readable }) => {
@@ -227,20 +201,6 @@ describe('an SMSC that', () => {
     const provider = await carrierOf(raw.port);
     await until(() => provider.state().sessions === 1);
     expect(await submit(provider, part(1))).toEqual({ kind: 'accepted', providerMessageId: 'abc' });
-  });
-
-  test('writes one octet at a time is understood', async () => {
-    const raw = await rawSmsc((socket, pdu) => {
-      const answer = encodePdu({
-        id: (pdu.id | 0x80000000) >>> 0,
-        sequence: pdu.sequence,
-        body: Buffer.from('7\0'),
-      });
-      for (const octet of answer) socket.write(Buffer.from([octet]));
-    });
-    const provider = await carrierOf(raw.port);
-    await until(() => provider.state().sessions === 1);
-    expect(await submit(provider, part(1))).toEqual({ kind: 'accepted', providerMessageId: '7' });
   });
 });
 

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodePdu, deliverPdu, encodePdu, type Pdu, statusName } from '../../providers/smpp/codec.ts';
+import { decodePdu, deliverPdu, encodePdu, type Pdu } from '../../providers/smpp/codec.ts';
 import { readDeliver } from '../../providers/smpp/inbox.ts';
 import { readPdus } from '../../providers/smpp/wire.ts';
 import { decodeShortMessage, encodeShortMessage, tlv } from '../smsc/wire.ts';
@@ -54,44 +54,6 @@ describe('a PDU', () => {
     );
   });
 
-  test('that is read has its content as bytes, whatever its coding says', () => {
-    fc.assert(
-      fc.property(
-        octets(255),
-        octets(500),
-        fc.integer({ min: 0, max: 255 }),
-        (short, payload, dataCoding) => {
-          const body = encodeShortMessage({
-            source: '48600100200',
-            esmClass: 0x40,
-            dataCoding,
-            shortMessage: short,
-            tlvs: new Map([[0x0424, payload]]),
-          });
-          const read = deliverPdu(decodePdu(pdu(DELIVER, body)))!;
-          expect(read.short_message.equals(short)).toBe(true);
-          expect(read.message_payload?.equals(payload)).toBe(true);
-          expect(read).toMatchObject({ source_addr: '48600100200', data_coding: dataCoding });
-        },
-      ),
-    );
-  });
-
-  test('of any kind and content is read without harm', () => {
-    const id = fc.oneof(
-      fc.constantFrom(1, 2, 4, 5, 6, 9, 0x15, 0x21, 0x103, 0x80000004, 0x80000009, 0x80000000, 0x80000021),
-      fc.integer({ min: 0, max: 0xffffffff }),
-    );
-    fc.assert(
-      fc.property(id, octets(300), (command, body) => {
-        const read = decodePdu(pdu(command, body));
-        const deliver = deliverPdu(read);
-        if (command === DELIVER && deliver) readDeliver(deliver, settings());
-      }),
-      { numRuns: 2_000 },
-    );
-  });
-
   test('of which something was changed or cut is read without harm', () => {
     const whole = encodeShortMessage({
       source: '48600100200',
@@ -112,7 +74,7 @@ describe('a PDU', () => {
           if (deliver) readDeliver(deliver, settings());
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -190,11 +152,6 @@ test('a stream is cut the same however it comes', async () => {
   );
   expect(broken.pdus).toHaveLength(4);
   expect(broken.garbage).toBe(1);
-});
-
-test('a status is named for the operator', () => {
-  expect(statusName(0x58)).toBe('ESME_RTHROTTLED (0x00000058)');
-  expect(statusName(0xffffffff)).toBe('0xffffffff');
 });
 
 async function readFrom(stream: Buffer, size: number): Promise<{ pdus: Pdu[]; garbage: number }> {

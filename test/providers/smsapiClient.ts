@@ -4,7 +4,7 @@ import { createSmsapiProvider } from '../../providers/smsapi/provider.ts';
 import { smsapiSettings } from '../../providers/smsapi/settings.ts';
 import type { DeliveryReport, LookupAnswer, SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
 import { type Provider, startProvider } from '../smsapi/provider.ts';
-import { eventually } from '../support/eventually.ts';
+import { until } from './until.ts';
 
 export const SECRET = 'a'.repeat(32);
 export const CALLBACK_URL = 'https://api.example';
@@ -79,10 +79,7 @@ export async function openClient(
 
 /** Waits until a client works. */
 export async function working(client: Client): Promise<void> {
-  await eventually(
-    () => Promise.resolve(client.state().sessions),
-    (sessions) => sessions === 1,
-  );
+  await until(() => client.state().sessions === 1);
 }
 
 /** Lets a message leave. */

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { errorAnswer, json, type Mischief } from '../smsapi/provider.ts';
-import { eventually } from '../support/eventually.ts';
 import { type StoppedClock, stopClock } from '../support/stopClock.ts';
 import { leaves, openClient, type Opened, sms, working } from './smsapiClient.ts';
+import { until } from './until.ts';
 
 describe('a misbehaving provider', () => {
   const status =
@@ -21,9 +21,6 @@ describe('a misbehaving provider', () => {
       void response.end(typeof text === 'string' ? text : JSON.stringify(text));
   const cases: [string, Mischief, object][] = [
     ['500', status(500), { kind: 'unanswered', code: 'http_500' }],
-    ['502 of a proxy', status(502), { kind: 'unanswered', code: 'http_502' }],
-    ['503', status(503), { kind: 'unanswered', code: 'http_503' }],
-    ['408', status(408), { kind: 'unanswered', code: 'http_408' }],
     [
       '429',
       status(429, { 'Retry-After': '7' }),
@@ -36,29 +33,22 @@ describe('a misbehaving provider', () => {
     ],
     ['429 with a code that nobody knows', errorAnswer(1, 429), { kind: 'throttled', code: 'http_429' }],
     ['401', status(401), { kind: 'broken', code: 'http_401' }],
-    ['404', status(404), { kind: 'broken', code: 'http_404' }],
     ['a redirect', status(302, { Location: 'https://evil.example/' }), { kind: 'broken', code: 'http_302' }],
     ['half an answer', half, { kind: 'unanswered' }],
     ['a reset', (response) => void response.destroy(), { kind: 'unanswered' }],
     ['no JSON', body('<html>'), { kind: 'unanswered', code: 'not_understood' }],
-    ['an empty answer', body(''), { kind: 'unanswered', code: 'not_understood' }],
-    ['null', body('null'), { kind: 'unanswered', code: 'not_understood' }],
-    ['an array', body([1]), { kind: 'unanswered', code: 'not_understood' }],
     ['a list that is none', body({ list: { 0: 'x' } }), { kind: 'unanswered', code: 'not_understood' }],
-    ['an empty list', body({ count: 0, list: [] }), { kind: 'unanswered', code: 'not_understood' }],
     [
       'two entries',
       body({ list: [{ id: '1' }, { id: '2' }] }),
       { kind: 'unanswered', code: 'not_understood' },
     ],
-    ['an id of no use', body({ list: [{ id: { a: 1 } }] }), { kind: 'unanswered', code: 'not_understood' }],
     ['an id with NUL', body({ list: [{ id: 'a\0b' }] }), { kind: 'unanswered', code: 'not_understood' }],
     [
       'an id of a mile',
       body({ list: [{ id: 'a'.repeat(65) }] }),
       { kind: 'unanswered', code: 'not_understood' },
     ],
-    ['an error of no use', body({ error: 'yes' }), { kind: 'unanswered', code: 'not_understood' }],
     ['megabytes', body(`{"list":[{"id":"${'a'.repeat(3_000_000)}"}]}`), { kind: 'unanswered' }],
     ['deep nesting', body('['.repeat(50_000)), { kind: 'unanswered', code: 'not_understood' }],
   ];
@@ -74,10 +64,7 @@ describe('a misbehaving provider', () => {
     let answer: (() => void) | undefined;
     provider.next((response, take) => (answer = () => json(response, 200, take())));
     const submitted = client.submit(part, leaves);
-    await eventually(
-      () => Promise.resolve(answer),
-      (come) => come !== undefined,
-    );
+    await until(() => answer !== undefined);
     await clock.pass(10_000);
     expect(await submitted).toEqual({ kind: 'unanswered', code: 'timed_out' });
     return answer!;
@@ -88,29 +75,8 @@ describe('a misbehaving provider', () => {
     const { client } = opened;
     const answer = await outOfTime(opened, clock);
     answer();
-    await eventually(
-      () => Promise.resolve(client.state().inFlight),
-      (inFlight) => inFlight === 0,
-    );
+    await until(() => client.state().inFlight === 0);
   }
-
-  it('whose late answer cannot be stored at first has it stored by and by, and nobody is asked twice', async () => {
-    let failures = 0;
-    const clock = stopClock();
-    const opened = await openClient(
-      { responseSeconds: 10 },
-      { storesLate: () => (failures++ < 1 ? Promise.reject(new Error('away')) : Promise.resolve()) },
-    );
-    const { provider, late, errors } = opened;
-    await answeredLate(opened, clock);
-    await eventually(
-      () => Promise.resolve(late),
-      (told) => told.length === 1,
-    );
-    expect(late[0]?.[1]).toEqual({ kind: 'accepted', providerMessageId: provider.taken[0]?.id });
-    expect(errors).toEqual([new Error('away')]);
-    expect(provider.taken).toHaveLength(1);
-  });
 
   it('whose late answer waits to be stored again when the client stops has it stored before that ends', async () => {
     let away = true;
@@ -121,10 +87,7 @@ describe('a misbehaving provider', () => {
     );
     const { client, late, errors } = opened;
     await answeredLate(opened, clock);
-    await eventually(
-      () => Promise.resolve(errors),
-      (told) => told.length === 1,
-    );
+    await until(() => errors.length === 1);
     away = false;
     await client.stop();
     expect(late).toHaveLength(1);
@@ -139,10 +102,7 @@ describe('a misbehaving provider', () => {
     expect(client.state().inFlight).toBe(1);
 
     answer();
-    await eventually(
-      () => Promise.resolve(late),
-      (told) => told.length === 1,
-    );
+    await until(() => late.length === 1);
     expect(late).toEqual([[part.reference, { kind: 'accepted', providerMessageId: provider.taken[0]?.id }]]);
     expect(client.state().inFlight).toBe(0);
   });
@@ -153,18 +113,12 @@ describe('a misbehaving provider', () => {
     const hold: Mischief = (response, take) => void answers.push(() => json(response, 200, take()));
     provider.next(hold, hold, hold);
     const submits = [1, 2, 3].map(() => narrow.submit(sms(), leaves));
-    await eventually(
-      () => Promise.resolve(answers.length),
-      (n) => n === 2,
-    );
+    await until(() => answers.length === 2);
     await delay(100);
     expect(answers).toHaveLength(2);
     expect(narrow.state().inFlight).toBe(2);
     answers[0]!();
-    await eventually(
-      () => Promise.resolve(answers.length),
-      (n) => n === 3,
-    );
+    await until(() => answers.length === 3);
     answers[1]!();
     answers[2]!();
     expect(await Promise.all(submits)).toHaveLength(3);
@@ -173,19 +127,6 @@ describe('a misbehaving provider', () => {
 });
 
 describe('a route that is broken', () => {
-  it('gets no more messages after three failures, until the provider answers again', async () => {
-    const { provider, client } = await openClient();
-    provider.always((response) => void response.writeHead(500).end());
-    for (let i = 0; i < 3; i += 1) await client.submit(sms(), leaves);
-    expect(client.state()).toMatchObject({ sessions: 0, lastError: 'http_500' });
-    expect(await client.submit(sms(), leaves)).toEqual({ kind: 'broken', code: 'no_session' });
-    expect(provider.calls.filter(({ path }) => path === '/sms.do')).toHaveLength(3);
-
-    provider.always(null);
-    await working(client);
-    expect(await client.submit(sms(), leaves)).toMatchObject({ kind: 'accepted' });
-  });
-
   it('works again only with points on the account', async () => {
     const { provider, client } = await openClient();
     provider.points = 0;
@@ -194,10 +135,7 @@ describe('a route that is broken', () => {
     }
     const probes = () => provider.calls.filter(({ path }) => path === '/profile').length;
     const before = probes();
-    await eventually(
-      () => Promise.resolve(probes()),
-      (n) => n > before + 1,
-    );
+    await until(() => probes() > before + 1);
     expect(client.state()).toMatchObject({ sessions: 0, lastError: 'no points (103)' });
     provider.points = 10;
     await working(client);
@@ -210,15 +148,6 @@ describe('a route that is broken', () => {
     for (let i = 0; i < 5; i += 1) await client.submit(sms(), leaves);
     expect(client.state()).toMatchObject({ sessions: 1, failures: 0 });
   });
-
-  it('with a wrong token never works', async () => {
-    const { client: wrong } = await openClient({}, { token: 'wrong-token', waits: false });
-    await eventually(
-      () => Promise.resolve(wrong.state().lastError),
-      (error) => error === 'wrong token (101)',
-    );
-    expect(wrong.state().sessions).toBe(0);
-  });
 });
 
 describe('stopping', () => {
@@ -227,14 +156,8 @@ describe('stopping', () => {
     let answer = () => {};
     provider.next((response, take) => (answer = () => json(response, 200, take())));
     const submitted = slow.submit(sms(), leaves);
-    await eventually(
-      () => Promise.resolve(slow.state().inFlight),
-      (n) => n === 1,
-    );
-    await eventually(
-      () => Promise.resolve(provider.calls.filter(({ path }) => path === '/sms.do').length),
-      (n) => n === 1,
-    );
+    await until(() => slow.state().inFlight === 1);
+    await until(() => provider.calls.filter(({ path }) => path === '/sms.do').length === 1);
     const stopped = slow.stop();
     answer();
     expect(await submitted).toMatchObject({ kind: 'accepted' });

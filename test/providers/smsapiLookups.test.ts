@@ -67,7 +67,6 @@ describe('a look-up', () => {
   it.each([
     ['an error', () => ({ error: 103, message: 'no points' })],
     ['nonsense', () => 'yes'],
-    ['no id', () => ({ status: 'OK' })],
   ])('fails on %s', async (_, answer) => {
     const { provider, client } = await openClient();
     provider.lookupAnswer = answer;

@@ -117,10 +117,7 @@ describe('an error code', () => {
     [202, { kind: 'throttled', retryAfterMs: 1_000 }],
     [52, { kind: 'later', retryAfterMs: 60_000 }],
     [200, { kind: 'later', retryAfterMs: 10_000 }],
-    [101, { kind: 'broken' }],
     [103, { kind: 'broken' }],
-    [105, { kind: 'broken' }],
-    [999, { kind: 'unanswered' }],
     [424_242, { kind: 'unanswered' }],
   ];
   it.each(codes)('%i says what is to be done', async (code, expected) => {

@@ -1,10 +1,7 @@
 import { createServer } from 'node:net';
-import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Connection } from '../../providers/smtp/connection.ts';
 import { testSmtpRoute } from '../../providers/smtp/provider.ts';
 import { smtpCredentials, smtpSettings } from '../../providers/smtp/settings.ts';
-import { inTransactions } from '../../providers/smtp/connections.ts';
 import {
   aFile,
   anEmail,
@@ -18,6 +15,7 @@ import { type Fault, type FaultServer, type Stage, startFaultServer } from '../s
 import { type Relay, startRelay } from '../smtp/relay.ts';
 import { eventually } from '../support/eventually.ts';
 import { stopClock } from '../support/stopClock.ts';
+import { until } from './until.ts';
 
 const MINUTE = 60_000;
 // More than a hand-over may take.
@@ -58,7 +56,6 @@ describe('a relay that answers with no', () => {
   const cases: [string, Stage, string, object][] = [
     ['goes at the sender', 'MAIL', '421 no', { kind: 'throttled', retryAfterMs: 30_000, code: '421' }],
     ['is busy', 'MAIL', '451 4.3.2 busy', { kind: 'throttled', code: '451 4.3.2' }],
-    ['goes, and is busy', 'MAIL', '421 4.3.2 busy', { kind: 'throttled', code: '421 4.3.2' }],
     ['puts the sender off', 'MAIL', '451 4.7.1 later', { kind: 'later', code: '451 4.7.1' }],
     [
       'takes no such sender',
@@ -68,12 +65,7 @@ describe('a relay that answers with no', () => {
     ],
     ['wants a login', 'MAIL', '530 5.7.0 login', { kind: 'broken', code: '530 5.7.0' }],
     ['takes no more in size', 'MAIL', '552 5.3.4 no', { kind: 'refused', reason: 'content_refused' }],
-    ...(['MAIL', 'DATA', 'dot'] as const).map((stage): [string, Stage, string, object] => [
-      `has a quota that is used up, at ${stage}`,
-      stage,
-      '550 5.4.5 Daily user sending limit exceeded',
-      { kind: 'broken', code: '550 5.4.5' },
-    ]),
+    ['has a quota that is used up', 'dot', '550 5.4.5 Daily limit', { kind: 'broken', code: '550 5.4.5' }],
     [
       'takes nothing',
       'dot',
@@ -81,10 +73,8 @@ describe('a relay that answers with no', () => {
       { kind: 'broken', code: '554 5.3.2' },
     ],
     ['says nothing of why', 'dot', '554 5.3.0 no', { kind: 'refused', reason: 'content_refused' }],
-    ['sees a loop', 'dot', '554 5.4.6 too many hops', { kind: 'refused', reason: 'content_refused' }],
     ['lists us grey', 'RCPT', '450 4.2.0 grey', { kind: 'later', code: '450 4.2.0' }],
     ['closes at a recipient', 'RCPT', '421 4.3.2 busy', { kind: 'later', code: '421 4.3.2' }],
-    ['is busy at a recipient', 'RCPT', '451 4.3.2 busy', { kind: 'later', code: '451 4.3.2' }],
     [
       'knows no recipient',
       'RCPT',
@@ -94,7 +84,6 @@ describe('a relay that answers with no', () => {
         refused: [{ address: 'jan@poczta.example', code: '550 5.1.1' }],
       },
     ],
-    ['has a full mailbox', 'RCPT', '452 4.2.2 full', { kind: 'later', code: '452 4.2.2' }],
     ['wants a login at a recipient', 'RCPT', '530 no', { kind: 'broken', code: '530' }],
     [
       'takes no message',
@@ -110,26 +99,9 @@ describe('a relay that answers with no', () => {
       { kind: 'refused', reason: 'content_refused', code: '500 5.5.2' },
     ],
     ['says no more than a number', 'dot', '554', { kind: 'refused', reason: 'content_refused', code: '554' }],
-    ['puts off by a number', 'dot', '451', { kind: 'later', code: '451' }],
-    ['puts the sender off by a number', 'MAIL', '421', { kind: 'throttled', code: '421' }],
-    [
-      'names a recipient by a number',
-      'RCPT',
-      '550',
-      { kind: 'refused', reason: 'recipients_refused', code: '550' },
-    ],
     ['says numbers in two lines', 'dot', '554-no\r\n554', { kind: 'refused', code: '554' }],
-    ['takes none now', 'DATA', '451 no', { kind: 'later', code: '451' }],
     ['is busy before the message', 'DATA', '421 no', { kind: 'later', code: '421' }],
     ['is busy at the message', 'dot', '451 4.3.2 try again', { kind: 'later', code: '451 4.3.2' }],
-    ['puts off half of it', 'half', '451 4.3.2 try again', { kind: 'later', code: '451 4.3.2' }],
-    [
-      'takes it for spam',
-      'dot',
-      '554 5.7.1 spam',
-      { kind: 'refused', reason: 'content_refused', code: '554 5.7.1' },
-    ],
-    ['puts it off when it has it', 'dot', '451 4.3.0 later', { kind: 'later', code: '451 4.3.0' }],
     ['goes when it has it', 'dot', '421 4.3.2 bye', { kind: 'later', code: '421 4.3.2' }],
     ['refuses it half way', 'half', '552 5.3.4 no', { kind: 'refused', reason: 'content_refused' }],
   ];
@@ -164,20 +136,17 @@ describe('a relay that answers with no', () => {
     await other.provider.stop();
   });
 
-  it.each(['451 4.7.1 later', '451 4.3.2 Please try again later', '421 4.3.2 bye'])(
-    'waits longer the longer it is put off: %s',
-    async (reply) => {
-      server.fault = at('dot', { reply });
-      const pause = async (ageMs: number) => {
-        const answer = await route.send(anEmail({ createdAt: new Date(Date.now() - ageMs) }));
-        return answer.kind === 'later' ? answer.retryAfterMs : null;
-      };
-      const [young, old] = [await pause(1_000), await pause(100 * MINUTE)];
-      expect(young).toBeLessThan(MINUTE);
-      expect(old).toBeGreaterThan(7 * MINUTE);
-      expect(old).toBeLessThan(13 * MINUTE);
-    },
-  );
+  it('waits longer the longer it is put off', async () => {
+    server.fault = at('dot', { reply: '451 4.7.1 later' });
+    const pause = async (ageMs: number) => {
+      const answer = await route.send(anEmail({ createdAt: new Date(Date.now() - ageMs) }));
+      return answer.kind === 'later' ? answer.retryAfterMs : null;
+    };
+    const [young, old] = [await pause(1_000), await pause(100 * MINUTE)];
+    expect(young).toBeLessThan(MINUTE);
+    expect(old).toBeGreaterThan(7 * MINUTE);
+    expect(old).toBeLessThan(13 * MINUTE);
+  });
 });
 
 describe('a relay that takes an e-mail for some', () => {
@@ -226,26 +195,15 @@ describe('a relay that takes an e-mail for some', () => {
     ['550-we looked, but\r\n550 <ola@poczta.example>: User unknown', true],
     ['551 5.1.6 moved', true],
     ['550 host mx.poczta.example[192.0.2.1] said: 550 no such user (in reply to RCPT TO command)', true],
-    ['550-Callout verification failed:\r\n550 550 unknown user', true],
     ['553 mailbox not found', true],
     ['550 5.0.0 unknown user', true],
     ['550 no', false],
-    ['550', false],
-    ['553 no', false],
-    ['550 5.0.0 no', false],
-    ['550 relay not permitted', false],
-    ["553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)", false],
     ["553 5.1.1 Sorry, that domain isn't in my list of allowed rcpthosts.", false],
     ['550 5.1.1 host mx.poczta.example[192.0.2.1] said: 554 5.7.1 Relay access denied', false],
-    ['550 host mx.poczta.example[192.0.2.1] said: 550 relay not permitted, unknown user', false],
     ['550 5.7.1 User unknown to our policy', false],
     ['554 User unknown', false],
     ['550 5.2.1 disabled', true],
-    ['550 5.7.1 policy', false],
-    ['550 5.1.8 your sender', false],
     ['552 5.2.2 full', false],
-    ['552 full', false],
-    ['554 no', false],
   ])('%s: the address will never take anything: %s', async (reply, permanent) => {
     server.fault = refusing({ 'ola@': reply });
     expect(await route.send(anEmail({ to }))).toMatchObject({
@@ -256,8 +214,6 @@ describe('a relay that takes an e-mail for some', () => {
 
   it.each([
     '550 relay not permitted',
-    '550 5.7.1 <ola@poczta.example>... Relaying denied',
-    '554 5.7.1 <ola@poczta.example>: Relay access denied',
     '454 4.7.1 <ola@poczta.example>: Relay access denied',
     '550 5.7.1 Unable to relay',
     "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
@@ -339,7 +295,6 @@ describe('a relay that takes two recipients in a transaction', () => {
     ],
     ['refuses the message then', 'dot', { reply: '550 no' }, ['ewa', 'iza', 'leo'].map(noRoom)],
     ['is gone then', 'MAIL', 'reset', ['ewa', 'iza', 'leo'].map(noRoom)],
-    ['puts it off then', 'DATA', { reply: '451 no' }, ['ewa', 'iza', 'leo'].map(noRoom)],
   ])('and %s: they are named, and the others have it once', async (_, stage, fault, refused) => {
     server.fault = tightly((transaction, at) => (transaction > 1 && at === stage ? fault : null));
     const email = anEmail({ to: all });
@@ -379,7 +334,6 @@ describe('a relay that takes two recipients in a transaction', () => {
 
 describe('the bounces of a relay', () => {
   it.each([
-    [['DSN'], ' RET=HDRS'],
     [['SIZE 30000000', 'DSN', 'PIPELINING'], ' RET=HDRS'],
     [['PIPELINING'], ''],
   ])('leave the files out where it offers that: %j', async (extensions, ret) => {
@@ -410,7 +364,7 @@ describe('a connection that breaks', () => {
     };
     const sending = route.send(email);
     if (fault !== 'reset') {
-      await eventually(() => Promise.resolve(come), Boolean);
+      await until(() => come);
       await clock.pass(TOO_LONG);
     }
     return sending;
@@ -472,29 +426,15 @@ describe('a connection that breaks', () => {
     expect(server.commands.filter((line) => line.startsWith('EHLO'))).toHaveLength(3);
     await other.provider.stop();
   });
-
-  it('closes the route after three in a row, until the relay answers again', async () => {
-    server.fault = (stage) => (stage === 'greeting' || stage === 'MAIL' ? 'reset' : null);
-    for (let i = 0; i < 3; i++) expect(await route.send(anEmail())).toMatchObject({ kind: 'broken' });
-    expect(await route.send(anEmail())).toEqual({ kind: 'broken', code: 'no_session' });
-    expect(route.provider.state()).toMatchObject({ takesSubmits: false, sessions: 0 });
-    server.fault = () => null;
-    await working(route);
-    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
-  });
 });
 
-describe('a relay that breaks off at one e-mail', () => {
-  it.each(['503 5.5.1 no', '550 5.4.5 no'])(
-    'keeps the route open for the others, however often that one is tried: %s',
-    async (reply) => {
-      server.fault = (stage, line) => (stage === 'dot' && line.includes('obfuscated') ? { reply } : null);
-      const disliked = anEmail({ text: 'obfuscated' });
-      for (let n = 0; n < 5; n += 1) expect(await route.send(disliked)).toMatchObject({ kind: 'broken' });
-      expect(route.provider.state()).toMatchObject({ takesSubmits: true, failures: 5 });
-      expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
-    },
-  );
+it('a relay that breaks off at one e-mail keeps the route open for the others', async () => {
+  server.fault = (stage, line) =>
+    stage === 'dot' && line.includes('obfuscated') ? { reply: '503 5.5.1 no' } : null;
+  const disliked = anEmail({ text: 'obfuscated' });
+  for (let n = 0; n < 5; n += 1) expect(await route.send(disliked)).toMatchObject({ kind: 'broken' });
+  expect(route.provider.state()).toMatchObject({ takesSubmits: true, failures: 5 });
+  expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
 });
 
 describe('a relay that refuses to relay', () => {
@@ -556,22 +496,19 @@ describe('a relay that refuses to relay', () => {
     expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
   });
 
-  it.each<Stage>(['MAIL', 'RCPT', 'dot'])(
-    'is asked again the later the older the e-mail is: %s',
-    async (stage) => {
-      server.fault = denyingAt(stage, ['shop0.example']);
-      const pause = async (ageMs: number) => {
-        const createdAt = new Date(Date.now() - ageMs);
-        const answer = await route.send(from('cl_0', 'shop0.example', { createdAt }));
-        return answer.kind === 'broken' ? answer.ofSender?.retryAfterMs : undefined;
-      };
-      const [young, old] = [await pause(1_000), await pause(100 * MINUTE)];
-      expect(young).toBeGreaterThan(20_000);
-      expect(young).toBeLessThan(MINUTE);
-      expect(old).toBeGreaterThan(7 * MINUTE);
-      expect(old).toBeLessThan(13 * MINUTE);
-    },
-  );
+  it.each<Stage>(['MAIL', 'RCPT'])('is asked again the later the older the e-mail is: %s', async (stage) => {
+    server.fault = denyingAt(stage, ['shop0.example']);
+    const pause = async (ageMs: number) => {
+      const createdAt = new Date(Date.now() - ageMs);
+      const answer = await route.send(from('cl_0', 'shop0.example', { createdAt }));
+      return answer.kind === 'broken' ? answer.ofSender?.retryAfterMs : undefined;
+    };
+    const [young, old] = [await pause(1_000), await pause(100 * MINUTE)];
+    expect(young).toBeGreaterThan(20_000);
+    expect(young).toBeLessThan(MINUTE);
+    expect(old).toBeGreaterThan(7 * MINUTE);
+    expect(old).toBeLessThan(13 * MINUTE);
+  });
 });
 
 describe('a relay that quotes what a recipient’s server says of relaying', () => {
@@ -580,7 +517,6 @@ describe('a relay that quotes what a recipient’s server says of relaying', () 
     `550 5.1.1 <jan@poczta.example>: Recipient address rejected: undeliverable address: ${mx} said: 554 5.7.1 <jan@poczta.example>: Relay access denied (in reply to RCPT TO command)`,
     `550 5.1.1 <jan@poczta.example>: ${mx} refused to talk to me: 554 Relay access denied`,
     '550-Callout verification failed:\r\n550 550 relay not permitted',
-    '550-Verification failed for <jan@poczta.example>\r\n550-Called:   192.0.2.1\r\n550-Sent:     RCPT TO:<jan@poczta.example>\r\n550-Response: 550 relay not permitted\r\n550 unrouteable',
     '550 response to "RCPT TO:<jan@poczta.example>" was: 550 relay not permitted',
     '550 5.1.1 SMTP error from remote mail server after RCPT TO: mx.poczta.example: 550 relay not permitted',
     "550 5.1.1 Remote host said: 553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
@@ -697,10 +633,7 @@ describe('TLS and login', () => {
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     for (const [n, security] of ['tls', 'starttls', 'none'].entries()) {
       const trying = tried({ port, security }, {});
-      await eventually(
-        () => Promise.resolve(connections),
-        (count) => count > n,
-      );
+      await until(() => connections > n);
       await clock.pass(MINUTE);
       expect(await trying).toMatchObject({
         ok: false,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ENDLESS, filled, GROUP, read, report, withFailed } from '../smtp/returned.ts';
+import { ENDLESS, filled, GROUP, read, withFailed } from '../smtp/returned.ts';
 
 describe('an address in a field', () => {
   // As it stood here before: it takes time by the square of what has no @ in it.
@@ -22,7 +22,7 @@ describe('an address in a field', () => {
           .flatMap((one) => ADDRESS.exec(one)?.[0] ?? []);
         expect(event!.addresses).toEqual(expected);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 
@@ -36,20 +36,6 @@ describe('an address in a field', () => {
     ['a@b@', ['a@b@']],
   ])('%s has %j', (given, addresses) => {
     expect(read(withFailed(given))).toMatchObject([{ addresses }]);
-  });
-
-  it('is found as well in a report as beside one', () => {
-    fc.assert(
-      fc.property(text, (given) => {
-        const field = given.replace(/^[^;@]*;/, '');
-        const found = ADDRESS.exec(field)?.[0];
-        const group = `Final-Recipient: rfc822;${given}\r\nAction: delivered`;
-        expect(read(report([group]), 'utf8').flatMap(({ addresses }) => addresses)).toEqual(
-          found === undefined ? [] : [found],
-        );
-      }),
-      { numRuns: 500 },
-    );
   });
 });
 

@@ -5,7 +5,7 @@ import { callBack } from '../smsapi/callbacks.ts';
 import { errorAnswer, json, type Provider, startProvider, type TakenSms } from '../smsapi/provider.ts';
 import { incoming } from '../smsc/incoming.ts';
 import { type Smsc, startSmsc } from '../smsc/smsc.ts';
-import { ALL_OF_GSM7, shown } from '../smsc/text.ts';
+import { ALL_OF_GSM7, partOf, shown, textOf } from '../smsc/text.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   outcomes,
@@ -114,8 +114,8 @@ describe('the whole service, by a route to an SMSC', () => {
     const MESSAGES = 4;
     const to = '+48500700001';
     const tried = new Set<string>();
-    smsc.behave = ({ shortMessage }) => {
-      const { letter } = partOf(shortMessage);
+    smsc.behave = (submit) => {
+      const letter = textOf(submit).slice(0, 1);
       const first = !tried.has(letter);
       tried.add(letter);
       return first ? { status: THROTTLED } : taken();
@@ -130,8 +130,9 @@ describe('the whole service, by a route to an SMSC', () => {
     const submits = await submitsTo(to, 4 * MESSAGES);
     smsc.behave = taken;
     const references = new Map<string, Set<number>>();
-    for (const { shortMessage } of submits) {
-      const { letter, reference } = partOf(shortMessage);
+    for (const submit of submits) {
+      const letter = textOf(submit).slice(0, 1);
+      const { reference } = partOf(submit)!;
       references.set(letter, (references.get(letter) ?? new Set()).add(reference));
     }
     expect([...references.values()].map(({ size }) => size)).toEqual(letters.map(() => 1));
@@ -258,11 +259,3 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     expect(message).toMatchObject({ reason: 'invalid_destination', charges: 1, refunds: 1 });
   });
 });
-
-/** Reads the user data header of a part (3GPP TS 23.040, 9.2.3.24.1 and 9.2.3.24.8), and the first letter after it. */
-function partOf(bytes: Buffer): { reference: number; letter: string } {
-  const length = bytes[0]!;
-  const letter = bytes.toString('latin1', length + 1, length + 2);
-  expect([0x00, 0x08]).toContain(bytes[1]);
-  return { reference: bytes[1] === 0x08 ? bytes.readUInt16BE(3) : bytes[3]!, letter };
-}

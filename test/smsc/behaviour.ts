@@ -38,10 +38,8 @@ export interface ReportPlan {
   afterMs?: number;
   /** Written in place of the message's id. */
   id?: string;
-  err?: string;
   /** `text`: as of appendix B; `tlv`: the text says nothing, the TLVs all; `both`. */
   in?: 'text' | 'tlv' | 'both';
-  esmClass?: number;
 }
 
 /** message_state by `stat` (5.2.28). */
@@ -60,7 +58,8 @@ export const REPORTED_AFTER_MS = 20;
 
 /** The body of a delivery report (appendix B) of a submit. */
 export function receipt(submit: Submit, plan: ReportPlan): Buffer {
-  const { err = plan.stat === 'DELIVRD' ? '000' : '001', in: place = 'text' } = plan;
+  const { in: place = 'text' } = plan;
+  const err = plan.stat === 'DELIVRD' ? '000' : '001';
   const id = plan.id ?? submit.id ?? '';
   const minute = new Date().toISOString().replace(/[-:T]/g, '').slice(2, 12);
   const text = `id:${id} sub:001 dlvrd:001 submit date:${minute} done date:${minute} stat:${plan.stat} err:${err} text:${submit.shortMessage.toString('latin1', 0, 20)}`;
@@ -75,7 +74,7 @@ export function receipt(submit: Submit, plan: ReportPlan): Buffer {
     destination: submit.source,
     destinationTon: submit.sourceTon,
     destinationNpi: submit.sourceNpi,
-    esmClass: plan.esmClass ?? 0x04,
+    esmClass: 0x04,
     shortMessage: place === 'tlv' ? Buffer.alloc(0) : Buffer.from(text, 'latin1'),
     ...(place === 'text' ? {} : { tlvs }),
   });

@@ -4,15 +4,6 @@ import { partOf } from './text.ts';
 /** Which part for whom; in tests a number gets one message. */
 export const partKey = (submit: Submit): string => `${submit.destination}/${partOf(submit)?.number ?? 1}`;
 
-/** Parts that were taken more than once. */
-export function takenTwice(submits: Submit[]): string[] {
-  const seen = new Set<string>();
-  return submits
-    .filter(({ taken }) => taken)
-    .map(partKey)
-    .filter((key) => seen.size === seen.add(key).size);
-}
-
 /** The most submits that certainly came within one second, wherever it begins. */
 export function busiestSecond(submits: Pick<Submit, 'at' | 'notBefore'>[]): number {
   const counts = submits.map(

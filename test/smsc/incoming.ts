@@ -8,7 +8,6 @@ export interface IncomingOptions {
   cut?: number;
   header?: 'udh' | 'udh16' | 'sar';
   reference?: number;
-  dataCoding?: number;
   payload?: boolean;
 }
 
@@ -39,7 +38,7 @@ export function incoming(from: string, to: string, text: string, options: Incomi
       destinationTon: 1,
       destinationNpi: 1,
       esmClass: udh.length > 0 ? 0x40 : 0,
-      dataCoding: options.dataCoding ?? DATA_CODING[encoding],
+      dataCoding: DATA_CODING[encoding],
       shortMessage: options.payload ? Buffer.alloc(0) : data,
       tlvs,
     });

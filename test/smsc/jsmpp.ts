@@ -15,7 +15,6 @@ const EXAMPLES = {
 };
 const START_PATIENCE_MS = 30_000;
 
-/** The credentials both programs take; `StressServer` takes any. */
 export const JSMPP_CREDENTIALS = { systemId: 'goniec', password: 'tajne' };
 
 /** An SMSC out of jSMPP's examples, in a process of its own (https://github.com/opentelecoms-org/jsmpp). */
@@ -23,26 +22,20 @@ export interface JsmppServer {
   port: number;
   /** Every submit_sm as its library read it from the wire, in order. */
   submits(): ShortMessage[];
-  /** The text of each submit_sm as the program itself got it from its library, with the id it answered, in order. */
-  texts(): { octets: Buffer; id: string }[];
   stop(): Promise<void>;
 }
-
-type Program = 'SMPPServerSimulator' | 'StressServer';
 
 const STARTS = 3;
 
 /**
- * Starts one of the programs on a free port.
- *
- * `SMPPServerSimulator` takes transceivers only, and greets each with a message "Hello World" from 555 to 12345. Both
- * answer ids in hexadecimal and report in decimal that a part was delivered, a second after it came.
+ * Starts `SMPPServerSimulator` on a free port. It takes transceivers only, and greets each with a message "Hello World" from 555 to 12345. It
+ * answers ids in hexadecimal and reports in decimal that a part was delivered, a second after it came.
  */
-export async function startJsmpp(program: Program): Promise<JsmppServer> {
+export async function startJsmpp(): Promise<JsmppServer> {
   const script = await mavenProgram(EXAMPLES);
   for (let time = 1; ; time += 1) {
     try {
-      return await startOnce(script, program);
+      return await startOnce(script);
     } catch (error) {
       // Somebody took the port before the JVM was up.
       if (time === STARTS || !String(error).includes('Address already in use')) throw error;
@@ -50,18 +43,15 @@ export async function startJsmpp(program: Program): Promise<JsmppServer> {
   }
 }
 
-async function startOnce(script: string, program: Program): Promise<JsmppServer> {
+async function startOnce(script: string): Promise<JsmppServer> {
   const port = await freePort();
   const child = spawn(
     script,
     [
-      // What it prints is then octet for octet what it received.
-      '-Dfile.encoding=ISO-8859-1',
       `-Djsmpp.simulator.port=${port}`,
-      `-Djsmpp.server.port=${port}`,
       `-Djsmpp.client.systemId=${JSMPP_CREDENTIALS.systemId}`,
       `-Djsmpp.client.password=${JSMPP_CREDENTIALS.password}`,
-      `org.jsmpp.examples.${program}`,
+      'org.jsmpp.examples.SMPPServerSimulator',
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
@@ -75,7 +65,6 @@ async function startOnce(script: string, program: Program): Promise<JsmppServer>
   return {
     port,
     submits: () => submitsIn(log),
-    texts: () => textsIn(log, program),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
@@ -90,25 +79,6 @@ function submitsIn(log: string): ShortMessage[] {
     .flatMap(([, hex]) => takePdus(Buffer.from(hex!, 'hex')).pdus)
     .filter(({ id }) => id === COMMAND.submitSm)
     .map(({ body }) => decodeShortMessage(body));
-}
-
-// The text stands as it came, line breaks and all: only what surrounds it tells where it ends.
-const TEXT = {
-  SMPPServerSimulator: /Receiving submit_sm '([^]*?)', and return message id ([0-9a-f]+)$/gm,
-  StressServer: /Receiving submit_sm ([^]*?), return message id ([0-9a-f]+)$/gm,
-};
-
-function textsIn(log: string, program: keyof typeof TEXT): { octets: Buffer; id: string }[] {
-  return [...log.matchAll(TEXT[program])].map(([, text, id]) => ({
-    octets: withoutHexHeader(text!),
-    id: id!,
-  }));
-}
-
-// StressServer prints a user data header in hexadecimal, before the text without it.
-function withoutHexHeader(text: string): Buffer {
-  const header = /^05 ?00 ?03 ?[0-9A-F]{2} ?[0-9A-F]{2} ?[0-9A-F]{2} /.exec(text)?.[0] ?? '';
-  return Buffer.from(text.slice(header.length), 'latin1');
 }
 
 function listening(child: ChildProcess, ready: () => boolean, log: () => string): Promise<void> {

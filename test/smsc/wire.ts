@@ -20,7 +20,6 @@ export const TAG = {
   sarTotalSegments: 0x020e,
   sarSegmentSeqnum: 0x020f,
   messagePayload: 0x0424,
-  networkErrorCode: 0x0423,
   messageState: 0x0427,
 } as const;
 

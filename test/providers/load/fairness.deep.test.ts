@@ -4,6 +4,7 @@ import { routeQueue } from '../../../workflows/contracts.ts';
 import { backlogOf } from '../../support/backlog.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Product, type ProductAccount, sendSurely, startProduct } from '../../support/product.ts';
+import { until } from '../until.ts';
 
 /** Messages in the queue of the route; FAIRNESS_WAITING=10000 takes a quarter of an hour. */
 const WAITING = Number(process.env['FAIRNESS_WAITING'] ?? 1_000);
@@ -51,11 +52,7 @@ describe('on a slow route with a thousand messages waiting, or as many as told',
     const answer = await sendSurely(account.api, { text: 'x', ...body });
     expect(answer.status).toBe(201);
     const before = smsc.submits.length;
-    await eventually(
-      () => Promise.resolve(smsc.submits.some(({ destination }) => `+${destination}` === body.to)),
-      (come) => come,
-      60_000,
-    );
+    await until(() => smsc.submits.some(({ destination }) => `+${destination}` === body.to));
     const at = smsc.submits.findIndex(({ destination }) => `+${destination}` === body.to);
     return Math.max(0, at - before);
   }

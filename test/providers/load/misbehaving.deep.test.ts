@@ -3,16 +3,13 @@ import type { Behaviour, Submit } from '../../smsc/behaviour.ts';
 import { GARBAGE } from '../../smsc/garbage.ts';
 import { partOf } from '../../smsc/text.ts';
 import { COMMAND } from '../../smsc/wire.ts';
-import { eventually } from '../../support/eventually.ts';
 import { type Product, startProduct, untilBound } from '../../support/product.ts';
 import { byWhatWasTaken, indexOf, openScene, type Scene, tries } from './scene.ts';
 
 const STATUS = {
-  alreadyBound: 0x05,
   systemError: 0x08,
   invalidSender: 0x0a,
   invalidDestination: 0x0b,
-  badPassword: 0x0e,
   queueFull: 0x14,
   submitFailed: 0x45,
   throttled: 0x58,
@@ -162,20 +159,6 @@ describe.concurrent('200 messages, and an SMSC that', { timeout: PATIENCE_MS }, 
     await scene.close();
   });
 
-  it('falls silent with its connections open', async () => {
-    let count = 0;
-    const scene = await openScene(product, 'half-open', () => {
-      count += 1;
-      return count % 60 === 30 ? { connection: 'freeze' } : {};
-    });
-    await scene.send(200);
-    const found = await scene.until(byWhatWasTaken(scene));
-    expect(found.filter(({ status }) => status === 'delivered').length).toBeGreaterThan(100);
-    expect(scene.smsc.bindAnswers.length).toBeGreaterThan(4);
-    await scene.check();
-    await scene.close();
-  });
-
   it('writes garbage', async () => {
     const kinds = Object.values(GARBAGE);
     let count = 0;
@@ -194,54 +177,4 @@ describe.concurrent('200 messages, and an SMSC that', { timeout: PATIENCE_MS }, 
     await scene.check();
     await scene.close();
   });
-
-  it('refuses the password at a rebind, then allows one bind only', async () => {
-    const scene = await openScene(product, 'password', () => ({}));
-    const { smsc } = scene;
-    const { password } = smsc;
-    await scene.send(200);
-    await eventually(
-      () => Promise.resolve(smsc.submits.length),
-      (submits) => submits > 50,
-      PATIENCE_MS,
-    );
-    smsc.password = 'inne';
-    smsc.maxBinds = 1;
-    for (const connection of smsc.connections()) connection.disconnect();
-    await eventually(
-      () => product.sql<{ lastError: string | null }[]>`
-        select last_error from route_workers where route = ${scene.name}`,
-      (states) => states.length === 2 && states.every(({ lastError }) => /RINVPASWD/.test(lastError ?? '')),
-    );
-    expect(smsc.bindAnswers.filter((status) => status === STATUS.badPassword).length).toBeGreaterThan(2);
-    expect((await scene.now()).filter(({ status }) => status === 'failed')).toEqual([]);
-    smsc.password = password;
-    await scene.until(byWhatWasTaken(scene));
-    expect(smsc.bindAnswers).toContain(STATUS.alreadyBound);
-    await scene.check();
-    await scene.close();
-  });
-});
-
-describe('200 messages, and a worker that', () => {
-  it(
-    'is killed in the middle of its window: another goes on, and repeats nothing',
-    async () => {
-      const victim = await product.addWorker();
-      const scene = await openScene(product, 'killed', () => ({ answer: 50 }));
-      await untilBound(product.sql, scene.name, 3);
-      await scene.send(200);
-      await eventually(
-        () => Promise.resolve(scene.smsc.submits.length),
-        (submits) => submits > 60,
-        PATIENCE_MS,
-      );
-      victim.child.kill('SIGKILL');
-      const found = await scene.until(byWhatWasTaken(scene));
-      expect(found.filter(({ status }) => status === 'delivered').length).toBeGreaterThan(150);
-      await scene.check();
-      await scene.close();
-    },
-    PATIENCE_MS,
-  );
 });

@@ -6,6 +6,7 @@ import { routeQueue } from '../../../workflows/contracts.ts';
 import { backlogOf } from '../../support/backlog.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Product, type ProductAccount, sendSurely, startProduct } from '../../support/product.ts';
+import { until } from '../until.ts';
 
 const RATE = 50;
 const SHORT = 60;
@@ -54,11 +55,7 @@ describe('two workers and a route of 50 parts per second', () => {
       60_000,
     );
     smsc.password = password;
-    await eventually(
-      () => Promise.resolve(smsc.submits.length),
-      (count) => count === PARTS,
-      90_000,
-    );
+    await until(() => smsc.submits.length === PARTS);
     const { submits } = smsc;
     expect(shown(submits)).toHaveLength(SHORT + LONG);
     expect(new Set(submits.map(({ connection }) => connection)).size).toBe(2);
