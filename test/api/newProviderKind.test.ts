@@ -26,7 +26,7 @@ const KEY = 'key-of-the-courier';
 const folder = mkdtempSync(join(tmpdir(), 'goniec-courier-'));
 const keyFile = join(folder, 'key');
 const secretsKey = () => Buffer.from(inject('service').secretsKey, 'base64');
-const { run, ok, no } = commandLine(
+const { ok, no } = commandLine(
   () => inject('service').databaseUrl,
   () => ({ ...noTools(), secretsKey: () => Promise.resolve(secretsKey()), read: readSource }),
 );

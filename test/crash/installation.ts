@@ -132,7 +132,7 @@ export async function startParts(
     };
     const numbers = Array.from({ length: each }, (_, index) => index + 1);
     const ports: number[] = [];
-    for (const _ of numbers) ports.push(await freePort());
+    while (ports.length < each) ports.push(await freePort());
     const [workers, apis] = await Promise.all([
       Promise.all(numbers.map((number) => startPart('worker', number))),
       Promise.all(ports.map((port) => startPart('api', port))),

@@ -1,5 +1,8 @@
 import { createServer } from 'node:net';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Connection } from '../../providers/smtp/connection.ts';
+import { inTransactions } from '../../providers/smtp/connections.ts';
 import { testSmtpRoute } from '../../providers/smtp/provider.ts';
 import { smtpCredentials, smtpSettings } from '../../providers/smtp/settings.ts';
 import {
