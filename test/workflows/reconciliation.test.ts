@@ -10,22 +10,16 @@ import { letBeTaken, reserve, reservedOf } from '../support/reservations.ts';
 import { acceptedLookup } from './lookups.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { endedAndForgotten, endedBefore } from './endedEarly.ts';
-import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
 import { HOUR, pauseSchedule, type Pipeline, startPipeline } from './pipeline.ts';
 import { findingsOf, reconcileOnce, repairsOf, terminateForGood } from './reconciling.ts';
 
 let pipeline: Pipeline;
-let receiver: HoldingReceiver;
 
 beforeAll(async () => {
-  receiver = await startHoldingReceiver();
   pipeline = await startPipeline('real');
   await pauseSchedule(pipeline.client);
 });
-afterAll(async () => {
-  await receiver?.close();
-  await pipeline?.close();
-});
+afterAll(() => pipeline?.close());
 
 const handle = (id: string) => pipeline.client.workflow.getHandle(id);
 const reconcile = () => reconcileOnce(pipeline);
