@@ -139,7 +139,9 @@ export async function countClicks(
        order by token for no key update skip locked
     ), counted as (
       update tracked_links l
-         set clicks = l.clicks + s.hits, first_click_at = coalesce(l.first_click_at, now()), last_click_at = now()
+         set clicks = l.clicks + s.hits,
+             -- now() is a statement's start: statements need not reach the link in that order.
+             first_click_at = least(l.first_click_at, now()), last_click_at = greatest(l.last_click_at, now())
         from sums s where s.token = l.token and l.token = any(array(select token from free))
       returning l.token, l.account_id, l.clicks, s.hits, s.robots, s.first, message_of_click(l.token, now()) as message_id
     ), logged as (

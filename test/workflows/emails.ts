@@ -1,5 +1,6 @@
 import { acceptEmail } from '../../db/emails/accept.ts';
 import { storeEmailEvents } from '../../db/emails/events.ts';
+import { asDatabase } from '../support/nested.ts';
 import { newId } from '../../db/ids.ts';
 import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 import { GROSZE_AN_ADDRESS } from '../../domain/email/address.ts';
@@ -49,29 +50,32 @@ export async function writtenEmail(
     select name from sender_domains where account_id = ${accountId} limit 1`;
   const email: StartableEmail = { id: newId('em'), accountId, requestId: newId('req'), route, giveUpAt };
   const content = Buffer.from(file ?? '');
-  await acceptEmail(
-    sql,
-    {
-      ...{ ...email, interface: 'v1', domain: domain!.name, giveUpAt: new Date(giveUpAt) },
-      ...{ fromAddress: `sklep@${domain!.name}`, fromName: 'Sklep', replyTo: null, subject: 'Temat' },
-      ...{ headers: [], idx: null, unsubscribeToken: wish.unsubscribeToken ?? null, html: null, text },
-      ...{ costGrosze: to.length * GROSZE_AN_ADDRESS, testCredits: wish.testCredits ?? 0 },
-      recipients: to.map((address) => ({ kind: 'to', address, suppressed: false })),
-      attachments:
-        file === null
-          ? []
-          : [
-              {
-                ...{ filename: 'a.txt', contentType: 'text/plain', contentId: null },
-                ...{ bytes: content.length, pieces: [content] },
-              },
-            ],
-      createdAt: wish.createdAt ?? new Date(),
-    },
-    [],
-    quotasOf({}),
-  );
-  await sql`delete from reservations where subject_id = ${email.id}`;
+  // In one transaction: a worker would start it in between.
+  await sql.begin(async (tx) => {
+    await acceptEmail(
+      asDatabase(tx),
+      {
+        ...{ ...email, interface: 'v1', domain: domain!.name, giveUpAt: new Date(giveUpAt) },
+        ...{ fromAddress: `sklep@${domain!.name}`, fromName: 'Sklep', replyTo: null, subject: 'Temat' },
+        ...{ headers: [], idx: null, unsubscribeToken: wish.unsubscribeToken ?? null, html: null, text },
+        ...{ costGrosze: to.length * GROSZE_AN_ADDRESS, testCredits: wish.testCredits ?? 0 },
+        recipients: to.map((address) => ({ kind: 'to', address, suppressed: false })),
+        attachments:
+          file === null
+            ? []
+            : [
+                {
+                  ...{ filename: 'a.txt', contentType: 'text/plain', contentId: null },
+                  ...{ bytes: content.length, pieces: [content] },
+                },
+              ],
+        createdAt: wish.createdAt ?? new Date(),
+      },
+      [],
+      quotasOf({}),
+    );
+    await tx`delete from reservations where subject_id = ${email.id}`;
+  });
   return email;
 }
 
@@ -92,7 +96,7 @@ export async function sendEmailOf(
 }
 
 /** An e-mail as the database has it. */
-export interface StoredEmail {
+interface StoredEmail {
   status: string;
   submission: string;
   errorCode: string | null;
