@@ -41,7 +41,7 @@ const BATCH = 1_000;
 
 export const LOG_DAYS = 90;
 
-export interface Retention {
+interface Retention {
   /** Texts and numbers, in days; undefined: kept for ever. */
   contentDays: number | undefined;
   /** Delivery reports and webhook attempts, in days. */

@@ -10,7 +10,7 @@ import type { DomainsLookedAt } from '../workflows/contracts.ts';
 const DOMAINS_PER_RUN = 1_000;
 const AT_ONCE = 8;
 
-export interface DomainServices {
+interface DomainServices {
   sql: Database;
   secretsKey: Buffer;
   dnsServers: DnsServers;

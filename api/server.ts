@@ -130,26 +130,26 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
   const { log, config, secretsKey } = options;
   const [priorityPoolSize, poolSize] = splitPool(options.databasePool);
   const open = (max: number) => openDatabase(options.databaseUrl, max, DATABASE_SILENCE_MS, STATEMENT_LIMITS);
-  const front = open(priorityPoolSize);
+  const priorityPool = open(priorityPoolSize);
   const sql = open(poolSize);
   const { namespace, ...temporalServer } = options.temporal;
   const connection = temporalConnection(temporalServer);
   const workflow = [temporalCallMetrics(), ...clientTraces()];
   const temporal = new Client({ connection, namespace, interceptors: { workflow } });
   const unwatchBlocks = watchBlocks();
-  const unwatchPool = watchPool('api', () => addPools(sql.poolState(), front.poolState()));
+  const unwatchPool = watchPool('api', () => addPools(sql.poolState(), priorityPool.poolState()));
   const { REQUESTS_AT_ONCE: requests, HEAVY_REQUESTS_AT_ONCE: heavy } = config;
   const services: Services = {
-    keyLookups: createKeyLookups(front),
+    keyLookups: createKeyLookups(priorityPool),
     sql,
-    priorityPool: front,
+    priorityPool: priorityPool,
     temporal,
     secretsKey,
     log,
     admission: createAdmission({ requests, heavy }),
     acceptMessages: sharedAcceptance(sql),
     backlog: cachedRead(BACKLOG_TTL_MS, () => readBacklog(sql)),
-    routing: currentRouting(front),
+    routing: currentRouting(priorityPool),
     settings: config,
     shortUrl: options.shortUrl ?? options.publicUrl ?? '',
     publicUrl: options.publicUrl ?? null,
@@ -160,7 +160,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
     async close() {
       unwatchPool();
       unwatchBlocks();
-      const databases = [sql, front].map((one) => one.end({ timeout: 5 }));
+      const databases = [sql, priorityPool].map((one) => one.end({ timeout: 5 }));
       await Promise.allSettled([...databases, connection.close()]);
     },
   };

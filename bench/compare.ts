@@ -6,7 +6,7 @@ import type { Ground } from './ground.ts';
 import { middle, run } from './load.ts';
 
 /** One round of one contender; "per message" divides all that happened until nothing was under way. */
-export interface Round {
+interface Round {
   /** Messages per second, from the first request to the last acknowledged webhook. */
   perSecond: number;
   /** CPU milliseconds per message by process. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** The contenders, as `--contenders` names them; `product100` sends requests of 100. */
-export const CONTENDERS = ['ceiling', 'plain', 'product', 'product100'] as const;
+const CONTENDERS = ['ceiling', 'plain', 'product', 'product100'] as const;
 export type ContenderKey = (typeof CONTENDERS)[number];
 
 export const PARTS = ['compare', 'accept', 'flood', 'apis'] as const;

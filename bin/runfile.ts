@@ -23,7 +23,7 @@ export function writeJson(path: string, value: unknown): void {
 // The system reuses pids.
 type ProcessIdentity = { pid: number; started: string };
 
-export const identityShape = z.object({ pid: z.number(), started: z.string() });
+const identityShape = z.object({ pid: z.number(), started: z.string() });
 
 /** Identifies a running process: pid and start (on Linux boot id and clock ticks, elsewhere by `ps`); null when it is gone or a zombie. */
 export function identify(pid: number): ProcessIdentity | null {

@@ -40,27 +40,27 @@ const NOT_IN_URL = /[\s\p{Cc}\p{Surrogate}{}"<>\\]/u;
  * Splits a text at its placeholders (v2.3.0, Send, field `text`; Templates): `{{key}}` of letters, digits and underscore, in any case,
  * with or without spaces; `{{opt_out}}` and `{{wypisz}}`; `{{link:<url>}}` without placeholders inside. Any other `{{` is malformed. Single
  * and unmatched closing braces are text: JSON ends with them. Linear in the length of the text.
- * @param meant decodes a piece of the text where it is markup, before its URL is read
+ * @param unescapeText decodes a piece of the text where it is markup, before its URL is read
  */
-export function parsePlaceholders(text: string, meant = (written: string): string => written): Piece[] {
+export function parsePlaceholders(text: string, unescapeText = (part: string): string => part): Piece[] {
   const pieces: Piece[] = [];
-  const written = segmentReader(text);
+  const readText = segmentReader(text);
   let from = 0;
   // The innermost pair counts: an earlier `{{` is not closed.
   let open = -1;
   for (let at = 0; at < text.length - 1; at += 1) {
     if (text.startsWith('{{', at)) open = at;
     if (open < 0 || !text.startsWith('}}', at)) continue;
-    const piece = pieceOf(text.slice(open + 2, at), meant);
+    const piece = pieceOf(text.slice(open + 2, at), unescapeText);
     if (piece !== null) {
-      pieces.push(...written(from, open));
+      pieces.push(...readText(from, open));
       pieces.push(piece);
       from = at + 2;
       at += 1;
     }
     open = -1;
   }
-  pieces.push(...written(from, text.length));
+  pieces.push(...readText(from, text.length));
   return pieces;
 }
 
@@ -104,22 +104,22 @@ export interface Substitutes {
   optOut: string;
   link: (url: string) => string;
   /** Escapes a value for the text. */
-  written: (value: string) => string;
+  escapeText: (value: string) => string;
 }
 
 /** The final text for one recipient. Values are text, never placeholders. */
-export function render(pieces: readonly Piece[], { values, optOut, link, written }: Substitutes): string {
+export function render(pieces: readonly Piece[], { values, optOut, link, escapeText }: Substitutes): string {
   return pieces
     .map((piece) => {
       switch (piece.kind) {
         case 'text':
           return piece.text;
         case 'value':
-          return written(values.get(piece.key) ?? '');
+          return escapeText(values.get(piece.key) ?? '');
         case 'opt-out':
-          return written(optOut);
+          return escapeText(optOut);
         case 'link':
-          return written(link(piece.url));
+          return escapeText(link(piece.url));
         case 'malformed':
           return piece.source;
       }
@@ -159,11 +159,11 @@ function segmentReader(text: string): (from: number, to: number) => Piece[] {
   };
 }
 
-function pieceOf(content: string, meant: (written: string) => string): Piece | null {
+function pieceOf(content: string, unescapeText: (part: string) => string): Piece | null {
   const inside = content.trim();
   const link = LINK.exec(inside);
   if (link !== null) {
-    const url = meant(link[1]!.trim());
+    const url = unescapeText(link[1]!.trim());
     return isTrackable(url) ? { kind: 'link', url } : null;
   }
   if (!KEY.test(inside)) return null;

@@ -42,7 +42,7 @@ export const ACCEPTED_STATUSES = [
 
 export type AcceptedStatus = (typeof ACCEPTED_STATUSES)[number];
 
-export interface Transition {
+interface Transition {
   from: MessageStatus;
   to: MessageStatus;
   /** Whether the cost is refunded; `unsubmitted`: only if nothing was submitted to the provider. */

@@ -14,7 +14,7 @@ export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 /** v1.2.0, Events. */
 export const EARLIER_EVENT_TYPES = ['delivery_report', 'incoming_sms', 'email_event'] as const;
 
-export type EarlierEventType = (typeof EARLIER_EVENT_TYPES)[number];
+type EarlierEventType = (typeof EARLIER_EVENT_TYPES)[number];
 
 /** Whether an event is of the v1 API: in its format, and sent to its URL. */
 export function isEarlierEvent(type: string): type is EarlierEventType {

@@ -37,16 +37,16 @@ const [PARSE_ERROR, INVALID_REQUEST] = [-32700, -32600];
 const FAULT_MAX = 200;
 const CALLS = new Set<unknown>(['tools/call', 'resources/read']);
 
-/** The MCP server (v2.3.0, What the service does): `/mcp`, and the subsets below it. `createServer` is called once per request. */
-export function assistantTools(createServer = createToolServer): Mount {
+/** The MCP server (v2.3.0, What the service does): `/mcp`, and the subsets below it. */
+export function assistantTools(): Mount {
   return {
     paths: ['/mcp', ...SUBSETS.map((subset) => `/mcp/${subset}`)],
     methods: ['GET', 'POST', 'DELETE'],
-    serve: (services, context) => serve(services, context, createServer),
+    serve,
   };
 }
 
-async function serve(services: Services, context: Context, createServer: CreateServer): Promise<void> {
+async function serve(services: Services, context: Context): Promise<void> {
   context.state.route = context.path;
   // Errors have the form of the current interface, even for a token of the earlier one.
   context.state.requested = INTERFACE;
@@ -72,7 +72,7 @@ async function serve(services: Services, context: Context, createServer: CreateS
     if (Array.isArray(body)) return refuse(context, 400, INVALID_REQUEST, 'Batches are not supported');
     // Calls report the refusal in their result; suspended accounts may list tools.
     if (refusal?.reason === 'rate_limited' && !isCall(body)) throw new Refused(refusal);
-    await answer(call, context, body, createServer);
+    await answer(call, context, body);
   } catch (error) {
     refuseAs(context, error);
   }
@@ -96,18 +96,12 @@ function refuse(context: Context, status: number, code: number, message: string)
   context.body = { jsonrpc: '2.0', id: null, error: { code, message } };
 }
 
-type CreateServer = typeof createToolServer;
 type Call = Session['call'];
 
-async function answer(
-  call: Call,
-  context: Context,
-  body: unknown,
-  createServer: CreateServer,
-): Promise<void> {
+async function answer(call: Call, context: Context, body: unknown): Promise<void> {
   const session: Session = { tools: toolsAt(context.path), call };
-  const { services, requestId, closedSignal: over } = call;
-  const handler = createMcpHandler(({ era }) => createServer(session, era === 'modern'), {
+  const { services, requestId, closedSignal } = call;
+  const handler = createMcpHandler(({ era }) => createToolServer(session, era === 'modern'), {
     // Lists do not change while a client is subscribed.
     maxSubscriptions: 1,
     onerror: ({ name, message }) => {
@@ -115,7 +109,7 @@ async function answer(
       services.log.info({ requestId, fault }, 'invalid tool call');
     },
   });
-  write(context, await handler.fetch(requestOf(context, over), { parsedBody: body }));
+  write(context, await handler.fetch(requestOf(context, closedSignal), { parsedBody: body }));
 }
 
 /** The account may only lower the installation's limits. */

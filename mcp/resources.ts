@@ -73,13 +73,13 @@ const TOO_LONG = `The resource has more than ${TEXT_MAX} characters: the tool th
 export async function readResource(uri: string, call: ToolCall): Promise<ReadResourceResult> {
   const resource = resources.find((known) => known.uri === uri);
   if (resource === undefined) throw new ResourceNotFoundError(uri.slice(0, 200));
-  const { endpoint, fields, extraFields: beside } = resource;
+  const { endpoint, fields, extraFields } = resource;
   try {
     const question = { endpoint, params: {}, query: {}, body: undefined };
     if (call.refusal !== null) throw new Refused(call.refusal);
     const { body } = await callEndpoint(question, call, null);
     const shown = Object.entries(body as object).filter(([name]) => fields?.includes(name) ?? true);
-    const text = JSON.stringify({ ...Object.fromEntries(shown), ...beside?.(call) });
+    const text = JSON.stringify({ ...Object.fromEntries(shown), ...extraFields?.(call) });
     if (text.length > TEXT_MAX) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, TOO_LONG);
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   } catch (thrown) {

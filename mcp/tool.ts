@@ -127,21 +127,15 @@ function namesOf(schema: z.ZodType | undefined): ReadonlySet<string> {
   return new Set(schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
 }
 
-function inputOf({
-  endpoint,
-  only,
-  extraArguments: own,
-  required = [],
-  optional = [],
-}: Declaration): JsonSchema {
+function inputOf({ endpoint, only, extraArguments, required = [], optional = [] }: Declaration): JsonSchema {
   const components: Record<string, JsonSchema> = {};
   const write = schemaWriter(components, TOOL_INPUT);
   const merged: JsonSchema = { type: 'object', properties: {}, required: [...required] };
-  for (const part of [endpoint.params, endpoint.query, endpoint.body, own]) {
+  for (const part of [endpoint.params, endpoint.query, endpoint.body, extraArguments]) {
     if (!(part instanceof z.ZodObject)) continue;
     const schema = write(part, 'input');
     for (const [name, field] of Object.entries(schema.properties ?? {})) {
-      if (part !== own && only !== undefined && !only.includes(name)) continue;
+      if (part !== extraArguments && only !== undefined && !only.includes(name)) continue;
       merged.properties![name] = field;
       if (schema.required?.includes(name) === true) merged.required!.push(name);
     }

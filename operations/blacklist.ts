@@ -4,14 +4,14 @@ import { Refused } from '../domain/refusals.ts';
 import type { OperationContext } from './context.ts';
 import { withinQuota } from './quotas.ts';
 
-export interface BlacklistAddition {
+interface BlacklistAddition {
   /** A number or a list, in any of the three accepted formats; the shape decides whether errors name `msisdn` or `msisdns`. */
   numbers: string | readonly string[];
   reason: string;
   expires_at: number | null;
 }
 
-export interface Blacklisted {
+interface Blacklisted {
   /** Distinct valid numbers, including those already listed. */
   added: number;
   invalid: string[];

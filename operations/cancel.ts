@@ -101,7 +101,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** Result of a cancel by staff; `carriedOut` is null if no worker has processed it yet. */
-export interface StaffCancel {
+interface StaffCancel {
   accountId: string;
   carriedOut: true | null;
 }

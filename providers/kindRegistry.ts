@@ -1,7 +1,7 @@
 import type { RouteTraits, Routing, StoredRouting } from '../domain/routing.ts';
 import type { ProviderKind } from './kind.ts';
 
-export interface KindRegistry {
+interface KindRegistry {
   /** In the order shown to staff. */
   readonly all: readonly ProviderKind[];
   named(name: string): ProviderKind | undefined;

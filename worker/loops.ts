@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { Routing } from '../domain/routing.ts';
 import { cachedRouting } from '../db/routes/routes.ts';
 import { createEmailEvents, type EmailEvents } from '../pipeline/emailEvents.ts';
@@ -30,13 +31,13 @@ export interface Pipeline {
   onReportError: (error: unknown) => void;
 }
 
+const logRetry = (log: Logger, what: string) => (error: unknown) =>
+  log.error({ err: error }, `failed to process ${what}; will retry`);
+
 /** Creates the pipeline of a worker process; starts nothing. */
 export function createPipeline({ sql, client }: Servers, options: WorkerOptions): Pipeline {
   const { config, log, secretsKey, shortUrl } = options;
-  const onReportError = (error: unknown): void =>
-    log.error({ err: error }, 'failed to process delivery reports; will retry');
-  const onEmailError = (error: unknown): void =>
-    log.error({ err: error }, 'failed to process e-mail events; will retry');
+  const onReportError = logRetry(log, 'delivery reports');
   const notifying = {
     sql,
     secretsKey,
@@ -52,7 +53,7 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
     notifying,
     outcomes,
     onReportError,
-    emailEvents: createEmailEvents(sql, client, onEmailError),
+    emailEvents: createEmailEvents(sql, client, logRetry(log, 'e-mail events')),
     reports: createDeliveryReports(sql, outcomes, onReportError),
     replyParts: createReplyParts(sql),
     routing: cachedRouting(sql, providerKinds.withTraits),
@@ -76,8 +77,7 @@ export function startLoops(
   const { log } = options;
   const { reports, outcomes, replyParts, emailEvents, onReportError } = pipeline;
   const stopping = new AbortController();
-  const logAs = (what: string) => (error: unknown) =>
-    log.error({ err: error }, `failed: ${what}; will retry`);
+  const logAs = (what: string) => logRetry(log, what);
   const applying = repeat(CATCH_UP_MS, () => reports.catchUp(), onReportError);
   const others = [
     repeat(LATE_PARTS_MS, () => replyParts.flush(), logAs('replies')),

@@ -136,12 +136,12 @@ function canSettle(
   gate: EmailProvider | undefined,
   { firstSubmittedAt, keyScope, now }: SubmittableEmail,
 ): boolean {
-  const settlesForMs = gate?.idempotencyWindowMs ?? 0;
+  const idempotencyWindowMs = gate?.idempotencyWindowMs ?? 0;
   return (
     (keyScope === null || keyScope === gate?.keyScope) &&
-    settlesForMs > 0 &&
+    idempotencyWindowMs > 0 &&
     firstSubmittedAt !== null &&
-    now < firstSubmittedAt.getTime() + settlesForMs - SETTLE_MARGIN_MS
+    now < firstSubmittedAt.getTime() + idempotencyWindowMs - SETTLE_MARGIN_MS
   );
 }
 

@@ -23,7 +23,7 @@ export type Answered =
   | { kind: 'over'; submitted: Submitted }
   | { kind: 'throttled'; retryAfterMs: number };
 
-export interface Attempt {
+interface Attempt {
   message: SubmittableMessage;
   round: SubmissionRound;
   /** Epoch milliseconds; until then a throttled message is retried by this attempt. */

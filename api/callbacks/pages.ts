@@ -20,11 +20,11 @@ interface CallReading {
 /** A visit as a provider's callback; the body is read once, on first use. */
 export function callOf(
   { method, query, headers, request }: Visit,
-  { maxBytes, withinMs, beforeRead: mayRead }: CallReading,
+  { maxBytes, withinMs, beforeRead }: CallReading,
 ): CallbackCall {
   let body: Promise<Buffer> | undefined;
   const read = async (): Promise<Buffer> => {
-    await mayRead?.();
+    await beforeRead?.();
     return await readBytes(request, { limitBytes: maxBytes, withinMs });
   };
   return { method, query, headers, body: () => (body ??= read()) };

@@ -198,7 +198,7 @@ export function fallbackInterface({ owners }: Pick<Route, 'owners'>): Interface 
 
 /** Whether a GET of the route has side effects. */
 export function hasSideEffects({ owners }: Route): boolean {
-  return [...owners.values()].some(({ sideEffects: changes }) => changes === true);
+  return [...owners.values()].some(({ sideEffects }) => sideEffects === true);
 }
 
 function isPublic({ scope }: Endpoint): boolean {

@@ -86,18 +86,18 @@ export async function serve(
 
 /** A large body is a heavy request, and counts as several against the rate limit. */
 export function watchSize(
-  { priorityPool: front }: Services,
+  { priorityPool }: Services,
   context: Context,
   caller: Caller | null,
   admitted: Admitted | null,
-  bytesOfARequest = BYTES_PER_REQUEST,
+  bytesPerRequest = BYTES_PER_REQUEST,
 ): SizeWatch {
   return {
     largerThan: { bytes: BYTES_PER_REQUEST, exceeded: () => admitted?.acquireHeavySlot() },
     async size(bytes) {
       if (caller === null) return;
       const setHeader = (name: string, value: string) => context.set(name, value);
-      await countBody(front, caller.window, bytes, bytesOfARequest, setHeader);
+      await countBody(priorityPool, caller.window, bytes, bytesPerRequest, setHeader);
     },
   };
 }
@@ -182,6 +182,6 @@ function write(
 }
 
 /** Whether the response can be refused without loss: it was only read, or is a replay. */
-function mayBeRefused({ method, sideEffects: changes }: Endpoint, { headers }: Answer): boolean {
-  return (method === 'GET' && changes !== true) || headers?.['Idempotent-Replayed'] === 'true';
+function mayBeRefused({ method, sideEffects }: Endpoint, { headers }: Answer): boolean {
+  return (method === 'GET' && sideEffects !== true) || headers?.['Idempotent-Replayed'] === 'true';
 }

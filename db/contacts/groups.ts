@@ -90,7 +90,7 @@ export async function findGroups(
   return new Map(found.map(({ name, compared, id }) => [name, { id, compared }]));
 }
 
-export interface GroupRecipients {
+interface GroupRecipients {
   /** The id or name as given by the caller. */
   name: string;
   id: string | null;
@@ -141,7 +141,7 @@ export class ContactGroupsTooManyError extends Error {
   }
 }
 
-export interface MembersAdded {
+interface MembersAdded {
   /** New memberships, without contacts that were in the group before. */
   added: number;
   members: number;

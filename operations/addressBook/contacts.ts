@@ -38,7 +38,7 @@ async function applyChanges(
   return plan;
 }
 
-export interface ContactPatch {
+interface ContactPatch {
   id: string;
   /** E.164; undefined leaves it. */
   msisdn?: string | undefined;
@@ -102,7 +102,7 @@ function unknown(): Refused {
   return new Refused({ reason: 'contact_unknown' });
 }
 
-export interface ImportedContacts {
+interface ImportedContacts {
   created: number;
   updated: number;
   invalid: { index: number; refusal: Refusal }[];

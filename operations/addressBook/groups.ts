@@ -46,14 +46,14 @@ async function uniquely<T>(name: string, naming: Promise<T>): Promise<T> {
   }
 }
 
-export interface NewMembers {
+interface NewMembers {
   id: string;
   contact_ids?: readonly string[] | undefined;
   /** In any of the three accepted formats; unknown numbers become contacts without a name. */
   msisdns?: readonly string[] | undefined;
 }
 
-export interface AddedMembers {
+interface AddedMembers {
   added: number;
   /** Unknown ids and invalid numbers, as given. */
   invalid: string[];

@@ -84,10 +84,10 @@ export async function findWording(
   request: SendInput,
   channel: Channel,
 ): Promise<Wording> {
-  const { template, ...written } = await writtenOrTemplate(sql, accountId, request, channel);
+  const { template, ...source } = await writtenOrTemplate(sql, accountId, request, channel);
   const { encoding, normalize: normalized = false } = request;
   const finish = { normalize: normalized, gsm7Only: encoding === 'gsm7' };
-  const wording = { channel, ...written, finish, content: CONTENTS[channel](request, template) };
+  const wording = { channel, ...source, finish, content: CONTENTS[channel](request, template) };
   const { pieces, field } = wording;
   refuseMalformed(pieces, field);
   rejectLinksInVoiceCalls(channel, pieces, field);
@@ -137,14 +137,14 @@ async function writtenOrTemplate(
 ): Promise<Pick<Wording, 'pieces' | 'field'> & { template: TemplateExtras }> {
   const { template_id: templateId, params } = request;
   const field = channel === 'mms' ? 'smil' : 'text';
-  const { escapeText: written, unescapeText: meant } = rulesOf(channel);
+  const { escapeText, unescapeText } = rulesOf(channel);
   if (templateId === undefined) {
     if (params !== undefined) throw new Refused({ reason: 'params_without_template' }, 'params');
     const text = request[field];
     if (text === undefined) throw new Refused({ reason: 'field_missing', field }, field);
     const literal = request.literal === true;
     refuseUnsendable(channel, text, literal, field);
-    const pieces: Piece[] = literal ? [{ kind: 'text', text }] : parsePlaceholders(text, meant);
+    const pieces: Piece[] = literal ? [{ kind: 'text', text }] : parsePlaceholders(text, unescapeText);
     return { pieces, field, template: null };
   }
   const values = paramsByKey(params ?? {});
@@ -152,8 +152,12 @@ async function writtenOrTemplate(
   if (template === null) throw new Refused({ reason: 'template_unknown' }, 'template_id');
   if (template.type !== channel) throw new Refused({ reason: 'template_type', channel }, 'template_id');
   refuseUnsendable(channel, template.body, false, 'template_id');
-  const filled = new Map([...values].map(([key, value]) => [key, written(value)]));
-  return { pieces: fillIn(parsePlaceholders(template.body, meant), filled), field: 'template_id', template };
+  const filled = new Map([...values].map(([key, value]) => [key, escapeText(value)]));
+  return {
+    pieces: fillIn(parsePlaceholders(template.body, unescapeText), filled),
+    field: 'template_id',
+    template,
+  };
 }
 
 function refuseUnsendable(channel: Channel, text: string, literal: boolean, field: string): void {
@@ -233,8 +237,8 @@ export function writtenOut(
   links: PersonalLinks,
   index: number | null,
 ): string {
-  const { escapeText: written } = rulesOf(wording.channel);
-  return finished(wording, render(wording.pieces, { values, written, ...links }), index);
+  const { escapeText } = rulesOf(wording.channel);
+  return finished(wording, render(wording.pieces, { values, escapeText, ...links }), index);
 }
 
 function finished({ finish, field }: Wording, text: string, index: number | null): string {

@@ -37,7 +37,7 @@ export type Done = Partial<
   Record<'cancelled' | 'open_messages' | 'open_replies' | 'open_lookups' | 'given_up' | 'open_emails', number>
 >;
 
-export interface Erasure {
+interface Erasure {
   traces: Traces;
   done: Done | null;
 }

@@ -15,7 +15,7 @@ import { StaffRefused } from '../../domain/refusals.ts';
 import { faultOf, recorded } from '../staff.ts';
 import { describeWorkflow } from './workflow.ts';
 
-export type Settlement = 'sent' | 'unsent';
+type Settlement = 'sent' | 'unsent';
 
 const SETTLE = { sent: settleSent, unsent: settleUnsent } as const;
 

@@ -34,7 +34,7 @@ export const STUCK_ACTIONS = {
 export type StuckAction = keyof typeof STUCK_ACTIONS;
 export const STUCK_ACTION_NAMES = Object.keys(STUCK_ACTIONS) as StuckAction[];
 
-export interface StuckWorkflow {
+interface StuckWorkflow {
   id: string;
   accountId: string | null;
   route: string | null;
@@ -46,7 +46,7 @@ export interface StuckWorkflow {
 export type StuckReason =
   { is: 'failing'; attempt: number } | { is: 'untaken' } | { is: 'waiting'; status: string | null };
 
-export interface StuckWorkflows {
+interface StuckWorkflows {
   things: StuckWorkflow[];
   looked: number;
   running: number;

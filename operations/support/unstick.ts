@@ -27,7 +27,7 @@ interface Input {
   agreed: boolean;
 }
 
-export interface Unstuck {
+interface Unstuck {
   kind: StuckKind;
   things: StuckThing[];
   /** The total, without the limit. */
@@ -95,7 +95,7 @@ interface CancelInput {
   agreed: boolean;
 }
 
-export interface CancelledMany {
+interface CancelledMany {
   ids: string[];
   /** The total, without the limit. */
   of: number;

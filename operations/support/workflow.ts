@@ -12,7 +12,7 @@ const HISTORY_MAX = 5_000;
 // temporal.api.enums.v1.PendingActivityState.
 const PENDING: Readonly<Record<number, PendingActivity['state']>> = { 2: 'started', 3: 'cancel requested' };
 
-export interface PendingActivity {
+interface PendingActivity {
   activity: string;
   /** `scheduled`: waits for a worker or its next attempt. */
   state: 'scheduled' | 'started' | 'cancel requested';

@@ -50,7 +50,7 @@ export const resendForStaff = recordedAfter('webhooks resend', async (services, 
 });
 
 /** Selects exhausted events; absent fields match anything. */
-export interface ExhaustedFilter {
+interface ExhaustedFilter {
   account?: string;
   type?: string;
   message?: string;
@@ -58,7 +58,7 @@ export interface ExhaustedFilter {
   since?: number;
 }
 
-export interface ResentMany {
+interface ResentMany {
   events: DeliveryRow[];
   /** One per event, in order; null in a dry run. */
   outcome: ItemOutcome<ResendRefusal>[] | null;

@@ -42,7 +42,7 @@ async function withClient<T>(
   }
 }
 
-export const isDone = ({ status }: ProviderResponse): boolean => status >= 200 && status <= 299;
+const isDone = ({ status }: ProviderResponse): boolean => status >= 200 && status <= 299;
 
 /** A failed answer as an error, with the provider's message. */
 export function problemOf({ status, json }: ProviderResponse): DomainProblem {

@@ -76,7 +76,7 @@ function found(msisdn: string, status: LookupFinding['status'], ported: boolean)
   return { kind: 'found', status, network, mcc: POLAND.mcc, mnc, ported };
 }
 
-export interface PlannedReport {
+interface PlannedReport {
   state: DeliveryReport['state'];
   afterMs: number;
 }

@@ -13,7 +13,7 @@ import type { ProviderHandlers } from '../provider.ts';
 import { decodeText } from '../../domain/sms.ts';
 import type { Session } from './session.ts';
 
-export interface IncomingReply {
+interface IncomingReply {
   from: string;
   to: string | null;
   encoding: ByteEncoding;
@@ -88,7 +88,7 @@ const UNCERTAIN_ACK_MS = 30_000;
 const REDELIVERY_WINDOW_MS = 600_000;
 const MOST_REMEMBERED = 10_000;
 
-export interface TrackedReply {
+interface TrackedReply {
   /** The same for a redelivery; another one when a person sends the same text again. */
   readonly providerReference: string;
   acknowledged(): void;

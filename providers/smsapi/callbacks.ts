@@ -18,7 +18,7 @@ const DETAILS_MAX = 300;
 // Fields of a report that are stored as received; none is personal data.
 const DETAILS = ['status', 'status_name', 'sent_at', 'donedate', 'mcc', 'mnc', 'points'] as const;
 
-export interface CalledBackLookup {
+interface CalledBackLookup {
   providerId: string;
   answer: LookupAnswer;
 }

@@ -48,7 +48,7 @@ let given: SubmitEmail[];
 /** What the provider answers, one after the other; the last again and again. */
 let answers: (EmailAnswer | Promise<EmailAnswer>)[];
 let beforeLeaving: () => Promise<unknown>;
-let settlesForMs: number;
+let idempotencyWindowMs: number;
 let keyScope: string | undefined;
 /** Instead of the one that answers so. */
 let usedGate: EmailProvider | undefined;
@@ -60,7 +60,7 @@ let suspects: Suspect[];
 
 beforeEach(async () => {
   account = newId('cl');
-  [given, answers, signalled, applied, settlesForMs, usedGate] = [[], [ACCEPTED], [], 0, 0, undefined];
+  [given, answers, signalled, applied, idempotencyWindowMs, usedGate] = [[], [ACCEPTED], [], 0, 0, undefined];
   keyScope = undefined;
   suspects = [];
   beforeLeaving = () => Promise.resolve();
@@ -74,7 +74,7 @@ afterEach(() => sql()`delete from sender_domains`);
 
 const gate = (): EmailProvider => ({
   ...{
-    idempotencyWindowMs: settlesForMs,
+    idempotencyWindowMs: idempotencyWindowMs,
     answerTimeoutMs: MINUTE,
     ...(keyScope === undefined ? {} : { keyScope }),
   },
@@ -393,7 +393,7 @@ describe('a try whose heartbeat was lost, at a provider without a key', () => {
 
 describe('at a provider with a key', () => {
   beforeEach(() => {
-    settlesForMs = 24 * 60 * MINUTE;
+    idempotencyWindowMs = 24 * 60 * MINUTE;
   });
 
   it('a late "not now" takes back its own try and no other’s', async () => {
@@ -480,7 +480,7 @@ describe('at a provider with a key', () => {
       ...{ status: 'queued', submission: 'unanswered', errorCode: 'validation_error', refunds: 0 },
     });
     // The key is not good for ever.
-    await claimedAgo(id, settlesForMs);
+    await claimedAgo(id, idempotencyWindowMs);
     expect(await attempt(id)).toEqual({ status: 'unanswered' });
     expect(await endEmail(sql(), id)).toBe('unknown');
     await expectBooks(999);
@@ -613,7 +613,7 @@ describe('who came onto the suppression list since the e-mail was accepted', () 
   });
 
   it('stays in it where an earlier try was not answered, as the provider’s key is good for the same e-mail alone', async () => {
-    settlesForMs = 24 * 60 * MINUTE;
+    idempotencyWindowMs = 24 * 60 * MINUTE;
     answers = [{ kind: 'unanswered' }, ACCEPTED];
     const id = await waiting({ to });
     await attempt(id);

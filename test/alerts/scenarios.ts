@@ -1,7 +1,7 @@
 import type { Firing, Scenario } from './promtool.ts';
 
 /** When an alert has to fire, and when it must not, by what each of these is. */
-export interface Expectation {
+interface Expectation {
   fires: Record<string, Scenario & { firing: Firing }>;
   silent: Record<string, Scenario>;
 }

@@ -18,10 +18,10 @@ const PICTURE_MAX = 3000;
 export const VIEWS = [320, 1280].flatMap((width) =>
   (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
 );
-export type View = (typeof VIEWS)[number];
+type View = (typeof VIEWS)[number];
 
 /** A page that is open, and what it did that it should not have done. */
-export interface OpenPage {
+interface OpenPage {
   page: Page;
   status: number;
   /** Requests to other origins. */

@@ -14,7 +14,7 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const run = promisify(execFile);
 
 /** A browser to start. */
-export interface Chromium {
+interface Chromium {
   executablePath: string;
   /** Variables that it needs beyond the usual ones. */
   env: Record<string, string>;

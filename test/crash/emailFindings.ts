@@ -18,7 +18,7 @@ import { groupBy } from './group.ts';
 import type { Separate } from './installation.ts';
 
 /** Everything that was asked for, what the callers were told, and what the provider did. */
-export interface MailScene {
+interface MailScene {
   sql: Database;
   service: Separate;
   resend: ResendServer;

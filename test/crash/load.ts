@@ -80,7 +80,7 @@ const ODD_ENDINGS = ['901', '902', '903', '904', '905', '907', '908'];
 const LONG_TEXT = 'Zażółć gęślą jaźń. '.repeat(8);
 
 /** Who is told of events: a receiver for each account with a webhook. */
-export type Receivers = Record<'telling' | 'stepping', Pick<WebhookReceiver, 'url' | 'useSecret'>>;
+type Receivers = Record<'telling' | 'stepping', Pick<WebhookReceiver, 'url' | 'useSecret'>>;
 
 /** Makes the accounts by the operator's command line; `telling` and `stepping` have a webhook. */
 export async function makeAccounts(installation: Installation, receivers: Receivers): Promise<Accounts> {

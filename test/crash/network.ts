@@ -17,7 +17,7 @@ export interface Network {
 }
 
 /** A submit that waits for its answer. */
-export interface HeldSubmit {
+interface HeldSubmit {
   /** Answers it, if its connection still lives. */
   answer(): void;
   /** Sends the report of what was taken, and again until somebody acknowledges it. */

@@ -23,7 +23,7 @@ export function testNames(file: string): Set<string> {
   return names;
 }
 
-/** Reads `it('…')`, `test.each(…)('…')`, `describe.skip('…')`; null for a call of anything without a name. */
+/** Reads `it('…')` and `test.each(…)('…')`, with modifiers; null for a call without a name. */
 function namedCall(call: ts.CallExpression): { runner: string; name: string; skipped: boolean } | null {
   const [name] = call.arguments;
   if (name === undefined || !ts.isStringLiteralLike(name)) return null;

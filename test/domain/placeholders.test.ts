@@ -17,7 +17,7 @@ const substitutes = (values: Record<string, string>): Substitutes => ({
   values: new Map(Object.entries(values)),
   optOut: 's.example/o/0123456789',
   link: (url) => `s.example/l/<${url}>`,
-  written: (value) => value,
+  escapeText: (value) => value,
 });
 const malformedIn = (text: string) => {
   const malformed = firstMalformed(parsePlaceholders(text));

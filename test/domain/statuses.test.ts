@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import * as statuses from '../../domain/statuses.ts';
 
-const { FINAL_STATUSES, TRANSITIONS: MOVES } = statuses;
+const { FINAL_STATUSES, TRANSITIONS } = statuses;
 
 test('exactly the moves of the specification are allowed', () => {
-  const allowed = MOVES.map(({ from, to }) => `${from} → ${to}`);
+  const allowed = TRANSITIONS.map(({ from, to }) => `${from} → ${to}`);
   expect(allowed.sort()).toEqual(
     [
       'scheduled → queued',
@@ -33,7 +33,7 @@ test('final are the statuses nothing leads out of', () => {
 
 // v2.3.0: States and transitions (rejected costs 0, a cancelled message is refunded), Events.
 test('an account does not pay for what was never submitted, or was refused at its submission', () => {
-  const refunded = MOVES.filter(({ refund }) => refund !== 'never').map(
+  const refunded = TRANSITIONS.filter(({ refund }) => refund !== 'never').map(
     ({ from, to, refund }) => `${from} → ${to}: ${refund}`,
   );
   expect(refunded.sort()).toEqual([

@@ -6,10 +6,10 @@ import { resendSettings } from '../../providers/resend/settings.ts';
 import { type ResendServer, startResend } from './resendServer.ts';
 import { until } from './until.ts';
 
-export const DOMAIN = 'sklep.example';
+const DOMAIN = 'sklep.example';
 
 /** A client at a provider that has verified one domain; both end with the test. */
-export interface OpenedResend {
+interface OpenedResend {
   resend: ResendServer;
   client: Provider;
   errors: unknown[];

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import addressparser from 'nodemailer/lib/addressparser/index.js';
 
 /** A request as it came. */
-export interface ResendCall {
+interface ResendCall {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
@@ -23,7 +23,7 @@ export interface SentEmail {
   files: { filename: string; contentType: string | null; contentId: string | null; content: Buffer }[];
 }
 
-export interface EmailFields {
+interface EmailFields {
   from: string;
   to: string | string[];
   cc?: string | string[];

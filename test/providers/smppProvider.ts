@@ -8,7 +8,7 @@ import { type Smsc, type SmscOptions, startSmsc } from '../smsc/smsc.ts';
 import { until } from './until.ts';
 
 /** A provider bound to an SMSC, and all that came of it; both end with the test. */
-export interface Bound {
+interface Bound {
   smsc: Smsc;
   provider: Provider;
   reports: DeliveryReport[];

@@ -21,7 +21,7 @@ export interface Opened {
 }
 
 /** Where and how a client is opened. */
-export interface OpenOptions {
+interface OpenOptions {
   /** Where the client sends to, unless its settings say otherwise; a new one when left out. */
   provider?: Provider;
   /** The provider's own when left out. */

@@ -1,5 +1,5 @@
 /** What our API answered to a call of the provider's. */
-export interface CallbackAnswer {
+interface CallbackAnswer {
   status: number;
   text: string;
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { splitIntoParts } from '../../domain/sms.ts';
 
 /** A request as it came. */
-export interface ProviderCall {
+interface ProviderCall {
   method: string;
   path: string;
   token: string | null;

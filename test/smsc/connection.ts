@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { COMMAND, encodePdu, type Pdu, reader, RESPONSE, takePdus } from './wire.ts';
 
 /** What a client asked for when it bound (4.1). */
-export interface Bind {
+interface Bind {
   command: number;
   systemId: string;
   password: string;

@@ -11,7 +11,7 @@ interface Item {
 }
 
 /** What is to be handed over to clients: kept until it is acknowledged, tried again where it is not. */
-export interface Outbox {
+interface Outbox {
   /** Resolves once it is acknowledged. */
   add(body: Buffer): Promise<void>;
   /** To be called when a receiver has come. */

@@ -26,7 +26,7 @@ export const ALL_OF_GSM7 = {
 };
 
 /** A message as a phone would show it. */
-export interface ShownMessage {
+interface ShownMessage {
   source: string;
   destination: string;
   text: string;

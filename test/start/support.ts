@@ -63,7 +63,7 @@ export async function takenPort(): Promise<number> {
 }
 
 /** `npm start` without npm, on a port of its own. */
-export interface WholeService {
+interface WholeService {
   child: ChildProcess;
   /** All that it has said so far. */
   output: () => string;

@@ -3,7 +3,7 @@ import { createServer, type Socket as TcpSocket } from 'node:net';
 import { type Answer, decode, encode, type Packet, streamDecode, streamEncode } from 'dns-packet';
 
 /** What the server has at a name, by type; texts in the chunks they are sent in. */
-export interface Zone {
+interface Zone {
   TXT?: readonly (readonly string[])[];
   MX?: readonly { exchange: string; preference: number }[];
   CNAME?: readonly string[];
@@ -12,7 +12,7 @@ export interface Zone {
 }
 
 /** Instead of records: the name is not there; there is nothing of any type; it fails; it refuses; it says nothing. */
-export type Trouble = 'nxdomain' | 'nodata' | 'servfail' | 'refused' | 'silence';
+type Trouble = 'nxdomain' | 'nodata' | 'servfail' | 'refused' | 'silence';
 
 /** A DNS server on 127.0.0.1, over UDP and TCP. */
 export interface DnsServer {

@@ -9,7 +9,7 @@ import { type AccountWish, database, newAccount, type TestAccount } from './fact
 const document = earlierDocument();
 
 /** A message as the earlier interface answers it to its sender. */
-export interface EarlierMessage {
+interface EarlierMessage {
   id: string;
   to: string;
   status: string;
@@ -19,7 +19,7 @@ export interface EarlierMessage {
 }
 
 /** An answer of the earlier interface. */
-export interface EarlierAnswer {
+interface EarlierAnswer {
   status: number;
   headers: Headers;
   body: {

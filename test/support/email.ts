@@ -17,7 +17,7 @@ const { publicKey, privateKey } = generateKeyPairSync('rsa', {
   publicKeyEncoding: { type: 'spki', format: 'der' },
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 });
-export const DKIM_PUBLIC_KEY = publicKey.toString('base64');
+const DKIM_PUBLIC_KEY = publicKey.toString('base64');
 
 let domains = 0;
 

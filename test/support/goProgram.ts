@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { buildWithGo, cacheFolder, makeOnce } from '../../dev/cache.ts';
 
 /** A Go program that is kept in the cache folder. */
-export interface GoProgram {
+interface GoProgram {
   /** In words, at the beginning of a sentence. */
   title: string;
   /** Without the version. */

@@ -25,7 +25,7 @@ export async function heldBack(
 }
 
 /** A lock that a test has, and may let go of. */
-export interface HeldLock {
+interface HeldLock {
   somebodyWaits(): Promise<unknown>;
   release(): Promise<unknown>;
 }

@@ -3,7 +3,7 @@ import { openDatabase } from '../../db/connection.ts';
 import { database } from './factories.ts';
 
 /** Named locks, held as another process would that is at it for long. */
-export interface HeldLocks {
+interface HeldLocks {
   /** How many connections wait for it. */
   waiting(): Promise<number>;
   release(): Promise<void>;

@@ -19,7 +19,7 @@ const NUMBERS_MAX = 10_000;
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString();
 
 /** Texts no longer than the longest text of a message, which take work where their marks are put in order. */
-export const HOSTILE_TEXTS: readonly { name: string; text: string }[] = [
+const HOSTILE_TEXTS: readonly { name: string; text: string }[] = [
   { name: 'marks of two kinds', text: `a${MARK.repeat(4_999)}${MARK_BELOW.repeat(5_000)}` },
   { name: 'marks of two kinds in turns', text: `a${`${MARK}${MARK_BELOW}`.repeat(4_999)}` },
   {
@@ -29,7 +29,7 @@ export const HOSTILE_TEXTS: readonly { name: string; text: string }[] = [
 ];
 
 /** What bodies are made for. */
-export interface Reader {
+interface Reader {
   /** The fields that it looks at. */
   fields: readonly string[];
   /** One that it takes. */

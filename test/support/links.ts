@@ -11,7 +11,7 @@ export const BROWSER =
 const later = new Date(Date.now() + 86_400_000).toISOString();
 
 /** A tracked link and the message that carries it. */
-export interface SentLink {
+interface SentLink {
   token: string;
   message: string;
   url: string;

@@ -5,7 +5,7 @@ import { cacheFolder, makeOnce } from '../../dev/cache.ts';
 import { errorCode, StartProblem } from '../../bin/problem.ts';
 
 /** A Java program that is kept in the cache folder. */
-export interface MavenProgram {
+interface MavenProgram {
   /** In words, at the beginning of a sentence. */
   title: string;
   /** Without the version: names its folder. */

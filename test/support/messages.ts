@@ -4,7 +4,7 @@ import { newId } from '../../db/ids.ts';
 import type { NewMessage } from '../../db/messages/accept.ts';
 
 /** What matters about a message to a test that writes it to a database without a service. */
-export interface WrittenMessage {
+interface WrittenMessage {
   id: string;
   status: string;
   submission: string;

@@ -47,7 +47,7 @@ export interface ProductAccount {
   api: ApiClient;
 }
 
-export interface RouteWish {
+interface RouteWish {
   /** Settings of SMPP beside the address. */
   settings?: Record<string, unknown>;
   ratePerSecond?: number;

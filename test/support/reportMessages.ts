@@ -72,7 +72,7 @@ export async function writePast({ id: account }: TestAccount, messages: PastMess
 }
 
 /** An e-mail as a report sees it; money in grosze. */
-export interface PastEmail {
+interface PastEmail {
   status: EmailStatus;
   cost: number;
   /** Of the cost, grosze or, of one that test credits paid, credits. */

@@ -2,7 +2,7 @@ import type { Database } from '../../db/connection.ts';
 import type { Reserved } from '../../db/money/reservations.ts';
 
 /** What is reserved in a test. */
-export interface Reserving {
+interface Reserving {
   id: string;
   accountId: string;
   kind?: Reserved['kind'];

@@ -4,7 +4,7 @@ import { readEmailTerms } from '../../db/emails/accept.ts';
 import { type DnsServer, inChunks } from './dnsServer.ts';
 
 /** A record as the command line shows it. */
-export interface ShownRecord {
+interface ShownRecord {
   type: 'TXT' | 'MX' | 'CNAME';
   name: string;
   value: string;

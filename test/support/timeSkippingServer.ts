@@ -33,7 +33,7 @@ export function findTimeSkippingServer(): Promise<string> {
 }
 
 /** A Temporal server whose clock stands still until a test lets it pass. */
-export interface TimeSkippingServer {
+interface TimeSkippingServer {
   address: string;
   connection: Connection;
   /** Lets the server's time pass; workflow timers fire, nobody waits. */

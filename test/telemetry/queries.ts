@@ -6,7 +6,7 @@ export interface Query {
   expression: string;
 }
 
-export interface AlertRule {
+interface AlertRule {
   name: string;
   expression: string;
 }
@@ -45,7 +45,7 @@ export function alertRules(): AlertRule[] {
 }
 
 /** A metric in an expression, with the labels that are asked of it. */
-export interface Selector {
+interface Selector {
   metric: string;
   labels: string[];
 }

@@ -1,7 +1,7 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 
 /** A step made within a workflow task, as its marker in the history has it. */
-export interface LocalStep {
+interface LocalStep {
   name: string;
   /** Null for nothing, and for a step that failed. */
   result: unknown;

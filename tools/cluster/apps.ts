@@ -11,7 +11,7 @@ export type ClusterServers = {
 };
 
 /** One address in front of several. */
-export type Balanced = { kind: 'temporal' | 'api'; host: string; port: number; backends: string[] };
+type Balanced = { kind: 'temporal' | 'api'; host: string; port: number; backends: string[] };
 
 /** Starts a balancer process, supervised like the rest. */
 export async function addBalancer(

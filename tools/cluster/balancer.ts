@@ -7,7 +7,7 @@ import { splitAddress } from './address.ts';
 export type BackendState = 'serves' | 'refuses' | 'silent';
 
 /** One address in front of several servers. */
-export type BalancerOptions = {
+type BalancerOptions = {
   host: string;
   /** 0 takes a free one. */
   port: number;
@@ -20,7 +20,7 @@ export type BalancerOptions = {
 };
 
 /** A balancer that listens. */
-export type Balancer = {
+type Balancer = {
   port: number;
   /** Breaks every connection and listens no more. */
   close(): Promise<void>;

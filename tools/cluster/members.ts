@@ -15,7 +15,7 @@ export type Members = {
   together(adding: () => Promise<unknown>): Promise<void>;
 };
 
-export type MembersOptions = {
+type MembersOptions = {
   /** Receives one line when a process has fallen and one when it is back. */
   say: (line: string) => void;
   /** False leaves a process that has fallen where it is. */

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type DevServer, startChild, untilReady } from '../../dev/children.ts';
 
 /** A process of this repository's own. */
-export type NodeProcessOptions = {
+type NodeProcessOptions = {
   /** Logs and the process are called by it: `api-1`. */
   name: string;
   dataDir: string;

@@ -21,7 +21,7 @@ export type Cluster = {
 };
 
 /** The service's database; what is optional is there where the server is ours. */
-export type ClusterDatabase = {
+type ClusterDatabase = {
   databaseUrl: string;
   partUrls?: DevPostgres['partUrls'];
   /** Who creates Temporal's databases, and whose they are. */

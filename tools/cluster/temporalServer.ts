@@ -7,7 +7,7 @@ import { serverConfig, type ServerPorts } from './temporalConfig.ts';
 import type { TemporalStore } from './temporalDatabases.ts';
 
 /** One process of Temporal's real server, with all four of its services. */
-export type TemporalServerOptions = {
+type TemporalServerOptions = {
   /** Path of the server program. */
   program: string;
   /** Files, logs and the process are called by it; `temporal-1`. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { buildWithGo, cacheFolder, makeOnce } from '../../dev/cache.ts';
 
 /** The programs of Temporal's real server, as opposed to the development server inside its command line. */
-export type TemporalServerPrograms = {
+type TemporalServerPrograms = {
   server: string;
   /** Creates and upgrades its schemas, which it carries with it. */
   sqlTool: string;

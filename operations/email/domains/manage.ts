@@ -29,7 +29,7 @@ import { recorded, type StaffOperation, type StaffServices } from '../../staff.t
 import { applyConfirmation, applyLook } from './apply.ts';
 import { type DnsServers, lookAt, removeAtProviders, type RouteLook } from './look.ts';
 
-export interface NamedDomain {
+interface NamedDomain {
   account: string;
   name: string;
 }
@@ -272,7 +272,7 @@ export const setDefaultDomain = recorded('domains default', async (tx, named: Na
   };
 });
 
-export interface RemovedDomain {
+interface RemovedDomain {
   id: string;
   name: string;
   defaultName: string | null;

@@ -3,7 +3,7 @@ import type { TestAccount } from '../../support/factories.ts';
 import type { Belongings } from '../access/cases.ts';
 
 /** How a tool is called in the tests of all tools. */
-export interface ToolCase {
+interface ToolCase {
   /** Its scope, stated here apart from the declaration. */
   scope: 'send' | 'read' | 'manage';
   /** Arguments that succeed, naming things of `of`. */
