@@ -50,6 +50,7 @@ export async function writtenEmail(
     select name from sender_domains where account_id = ${accountId} limit 1`;
   const email: StartableEmail = { id: newId('em'), accountId, requestId: newId('req'), route, giveUpAt };
   const content = Buffer.from(file ?? '');
+  const createdAt = wish.createdAt ?? new Date();
   // In one transaction: a worker would start it in between.
   await sql.begin(async (tx) => {
     await acceptEmail(
@@ -69,7 +70,7 @@ export async function writtenEmail(
                   ...{ bytes: content.length, pieces: [content] },
                 },
               ],
-        createdAt: wish.createdAt ?? new Date(),
+        createdAt,
       },
       [],
       quotasOf({}),
