@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runAdmin } from '../../bin/admin/program.ts';
+import { operatingUser, serviceTools } from '../../bin/admin/tools.ts';
+import { openDatabase } from '../../db/connection.ts';
 import type { Behaviour, ReportPlan } from '../smsc/behaviour.ts';
 import { incoming, type IncomingOptions } from '../smsc/incoming.ts';
 import { type Smsc, startSmsc } from '../smsc/smsc.ts';
 import { eventually } from '../support/eventually.ts';
+import { environmentOf } from '../support/service.ts';
 import { type Product, type ProductAccount, senderOf, startProduct } from '../support/product.ts';
 
 const SERVICE_NUMBER = '48500900900';
@@ -123,7 +127,16 @@ it('a report on the first part before the others are submitted does not keep the
 it('`routes list` tells of SMSCs that report one part of long messages only', async () => {
   smsc.behave = ({ shortMessage }) =>
     shortMessage[5] === 2 ? taken((id) => ({ stat: 'DELIVRD', id })) : taken();
-  const remarks = async () => JSON.stringify((await product.admin(['routes', 'list'])).remarks ?? []);
+  const remarks = async () => {
+    let said = '';
+    await runAdmin(['routes', 'list'], {
+      actor: operatingUser,
+      openDatabase: () => Promise.resolve(openDatabase(product.service.databaseUrl, 1)),
+      openTools: () => serviceTools(environmentOf(product.service)),
+      ...{ out: (text) => (said += text), err: (text) => (said += text) },
+    });
+    return said;
+  };
   const sent = await Promise.all([1, 2, 3].map(() => send({ text: 'c'.repeat(200) })));
   await eventually(
     () => product.sql`

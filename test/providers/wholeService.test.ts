@@ -262,7 +262,7 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
   it('takes ten parts; what has more goes by another route, or is refused and costs nothing', async () => {
     const [long, to] = ['a'.repeat(153 * 10 + 1), '+48500400102'];
     const answer = await account.api.send({ to, text: long });
-    expect(answer).toMatchObject({ status: 422, body: { error: { param: 'text' } } });
+    expect(answer).toMatchObject({ status: 400, body: { error: { param: 'text' } } });
     expect(JSON.stringify(answer.body)).toContain('części 11, najwyżej 10');
     expect((await outcomes(product.sql, account.id)).filter(({ recipient }) => recipient === to)).toEqual([]);
     expect((await send({ text: long.slice(1) })).parts).toBe(10);
