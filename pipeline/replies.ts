@@ -42,7 +42,7 @@ export async function receiveReplies(
   }
   if (named.includes('maybe')) throw new Error('a text may be a receipt for a submit that is still open');
   const ours = receipts.filter((_, index) => named[index] === 'submitted');
-  const others = replies.filter(({ receipt }) => receipt == null || !ours.includes(receipt));
+  const others = replies.filter(({ receipt }) => !ours.some((one) => one === receipt));
   if (ours.length > 0) await reports.receive(route, ours);
   if (others.length > 0) await keepReplies(sql, route, others);
 }

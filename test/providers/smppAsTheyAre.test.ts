@@ -71,12 +71,20 @@ it.each<[string, number, Buffer, IncomingOptions?]>([
   );
 });
 
-it('a long reply under the default alphabet is what was written, also where it was cut within an emoji', async () => {
-  const text = `${'ż'.repeat(66)}😀${'ó'.repeat(90)} – STOP`;
-  const parts = incoming('48500820001', SERVICE_NUMBER, text, { encoding: 'ucs2', cut: 134, dataCoding: 0 });
-  await Promise.all([...parts].reverse().map((part) => smsc.deliver(part)));
-  expect(await repliesOf('+48500820001', 1)).toEqual([text]);
-});
+it.each<[string, string, (text: string) => Buffer, number]>([
+  ['+48500820001', 'UCS-2 under the default alphabet', ucs2, 0],
+  ['+48500820002', 'a little-endian mark in the first part', (text) => le(`\uFEFF${text}`), 0],
+  ['+48500820003', 'UTF-8 under the default alphabet', (text) => Buffer.from(text), 0],
+])(
+  'a long reply that was cut within characters is what was written: %s %s',
+  async (phone, _, encode, claim) => {
+    const text = `${'ż'.repeat(66)}😀${'ó'.repeat(90)} – € STOP`;
+    const octets = encode(text);
+    const parts = incoming(phone.slice(1), SERVICE_NUMBER, '', { octets, cut: 133, dataCoding: claim });
+    await Promise.all([...parts].reverse().map((part) => smsc.deliver(part)));
+    expect(await repliesOf(phone, 1)).toEqual([text]);
+  },
+);
 
 let ids = 0x1a2b;
 /** Takes a submit with an id in hexadecimal, and reports as planned with it in decimal. */
