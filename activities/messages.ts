@@ -30,8 +30,8 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
         message = await releaseScheduled(sql, messageId);
       }
       if (message === null) return { route: null };
-      const { channel: type, recipient: msisdn, route, accountId, priority } = message;
-      const traffic = { key: messageId, msisdn, accountId, priority, type };
+      const { channel: type, recipient: msisdn, route, accountId, priority, parts } = message;
+      const traffic = { key: messageId, msisdn, accountId, priority, parts, type };
       // Without a working route it waits on the one it was accepted for.
       const best = orderRoutes(await routing(), traffic)[0] ?? route;
       if (best === route || !(await moveToRoute(sql, messageId, route, best))) return { route };

@@ -1,4 +1,5 @@
 import type { MessageStatus } from './statuses.ts';
+import type { DeliveryReport } from './submission.ts';
 
 export interface NetworkReply {
   /** The provider's id, the same when it is delivered again. */
@@ -8,10 +9,12 @@ export interface NetworkReply {
   /** The receiving number; null when the provider does not say. */
   to: string | null;
   text: string;
+  /** What it reports if it is a receipt that the SMSC did not mark as one: text that a phone could send, too. */
+  receipt?: DeliveryReport | null;
 }
 
-/** GSM-7 with one septet per byte, UCS-2 big-endian, ISO 8859-1. */
-export type ByteEncoding = 'gsm7' | 'ucs2' | 'latin1';
+/** What the SMSC claims: GSM-7 with one septet per byte, UCS-2 big-endian, ISO 8859-1, or no text. */
+export type ByteEncoding = 'gsm7' | 'ucs2' | 'latin1' | 'binary';
 
 /** One part of a concatenated reply, in any order. Bytes, because a character may span two parts. */
 export interface ReplyPart {

@@ -10,6 +10,8 @@ export interface RouteTraits {
   carries: readonly RouteTraffic[];
   /** Reaches no phone. */
   simulated: boolean;
+  /** Parts of a message that it takes; absent: as many as there may be. */
+  maxParts?: number;
   /** When it makes calls; absent or null: at any time. */
   callingHours?: CallingHours | null;
 }
@@ -57,11 +59,13 @@ export interface Traffic {
   accountId: string;
   type: RouteTraffic;
   priority: boolean;
+  /** Of the message; 1 unless told. */
+  parts?: number;
 }
 
 /**
  * The active routes for this traffic, best first: by rules of the account itself, then the longest prefix, then rules for this priority
- * or type; equal ones by weight, stable per key. Routes that do not work come last. The simulated network is no fallback: it is left out
+ * or type; equal ones by weight, stable per key. Routes that do not work come last, those that take fewer parts are left out. The simulated network is no fallback: it is left out
  * where a real route has a matching rule, unless a rule names the account. For messages that also holds where the real route carries
  * other types only: with an SMSC in place, MMS to the same phones must not be simulated, and billed.
  */
@@ -83,11 +87,21 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
   const candidates = matching
     .filter((rule) => byName.get(rule.route)?.state === 'active')
     .filter((rule) => !real || !isSimulated(rule) || rule.accountId !== null)
+    .filter((rule) => (traffic.parts ?? 1) <= (byName.get(rule.route)?.maxParts ?? Infinity))
     .map((rule) => ({ rule, lot: lotOf(traffic.key, rule) }))
     .sort((a, b) => compareSpecificity(a.rule, b.rule) || a.lot - b.lot);
   const names = [...new Set(candidates.map(({ rule }) => rule.route))];
   const works = (name: string): boolean => byName.get(name)?.working === true;
   return [...names.filter(works), ...names.filter((name) => !works(name))];
+}
+
+/** The most parts that an active route takes of a message; null: there is no route for it. */
+export function mostParts(routing: Routing, traffic: Traffic): number | null {
+  const names = orderRoutes(routing, { ...traffic, parts: 1 });
+  const taken = routing.routes
+    .filter(({ name }) => names.includes(name))
+    .map(({ maxParts }) => maxParts ?? Infinity);
+  return taken.length === 0 ? null : Math.max(...taken);
 }
 
 /** The routes of {@link orderRoutes} that have no rules but this account's. */

@@ -1,5 +1,4 @@
-import { decodeGsm7, isGsm7, septetsOf } from './gsm7.ts';
-import type { ByteEncoding, ReplyPart } from './incoming.ts';
+import { isGsm7, septetsOf } from './gsm7.ts';
 
 export const MAX_PARTS = 20;
 
@@ -100,73 +99,6 @@ export function storedOptions({ flash, ucs2 }: SmsOptions): object | null {
 
 export function optionsOf(content: object | null): SmsOptions {
   return { ...PLAIN_SMS, ...content };
-}
-
-const BYTE_ORDER_MARK = '\uFEFF';
-const AT_ONCE = 8_192;
-
-/** Decodes any bytes; undecodable ones become U+FFFD. Drops a byte order mark, which some gateways send and which would hide a keyword. */
-export function decodeText(encoding: ByteEncoding, bytes: Uint8Array): string {
-  switch (encoding) {
-    case 'gsm7':
-      return decodeGsm7(bytes);
-    case 'ucs2':
-      return decodeUcs2(bytes);
-    case 'latin1':
-      return fromUnits(bytes);
-  }
-}
-
-// Placeholder for parts of a reply that never arrived.
-const MISSING = '[…]';
-
-/** Joins the parts of a reply that arrived, in any order. Bytes are joined before decoding: a character may span two parts. */
-export function joinParts(
-  parts: readonly Pick<ReplyPart, 'number' | 'encoding' | 'content'>[],
-  total: number,
-): string {
-  const pieces: (string | { encoding: ByteEncoding; contents: Uint8Array[] })[] = [];
-  for (let number = 1; number <= total; number += 1) {
-    const part = parts.find((one) => one.number === number);
-    const before = pieces.at(-1);
-    if (part === undefined) {
-      if (before !== MISSING) pieces.push(MISSING);
-    } else if (typeof before === 'object' && before.encoding === part.encoding) {
-      before.contents.push(part.content);
-    } else {
-      pieces.push({ encoding: part.encoding, contents: [part.content] });
-    }
-  }
-  return pieces
-    .map((piece) => (typeof piece === 'string' ? piece : decodeText(piece.encoding, concat(piece.contents))))
-    .join('');
-}
-
-function concat(contents: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(contents.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const content of contents) {
-    whole.set(content, at);
-    at += content.length;
-  }
-  return whole;
-}
-
-function decodeUcs2(bytes: Uint8Array): string {
-  const units = new Uint16Array(Math.floor(bytes.length / 2));
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let i = 0; i < units.length; i += 1) units[i] = view.getUint16(2 * i);
-  const text = fromUnits(units);
-  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-}
-
-// In chunks: the number of arguments of a call is limited.
-function fromUnits(units: Uint8Array | Uint16Array): string {
-  let text = '';
-  for (let i = 0; i < units.length; i += AT_ONCE) {
-    text += String.fromCharCode(...units.subarray(i, i + AT_ONCE));
-  }
-  return text;
 }
 
 // 500 SMS of 13 parts, or ten MMS templates.

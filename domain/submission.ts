@@ -55,10 +55,12 @@ export type RefusalReason =
 export interface DeliveryReport {
   /** As in the submit's answer, after the route's rule; '' where the report has none. */
   providerMessageId: string;
-  /** The id as read by the other format the route's rule allows; tried when the first matches no part. */
-  alternativeId?: string | null;
+  /** Further ids that may be the part's, tried in this order when the first matches none. */
+  otherIds?: readonly string[];
   /** Our reference, where the provider returns it. */
   reference: string | null;
+  /** It stands for all parts of the message: the SMSC reports on one of them only. */
+  whole?: boolean;
   phone?: string | null;
   state: ReportState;
   /** The carrier's code. */

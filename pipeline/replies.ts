@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Provider } from '../providers/provider.ts';
 import { type Database, type Sql, transaction } from '../db/connection.ts';
+import { namedParts } from '../db/incoming/deliveryReports.ts';
 import { storeReplies } from '../db/incoming/inbound.ts';
 import { storable } from '../domain/ids.ts';
 import type { NetworkReply, ReplyPart } from '../domain/incoming.ts';
@@ -15,7 +17,35 @@ import {
   type PartGroup,
   storePart,
 } from '../db/incoming/replies.ts';
-import { joinParts } from '../domain/sms.ts';
+import { joinParts } from '../domain/receivedText.ts';
+import type { DeliveryReports } from './deliveryReports.ts';
+
+// Until the answer to a submit is stored, whose receipt came along with it.
+const LOOKS_MS = [100, 200, 400, 800];
+
+/**
+ * Stores what phones sent. A text that reads like a receipt is one only where its id is of a part that this route submitted to that very
+ * phone, else a reply. @throws Error while a submit to the phone awaits its answer, so that the SMSC delivers the text again
+ */
+export async function receiveReplies(
+  sql: Database,
+  reports: Pick<DeliveryReports, 'receive'>,
+  route: Provider['name'],
+  replies: NetworkReply[],
+): Promise<void> {
+  const receipts = replies.flatMap(({ receipt }) => receipt ?? []);
+  let named = receipts.length === 0 ? [] : await namedParts(sql, route, receipts);
+  for (const ms of LOOKS_MS) {
+    if (!named.includes('maybe')) break;
+    await delay(ms);
+    named = await namedParts(sql, route, receipts);
+  }
+  if (named.includes('maybe')) throw new Error('a text may be a receipt for a submit that is still open');
+  const ours = receipts.filter((_, index) => named[index] === 'submitted');
+  const others = replies.filter(({ receipt }) => !ours.some((one) => one === receipt));
+  if (ours.length > 0) await reports.receive(route, ours);
+  if (others.length > 0) await keepReplies(sql, route, others);
+}
 
 /** Stores replies, whose workflows the workers start. @returns the ids of the new ones */
 export function keepReplies(sql: Sql, route: Provider['name'], replies: NetworkReply[]): Promise<string[]> {
@@ -78,12 +108,14 @@ async function flushGroup(tx: Sql, group: PartGroup, waitSeconds: number): Promi
 
 async function makeReply(tx: Sql, group: PartGroup, parts: OpenPart[]): Promise<void> {
   await closeParts(tx, group);
+  const text = joinParts(parts, group.total);
+  if (text === null) return;
   await keepReplies(tx, group.route, [
     {
       providerReference: referenceOf(group, parts),
       from: group.sender,
       to: group.receiver === '' ? null : group.receiver,
-      text: joinParts(parts, group.total),
+      text,
     },
   ]);
 }

@@ -77,6 +77,8 @@ interface KindDeclaration<Settings extends Record<string, unknown>, Credentials>
   channels: readonly Channel[];
   email?: EmailKind<Settings, Credentials>;
   looksUp: boolean;
+  /** Parts of a message that it takes; absent: as many as there may be. */
+  maxParts?: number;
   callingHours?: (settings: Settings) => CallingHours | null;
   /** Reaches no phone. */
   simulated?: true;
@@ -118,7 +120,7 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
   declared: KindDeclaration<Settings, Credentials>,
 ): ProviderKind {
   const { name, channels, looksUp, simulated = false, settings, options, credentials, secret } = declared;
-  const { callbacks, email, reportsFailuresAlone = false } = declared;
+  const { callbacks, email, maxParts, reportsFailuresAlone = false } = declared;
   const carries: RouteTraffic[] = [...channels];
   if (email !== undefined) carries.push('email');
   if (looksUp) carries.push('hlr');
@@ -127,7 +129,7 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
     settings,
     options,
     credentials,
-    traits: { carries, simulated },
+    traits: { carries, simulated, ...(maxParts !== undefined && { maxParts }) },
     reportsFailuresAlone,
     email: email === undefined ? null : storedEmail(email),
     callingHours(stored) {

@@ -11,7 +11,7 @@ import { quickWebhookActivities, webhookActivities } from '../activities/webhook
 import { findLookupAnswer } from '../db/lookups/lookups.ts';
 import { simulatorMail, simulatorStore } from '../db/routes/simulator.ts';
 import { startAccepted } from '../pipeline/startAccepted.ts';
-import { keepReplies } from '../pipeline/replies.ts';
+import { receiveReplies } from '../pipeline/replies.ts';
 import { notifyFirst } from '../pipeline/webhookAttempts.ts';
 import { activityTraces, workflowSinks } from '../telemetry/temporalTraces.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
@@ -125,7 +125,7 @@ function routesOf(
     },
     handlersOf: (route) => ({
       onReports: (found) => reports.receive(route, found),
-      onReplies: async (found) => void (await keepReplies(sql, route, found)),
+      onReplies: (found) => receiveReplies(sql, reports, route, found),
       onReplyPart: (part) => replyParts.receive(route, part),
       onEmailEvents: (found) => emailEvents.receive(route, found),
       onLateAnswer: (reference, answer, arrivedAt) =>

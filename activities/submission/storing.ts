@@ -116,6 +116,7 @@ export async function moveOn(
       accountId: message.accountId,
       type: message.channel,
       priority: message.priority,
+      parts: message.parts,
     };
     const next = workingRoute(now, traffic, (name) => name !== provider.name);
     if (next !== null && (await moveToRoute(sql, message.id, provider.name, next))) {

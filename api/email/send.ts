@@ -7,6 +7,7 @@ import {
   RECIPIENTS_MAX,
   SUBJECT_MAX,
 } from '../../domain/email/address.ts';
+import { contentTypeOf } from '../../domain/email/content.ts';
 import type { Interface } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { sendEmail as send } from '../../operations/email/send.ts';
@@ -162,7 +163,8 @@ async function decodedAttachments(given: z.output<typeof attachments>): Promise<
         { reason: 'attachments_too_large', limitBytes: ATTACHMENTS_BYTES_MAX },
         'attachments',
       );
-    files.push({ ...file, ...decoded });
+    const contentType = contentTypeOf(file.contentType, Buffer.concat(decoded.pieces));
+    files.push({ ...file, contentType, ...decoded });
   }
   return files;
 }

@@ -1,4 +1,9 @@
-import { readOverview, type RouteOverview, type RouteWorker } from '../../db/routes/routeOverview.ts';
+import {
+  readOnePartReporters,
+  readOverview,
+  type RouteOverview,
+  type RouteWorker,
+} from '../../db/routes/routeOverview.ts';
 import { readRouteRules, type Route } from '../../db/routes/routes.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import type { RouteRule } from '../../domain/routing.ts';
@@ -75,7 +80,10 @@ export const routeCommands = [
       return {
         result: { data },
         ...(wide ? {} : { columns: NARROW }),
-        remarks: [simulatorRemark(await simulatedUseNow(sql))],
+        remarks: [
+          simulatorRemark(await simulatedUseNow(sql)),
+          ...(await readOnePartReporters(sql)).map(onePartRemark),
+        ],
       };
     },
   }),
@@ -204,6 +212,10 @@ export const routeCommands = [
 
 function routeRecord({ hasCredentials, ...route }: Omit<PlainRoute, 'settings'> & { settings: unknown }) {
   return { ...route, credentials: hasCredentials ? 'stored' : 'none' };
+}
+
+function onePartRemark({ route, messages }: { route: string; messages: number }): string {
+  return `${route}: the SMSC reported on one part only of the latest ${messages} long messages, which end as expired; the setting {"longReports": "one-part"} lets that report count for all parts.`;
 }
 
 // Sums over the workers, and their latest error.

@@ -23,22 +23,24 @@ export async function storeReports(sql: Sql, route: string, reports: DeliveryRep
   const references = reports.map((report) => parseReference(report.reference));
   await sql`
     with stored as (
-      insert into delivery_reports (route, provider_message_id, alternative_id, message_id, part, phone, state,
-                                    error_code, details)
-      select ${route}, r.*
+      insert into delivery_reports (route, provider_message_id, alternative_id, other_ids, message_id, part, phone,
+                                    state, error_code, details)
+      select ${route}, id, other_ids->>0, array(select jsonb_array_elements_text(other_ids - 0)), message_id, part, phone,
+             state, error_code, details
         from unnest(${reports.map((r) => r.providerMessageId)}::text[],
-                    ${reports.map((r) => r.alternativeId ?? null)}::text[],
+                    ${reports.map((r) => JSON.stringify(r.otherIds ?? []))}::text[]::jsonb[],
                     ${references.map((r) => r?.messageId ?? null)}::text[],
-                    ${references.map((r) => r?.part ?? null)}::smallint[],
+                    ${references.map((r, index) => r?.part ?? (reports[index]!.whole ? WHOLE : null))}::smallint[],
                     ${reports.map((r) => r.phone ?? null)}::text[],
                     ${reports.map((r) => r.state)}::text[],
                     ${reports.map((r) => r.errorCode)}::text[],
-                    ${reports.map((r) => r.details ?? null)}::text[]) as r
+                    ${reports.map((r) => r.details ?? null)}::text[])
+          as r(id, other_ids, message_id, part, phone, state, error_code, details)
     )
     ${reportNoted(sql, route)}`;
 }
 
-/** Part number in the reference of a message that was submitted whole. */
+/** Part number in the reference of a message that was submitted whole, and of a report that stands for all parts. */
 export const WHOLE = 0;
 
 export const partReference = (messageId: string, part: number): string => `${messageId}/${part}`;
@@ -67,10 +69,11 @@ export interface MatchedReport {
 /**
  * Matches due reports to parts, oldest first, and locks them until the transaction ends.
  *
- * A report matches by its id, else by the id in the route's alternative notation. If an SMSC used an id twice, the report's phone decides,
+ * A report matches by the first of its ids that is known. If an SMSC used an id twice, the report's phone decides,
  * then which message has no report yet. A part with an unanswered submit, also one to be resubmitted by staff, has no id: it matches by our
  * reference, or by phone if no other part on the route qualifies. An id of a message to another phone counts only if nothing else matches.
- * Neither is concluded while a recent submit to the phone may still be answered. Unmatched reports are retried ever less often.
+ * Neither is concluded while a recent submit to the phone may still be answered. A report that stands for the whole message matches all
+ * its parts, once they are submitted. Unmatched reports are retried ever less often.
  * @returns the number of reports tried; the matched ones, once per part; and the milliseconds until the first unmatched one is due again
  */
 export async function takeMatchedReports(
@@ -79,7 +82,8 @@ export async function takeMatchedReports(
 ): Promise<{ looked: number; reports: MatchedReport[]; againInMs: number }> {
   const rows = await sql<(MatchedReport | { reportId: number; messageId: null; againInMs: number | null })[]>`
     with r as materialized (
-      select id, route, provider_message_id, alternative_id, message_id, part, phone, state, received_at
+      select id, route, provider_message_id, array[provider_message_id, alternative_id] || other_ids as ids,
+             message_id, part, phone, state, received_at
         from delivery_reports
        where look_at <= now()
        order by look_at, id
@@ -108,21 +112,24 @@ export async function takeMatchedReports(
          offset 0
        ) s
     ), met as (
-      select r.id, p.message_id, p.part
+      select r.id, q.message_id, q.part
         from r
         join lateral (
           select message_id, part, choice, min(choice) over () as best from (
-            ${partsWithId(sql, sql`r.provider_message_id`, 1)}
+            ${partsWithIds(sql)}
             union all
-            ${partsWithId(sql, sql`r.alternative_id`, 2)}
-            union all
-            select message_id, part, 3 from message_parts
+            select message_id, part, ${BY_REFERENCE} from message_parts
              where message_id = r.message_id and r.part in (part, ${WHOLE}) and route = r.route
                and (state = 'unanswered' or state = 'held' and resubmitted_at is not null)
             union all
             ${unansweredPartTo(sql)}
           ) found
         ) p on p.choice = p.best
+        join messages m on m.id = p.message_id
+        join message_parts q on q.message_id = p.message_id
+         and (q.part = p.part or ${standsForAll(sql)} and q.route = r.route and q.state in ('accepted', 'unanswered'))
+       where not ${standsForAll(sql)} or m.status <> 'queued'
+          or m.parts = (select count(*) from message_parts where message_id = m.id and state in ('accepted', 'unanswered'))
     ), waiting as (
       update delivery_reports d
          set look_at = case when r.received_at > now() - ${RETRY_AFTER}::interval
@@ -144,26 +151,39 @@ export async function takeMatchedReports(
   };
 }
 
-// As SQL, for a report `r`: the parts with this id on its route, of one message. If that went to another phone, it matches only once no
-// response with the same id for the report's phone can be pending.
-function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
+// The order in which matches count, after those by an id.
+const BY_REFERENCE = 10;
+const BY_PHONE = 11;
+const BY_ID_OF_ANOTHER_PHONE = 20;
+
+// As SQL, whether a report `r` stands for all parts of its message.
+function standsForAll(sql: Sql): Fragment {
+  return sql`(r.message_id is null and r.part is not distinct from ${WHOLE}::smallint)`;
+}
+
+// As SQL, for a report `r`: the parts with each of its ids on its route, of one message. If that went to another phone, they match only
+// once no response with the same id for the report's phone can be pending.
+function partsWithIds(sql: Sql): Fragment {
   return sql`
-    select p.message_id, p.part, case when one.recipient = coalesce(r.phone, one.recipient) then ${choice}::int else 5 end as choice
-      from (
+    select p.message_id, p.part,
+           case when one.recipient = coalesce(r.phone, one.recipient) then 0 else ${BY_ID_OF_ANOTHER_PHONE}::int end + named.at as choice
+      from unnest(r.ids) with ordinality as named(id, at)
+     cross join lateral (
         select c.message_id, m.recipient from message_parts c join messages m on m.id = c.message_id
-         where c.route = r.route and c.provider_message_id = ${id} and ${id} <> ''
+         where c.route = r.route and c.provider_message_id = named.id and named.id <> ''
            and (r.phone is null or m.recipient = r.phone
                 or r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval and not ${answerUnderWay(sql)})
          order by (m.recipient = r.phone) desc nulls last, c.reported_at is null desc, c.submitted_at desc
          limit 1
-      ) one join message_parts p on p.message_id = one.message_id and p.route = r.route and p.provider_message_id = ${id}`;
+      ) one
+      join message_parts p on p.message_id = one.message_id and p.route = r.route and p.provider_message_id = named.id`;
 }
 
 // As SQL, for a report `r` that no id matches: the first unanswered part to its phone, if all such parts belong to one message. Reports of
 // a phone are matched in order: a later one may be for the same part, which then has an id.
 function unansweredPartTo(sql: Sql): Fragment {
   return sql`
-    select min(u.message_id), min(u.part), 4 from unanswered u
+    select min(u.message_id), min(u.part), ${BY_PHONE} from unanswered u
      where u.route = r.route and u.recipient = r.phone and u.submitted_at <= r.received_at
        and r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval
        and not exists (select from delivery_reports o
@@ -179,6 +199,30 @@ function answerUnderWay(sql: Sql): Fragment {
   return sql`
     exists (select from under_way w
              where w.route = r.route and w.recipient = r.phone and w.submitted_at <= r.received_at)`;
+}
+
+type NamedPart = 'submitted' | 'maybe' | 'none';
+
+/**
+ * For each report, whether one of its ids is of a part that this route submitted to its phone; `maybe` while a submit to that phone awaits
+ * its answer.
+ */
+export async function namedParts(sql: Sql, route: string, reports: DeliveryReport[]): Promise<NamedPart[]> {
+  const ids = reports.map((r) => JSON.stringify([r.providerMessageId, ...(r.otherIds ?? [])]));
+  const rows = await sql<{ named: NamedPart }[]>`
+    select case when exists (
+                  select from message_parts p join messages m on m.id = p.message_id
+                   where p.route = ${route} and p.provider_message_id = any(array(select jsonb_array_elements_text(r.ids)))
+                     and m.recipient = r.phone) then 'submitted'
+                when exists (
+                  select from messages m join message_parts p on p.message_id = m.id
+                   where m.recipient = r.phone and m.submission in ('submitting', 'unanswered') and p.route = ${route}
+                     and p.state = 'submitting' and p.submitted_at > now() - ${ANSWERS_COME_WITHIN}::interval) then 'maybe'
+                else 'none' end as named
+      from unnest(${ids}::text[]::jsonb[], ${reports.map((r) => r.phone ?? null)}::text[])
+             with ordinality as r(ids, phone, at)
+     order by r.at`;
+  return rows.map(({ named }) => named);
 }
 
 export interface ReportedMessage {

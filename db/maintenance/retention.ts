@@ -87,7 +87,7 @@ export async function eraseThirdPartyData(sql: Sql, ids: readonly string[]): Pro
        where p.message_id = any(${ids as string[]}))`;
 }
 
-// As SQL, ids of reports that matched parts of these messages: by id, by alternative id, or by our reference. One indexed subquery each,
+// As SQL, ids of reports that matched parts of these messages: by one of their ids, or by our reference. One indexed subquery each,
 // and as an array, so that no plan joins all reports.
 function reportsOf(sql: Sql, ids: readonly string[]): Fragment {
   return sql`array(
@@ -96,6 +96,9 @@ function reportsOf(sql: Sql, ids: readonly string[]): Fragment {
      where p.message_id = any(${ids as string[]}) and d.applied_at is not null
     union all
     select d.id from message_parts p join delivery_reports d on d.route = p.route and d.alternative_id = p.provider_message_id
+     where p.message_id = any(${ids as string[]}) and d.applied_at is not null
+    union all
+    select d.id from message_parts p join delivery_reports d on d.route = p.route and d.other_ids @> array[p.provider_message_id]
      where p.message_id = any(${ids as string[]}) and d.applied_at is not null
     union all
     select d.id from delivery_reports d where d.message_id = any(${ids as string[]}) and d.applied_at is not null)`;

@@ -13,6 +13,7 @@ interface ReleasedMessage {
   kept: boolean;
   channel: Channel;
   recipient: string;
+  parts: number;
   priority: boolean;
   route: string;
 }
@@ -26,7 +27,7 @@ export async function releaseScheduled(sql: Sql, messageId: string): Promise<Rel
        where m.id = ${messageId} and m.status = 'scheduled' and a.id = m.account_id and a.status = 'active'
       returning m.id
     )
-    select m.account_id, a.status as account_status, m.channel, m.recipient, m.priority, m.route,
+    select m.account_id, a.status as account_status, m.channel, m.recipient, m.parts, m.priority, m.route,
            m.status = 'scheduled' and not exists (select from released) as kept
       from messages m join accounts a on a.id = m.account_id
      where m.id = ${messageId}`;

@@ -84,3 +84,33 @@ async function readQueues(sql: Sql, name: string | null): Promise<Map<string, Ro
       from routes r where ${name}::text is null or r.name = ${name}`;
   return new Map(found.map(({ name: of, ...queue }) => [of, queue]));
 }
+
+// Reports and messages that suffice to see it, and how long the reports of one message are apart at most as a rule.
+const REPORTS_LOOKED_AT = 5_000;
+const MESSAGES_TO_SEE_IT = 3;
+const APART = '10 minutes';
+
+/** Routes whose SMSCs reported on exactly one part of nearly every long message (nine of ten) of the last day, as far as was looked. */
+export async function readOnePartReporters(sql: Sql): Promise<{ route: string; messages: number }[]> {
+  return await sql<{ route: string; messages: number }[]>`
+    with reported as materialized (
+      select route, provider_message_id, alternative_id, other_ids from delivery_reports
+       where received_at between now() - interval '1 day' and now() - ${APART}::interval and applied_at is not null
+       order by id desc limit ${REPORTS_LOOKED_AT}
+    ), long as (
+      select distinct m.id, p.route
+        from reported r
+        join message_parts p on p.route = r.route
+         and p.provider_message_id = any(array[r.provider_message_id, r.alternative_id] || r.other_ids)
+        join messages m on m.id = p.message_id
+       where m.parts > 1 and m.status in ('sent', 'delivered', 'expired')
+    ), counted as (
+      select l.route, count(p.reported_at) as reported
+        from long l join message_parts p on p.message_id = l.id and p.route = l.route
+       group by l.id, l.route having count(*) > 1
+    )
+    select route, count(*)::int as messages from counted
+     group by route
+    having count(*) >= ${MESSAGES_TO_SEE_IT} and count(*) filter (where reported = 1) * 10 >= count(*) * 9
+     order by route`;
+}

@@ -70,6 +70,18 @@ export function attachmentType(filename: string): string | null {
   return Object.hasOwn(ATTACHMENT_TYPES, lower) ? ATTACHMENT_TYPES[lower]! : null;
 }
 
+const CALENDAR_HEAD = 65_536;
+const METHOD = /^METHOD(?:;[^:\r\n]*)?:[ \t]*([A-Z0-9-]{1,30})[ \t]*$/im;
+
+/** Content type of a file's contents: a calendar's has the charset and method of the file, without which it is no invitation (RFC 6047, 2.4). */
+export function contentTypeOf(type: string, contents: Uint8Array): string {
+  if (type !== ATTACHMENT_TYPES['ics']) return type;
+  const text = new TextDecoder().decode(contents);
+  const isUtf8 = !text.includes('\uFFFD');
+  const method = METHOD.exec(text.slice(0, CALENDAR_HEAD).replace(/\r?\n[ \t]/g, ''))?.[1]?.toUpperCase();
+  return `${type}${isUtf8 ? '; charset=utf-8' : ''}${method === undefined ? '' : `; method=${method}`}`;
+}
+
 export function isContentId(text: string): boolean {
   return CONTENT_ID.test(text);
 }

@@ -24,7 +24,7 @@ import { type Channel, type ChannelRules, DEFAULT_CHANNEL } from '../../domain/c
 import { rulesOf } from '../../domain/channels.ts';
 import { isHeavy } from '../../domain/sms.ts';
 import { messageCost, pricePerPart } from '../../domain/money.ts';
-import { orderRoutes, type Routing } from '../../domain/routing.ts';
+import { mostParts, orderRoutes, type Routing } from '../../domain/routing.ts';
 import { isNumber } from '../../domain/msisdn.ts';
 import type { OperationContext } from '../context.ts';
 import { sampleLinks } from './newMessages.ts';
@@ -149,9 +149,11 @@ export async function planMessages(context: OperationContext<SendInput>): Promis
       msisdn: recipient.msisdn,
       accountId: caller.accountId,
       priority,
+      parts: text.parts,
     };
     const route = orderRoutes(routing, traffic)[0] ?? null;
-    if (route === null && !rejected) throw noRoute(recipient);
+    if (route === null && !rejected)
+      throw noRoute(recipient, mostParts(routing, traffic), text.parts, wording);
     return {
       recipient,
       values,
@@ -185,8 +187,9 @@ export function totalCost(messages: readonly PlannedMessage[]): number {
 }
 
 // Destinations outside the EU need availability confirmation (v2.3.0, Send, rule 4): one is available if a route leads there.
-function noRoute({ index }: Recipient): Refused {
-  return new Refused({ reason: 'no_route', index }, 'to');
+function noRoute({ index }: Recipient, limit: number | null, parts: number, { field }: Wording): Refused {
+  if (limit === null) return new Refused({ reason: 'no_route', index }, 'to');
+  return new Refused({ reason: 'text_too_long', parts, limit, index }, field);
 }
 
 function callingHoursOf({ routes }: Routing, name: string | null): CallingHours | null {

@@ -5,12 +5,6 @@ import type { DeliverPdu } from './wire.ts';
 
 type IdRule = SmppSettings['ids'];
 
-interface ReportedIds {
-  id: string;
-  /** As if reports wrote ids like answers do; null where that is the same. */
-  alternative: string | null;
-}
-
 // SMPP 3.4: a message id has at most 64 characters (5.2.23), and 65 as a TLV with its NUL (5.3.2.12).
 const LONGEST = 65;
 const DECIMAL = /^[0-9]+$/;
@@ -34,11 +28,11 @@ export function acceptedId(rule: IdRule, idInAnswer: string): string {
   }
 }
 
-/** The ids under which a report's part may be stored, in the order to try them. */
-export function reportedIds(rule: IdRule, idInReport: string): ReportedIds {
-  const likeAnswer = acceptedId(rule, idInReport);
-  const byRule = readByRule(rule, tidy(idInReport)) ?? likeAnswer;
-  return { id: byRule, alternative: likeAnswer === byRule ? null : likeAnswer };
+/** Ids under which the part of a report may be stored, in the order to try them: each as the rule reads it, then as answers write it. */
+export function reportedIds(rule: IdRule, idsInReport: readonly string[]): string[] {
+  const likeAnswers = idsInReport.map((id) => acceptedId(rule, id));
+  const byRule = idsInReport.map((id, index) => readByRule(rule, tidy(id)) ?? likeAnswers[index]!);
+  return [...new Set([...byRule, ...likeAnswers])].filter((id) => id !== '');
 }
 
 function readByRule(rule: IdRule, id: string): string | null {

@@ -66,7 +66,7 @@ const ALPHABETS = ['gsm7', 'binary', 'ucs2', null] as const;
 export function encodingOf(
   dataCoding: number,
   defaultAlphabet: SmppSettings['defaultAlphabet'],
-): ByteEncoding | 'binary' | null {
+): ByteEncoding | null {
   if (dataCoding === 0x00) return defaultAlphabet;
   if (dataCoding === 0x02 || dataCoding === 0x04) return 'binary';
   if (dataCoding === 0x08) return 'ucs2';
@@ -77,14 +77,6 @@ export function encodingOf(
   if (dataCoding < 0xe0) return 'gsm7';
   if (dataCoding < 0xf0) return 'ucs2';
   return (dataCoding & 0x04) !== 0 ? 'binary' : 'gsm7';
-}
-
-/** Whether bytes declared as binary are text nevertheless: ISO 8859-1 without control characters but line ends and tabs. */
-export function isText(bytes: Buffer): boolean {
-  return (
-    bytes.length > 0 &&
-    bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte >= 0xa0 || [9, 10, 13].includes(byte))
-  );
 }
 
 const MINUTE_MS = 60_000;

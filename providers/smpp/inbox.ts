@@ -2,15 +2,15 @@ import { createHash, randomUUID } from 'node:crypto';
 import { storable } from '../../domain/ids.ts';
 import type { ByteEncoding, NetworkReply, ReplyPart } from '../../domain/incoming.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
-import { encodingOf, isText, phoneOf, USER_DATA_HEADER } from './content.ts';
+import { encodingOf, phoneOf, USER_DATA_HEADER } from './content.ts';
 import type { DeliverPdu } from './wire.ts';
-import { isReceipt, readReceipt } from './receipts.ts';
+import { isReceipt, readReceipt, readUnmarkedReceipt } from './receipts.ts';
 import type { SmppSettings } from './settings.ts';
 import { type Concatenation, concatenation, readUserData, STATUS, type UserData } from './codec.ts';
 import { createBatcher } from '../../concurrency/gather.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import type { ProviderHandlers } from '../provider.ts';
-import { decodeText } from '../../domain/sms.ts';
+import { decodeText } from '../../domain/receivedText.ts';
 import type { Session } from './session.ts';
 
 interface IncomingReply {
@@ -22,7 +22,7 @@ interface IncomingReply {
 
 type Incoming =
   | { kind: 'report'; report: DeliveryReport }
-  | { kind: 'reply'; reply: IncomingReply }
+  | { kind: 'reply'; reply: IncomingReply; text: string; receipt: DeliveryReport | null }
   | { kind: 'part'; part: ReplyPart }
   /** `reason` is for staff, without content. */
   | { kind: 'unreadable'; reason: string };
@@ -35,31 +35,33 @@ const LONGEST_ADDRESS = 64;
 /** Reads a deliver_sm; never throws. A text longer than an SMS that claims to be a part counts as a whole reply. */
 export function readDeliver(
   pdu: DeliverPdu,
-  settings: Pick<SmppSettings, 'ids' | 'defaultAlphabet'>,
+  settings: Pick<SmppSettings, 'ids' | 'defaultAlphabet' | 'longReports'>,
 ): Incoming {
   const { content, concatenation: headed } = userData(pdu);
   if (isReceipt(pdu)) {
-    const report = readReceipt(pdu, content, settings.ids);
+    const report = readReceipt(pdu, content, settings);
     return report === null
       ? { kind: 'unreadable', reason: 'a receipt without message id and state' }
       : { kind: 'report', report };
   }
   const encoding = encodingOf(pdu.data_coding, settings.defaultAlphabet);
-  if (encoding === null || (encoding === 'binary' && !isText(content))) {
-    return { kind: 'unreadable', reason: `no text, data_coding ${pdu.data_coding}` };
-  }
+  const noText = { kind: 'unreadable', reason: `no text, data_coding ${pdu.data_coding}` } as const;
+  if (encoding === null) return noText;
   if (content.length === 0 && pdu.brokenTlv !== null) {
     return { kind: 'unreadable', reason: 'no text before a broken TLV' };
   }
   const reply: IncomingReply = {
     from: addressOf(pdu.source_addr_ton, pdu.source_addr),
     to: pdu.destination_addr === '' ? null : addressOf(pdu.dest_addr_ton, pdu.destination_addr),
-    encoding: encoding === 'binary' ? 'latin1' : encoding,
+    encoding,
     content,
   };
   const one = headed ?? sarOf(pdu);
-  if (one === null || one.total === 1 || content.length > LONGEST_PART) return { kind: 'reply', reply };
-  return { kind: 'part', part: { ...reply, ...one } };
+  if (one !== null && one.total > 1 && content.length <= LONGEST_PART)
+    return { kind: 'part', part: { ...reply, ...one } };
+  const text = decodeText(encoding, content);
+  if (text === null) return noText;
+  return { kind: 'reply', reply, text, receipt: readUnmarkedReceipt(pdu, content, settings) };
 }
 
 function userData(pdu: DeliverPdu): UserData {
@@ -224,13 +226,18 @@ export function createInbox(
     return respond(STATUS.ok);
   };
 
-  const takeReply = async (session: Session, reply: IncomingReply, respond: (status: number) => boolean) => {
+  const takeReply = async (
+    session: Session,
+    { reply, text, receipt }: Extract<Incoming, { kind: 'reply' }>,
+    respond: (status: number) => boolean,
+  ) => {
     const handed = redeliveries.handedOver(session, reply);
     const stored = storeReply({
       providerReference: handed.providerReference,
       from: reply.from,
       to: reply.to,
-      text: storable(decodeText(reply.encoding, reply.content)),
+      text: storable(text),
+      receipt,
     });
     if (await acknowledge(stored, respond)) handed.acknowledged();
     else handed.unacknowledged();
@@ -261,7 +268,7 @@ export function createInbox(
         case 'report':
           return void acknowledge(storeReport(incoming.report), respond);
         case 'reply':
-          return void takeReply(session, incoming.reply, respond);
+          return void takeReply(session, incoming, respond);
         case 'part':
           return void acknowledge(storePart(incoming.part), respond);
         case 'unreadable':

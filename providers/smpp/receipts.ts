@@ -2,7 +2,6 @@ import type { DeliveryReport, RefusalReason, SubmitAnswer } from '../../domain/s
 import type { SmppSettings } from './settings.ts';
 import { storable } from '../../domain/ids.ts';
 import { isFinalReport, type ReportState } from '../../domain/incoming.ts';
-import { decodeText } from '../../domain/sms.ts';
 import { phoneOf } from './content.ts';
 import { reportedIds, statusCode } from './codec.ts';
 import type { DeliverPdu } from './wire.ts';
@@ -205,7 +204,7 @@ const DETAILS: readonly ReceiptField[] = ['id', 'sub', 'dlvrd', 'submit date', '
 const LONGEST_DETAILS = 300;
 const LONGEST_CODE = 20;
 
-/** Receipt or intermediate notification, by esm_class or receipt-only TLVs. Never by its text, which anyone can send from a phone. */
+/** Receipt or intermediate notification, by esm_class or receipt-only TLVs. */
 export function isReceipt(pdu: DeliverPdu): boolean {
   const type = pdu.esm_class & MESSAGE_TYPE;
   return (
@@ -216,6 +215,8 @@ export function isReceipt(pdu: DeliverPdu): boolean {
   );
 }
 
+type ReceiptSettings = Pick<SmppSettings, 'ids' | 'longReports'>;
+
 /**
  * Reads a delivery receipt (SMPP 3.4, Appendix B; TLVs 5.3.2.12, 5.3.2.31, 5.3.2.35) with `content` its text without a user data header;
  * null without message id and state. For these two, TLVs precede the text. An intermediate notification never gives a final state.
@@ -223,19 +224,20 @@ export function isReceipt(pdu: DeliverPdu): boolean {
 export function readReceipt(
   pdu: DeliverPdu,
   content: Buffer,
-  rule: SmppSettings['ids'],
+  { ids: rule, longReports }: ReceiptSettings,
 ): DeliveryReport | null {
   const fields = receiptFields(textOf(content));
   const stat = fields.get('stat') ?? '';
-  const id = pdu.receipted_message_id?.trim() || (fields.get('id') ?? '');
-  if (id === '' && stat === '' && pdu.message_state === undefined) return null;
-  const ids = reportedIds(rule, id);
+  const named = [pdu.receipted_message_id ?? '', fields.get('id') ?? ''];
+  const [providerMessageId = '', ...otherIds] = reportedIds(rule, named);
+  if (providerMessageId === '' && stat === '' && pdu.message_state === undefined) return null;
   const state = stateOf(pdu.message_state, stat);
   const intermediate = (pdu.esm_class & MESSAGE_TYPE) === INTERMEDIATE_NOTIFICATION;
   return {
-    providerMessageId: ids.id,
-    alternativeId: ids.alternative,
+    providerMessageId,
+    otherIds,
     reference: null,
+    whole: longReports === 'one-part',
     phone: phoneOf(pdu.source_addr_ton, pdu.source_addr),
     state: intermediate && isFinalReport(state) ? 'enroute' : state,
     errorCode: errorOf(fields.get('err') ?? '', pdu.network_error_code),
@@ -243,10 +245,20 @@ export function readReceipt(
   };
 }
 
+/** What a text reports that has the id and state of a receipt, but not its mark: anybody can send that from a phone. */
+export function readUnmarkedReceipt(
+  pdu: DeliverPdu,
+  content: Buffer,
+  settings: ReceiptSettings,
+): DeliveryReport | null {
+  const fields = receiptFields(textOf(content));
+  return fields.get('id') && fields.get('stat') ? readReceipt(pdu, content, settings) : null;
+}
+
 // Receipts are ASCII whatever data_coding says, as some SMSCs repeat the message's there. GSM-7 would change "_" and "$" in an id; UCS-2 is
 // ASCII without its NULs.
 function textOf(content: Buffer): string {
-  return decodeText('latin1', content).replaceAll('\0', '');
+  return content.toString('latin1').replaceAll('\0', '');
 }
 
 function stateOf(tlv: number | undefined, stat: string): ReportState {

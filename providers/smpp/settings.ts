@@ -29,6 +29,7 @@ const statusMeaning = z
  * - `sessions`: per worker process; a transmitter and its receiver count as one. `window`: unanswered submits per session
  * - `responseSeconds`: then a submit counts as unanswered. `bindSeconds`: for connecting, TLS and binding together
  * - `ids`: how the id in a delivery report relates to that in the submit's answer
+ * - `longReports`: whether the SMSC reports on each part of a long message, or on one part for all
  * - `defaultAlphabet`: what data_coding 0 means to this SMSC, in both directions
  * - `priorityFlag`: of priority messages; all others have 0. `errors`: what a command_status means to this SMSC, if not the standard
  */
@@ -53,6 +54,7 @@ export const smppSettings = z
     reconnectMaxMs: milliseconds(3_600_000).default(60_000),
     longMessages: z.enum(['udh', 'sar', 'payload']).default('udh'),
     ids: z.enum(['exact', 'insensitive', 'hex-answer', 'decimal-answer']).default('exact'),
+    longReports: z.enum(['each-part', 'one-part']).default('each-part'),
     validity: z.enum(['absolute', 'relative', 'none']).default('absolute'),
     priorityFlag: z.int().min(0).max(3).default(1),
     defaultAlphabet: z.enum(['gsm7', 'latin1']).default('gsm7'),

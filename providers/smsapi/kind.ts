@@ -1,13 +1,20 @@
 import { readCallingHours } from '../../domain/sendWindow.ts';
 import type { Callback } from '../callbacks.ts';
 import { providerKind } from '../kind.ts';
-import { CALLBACK_PATHS, type CallbackKind, smsapiCredentials, smsapiSettings } from './settings.ts';
+import {
+  CALLBACK_PATHS,
+  type CallbackKind,
+  MAX_PARTS,
+  smsapiCredentials,
+  smsapiSettings,
+} from './settings.ts';
 
 /** SMSAPI.pl. Callbacks (https://www.smsapi.pl/docs/#9-raporty-callback) are unsigned, so a secret in their path authenticates them. */
 export const smsapi = providerKind({
   name: 'smsapi',
   channels: ['sms', 'mms', 'vms'],
   looksUp: true,
+  maxParts: MAX_PARTS,
   settings: smsapiSettings,
   callingHours: ({ callingHours, callIntervalSeconds }) =>
     readCallingHours(callingHours, callIntervalSeconds),

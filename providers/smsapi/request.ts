@@ -4,7 +4,7 @@ import { mmsContentOf } from '../../domain/channels/mms.ts';
 import { voiceContentOf } from '../../domain/channels/vms.ts';
 import { optionsOf } from '../../domain/sms.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
-import type { SmsapiSettings } from './settings.ts';
+import { MAX_PARTS, type SmsapiSettings } from './settings.ts';
 
 const REFERENCE = new RegExp(`^msg_(${ID_BODY})/(0|[1-9][0-9]{0,2})$`);
 const IDX = new RegExp(`^msg(${ID_BODY})p(0|[1-9][0-9]{0,2})$`);
@@ -21,8 +21,6 @@ export function referenceOf(idx: string): string | null {
   return match === null ? null : `msg_${match[1]}/${match[2]}`;
 }
 
-// The provider splits into at most ten parts (https://www.smsapi.pl/docs/#2-pojedynczy-sms, `max_parts`).
-const MAX_PARTS = 10;
 const MINUTE_MS = 60_000;
 
 export type Form = Record<string, string>;

@@ -3,6 +3,8 @@ import { callingHours } from '../kind.ts';
 import { ownSecret } from '../fields.ts';
 import { providerUrl, publicUrl } from '../http.ts';
 
+// The provider splits into at most ten parts (https://www.smsapi.pl/docs/#2-pojedynczy-sms, `max_parts`).
+export const MAX_PARTS = 10;
 const MAX_VALIDITY_MINUTES = 72 * 60;
 
 const reading = z

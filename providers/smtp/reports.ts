@@ -8,7 +8,9 @@ const FIELD_MAX = 1_000;
 const FIELD_BYTES = 4 * FIELD_MAX;
 const TEXT_MAX = 4_000;
 const ADDRESS_MAX = 320;
-const DAEMON = /^(mailer-daemon|postmaster)@/i;
+const DAEMON = /^(mailer-daemon|postmaster|root)(@|$)/i;
+// In the words of Exim and sendmail, which go on trying.
+const STILL_TRYING = /\bdelay(ed)?\b|\bstill (being )?(retr|try)|could not send message for past/i;
 const NO_ADDRESS = /[\s<>,;:"]+/;
 // Feedback that is no complaint (RFC 6430, RFC 6591).
 const NO_COMPLAINTS = new Set(['not-spam', 'auth-failure', 'dmarc']);
@@ -117,14 +119,20 @@ function complaints({ parts, headers }: ReadMessage): Found[] | null {
 function plainBounce(message: ReadMessage, sender: string, bytes: number): Found[] {
   const { headers, parts } = message;
   const failed = headers.get('x-failed-recipients');
-  const isDaemon = sender === '' || DAEMON.test(sender);
-  if (failed === undefined && (!isDaemon || isAutomatic(headers))) return [];
+  const isReturned =
+    isFromDaemon(headers) || ((sender === '' || DAEMON.test(sender)) && !isAutomatic(headers));
+  if (failed === undefined && (!isReturned || STILL_TRYING.test(headers.get('subject') ?? ''))) return [];
   const addresses = (failed ?? '')
     .split(',', RECIPIENTS_MAX)
     .flatMap((one) => addressIn(one.slice(0, ADDRESS_MAX)) ?? []);
   const text = parts.find(({ type }) => type === 'text/plain')?.text ?? '';
   const payload = { ...pick(headers, 'subject', 'message-id'), text: clean(text, TEXT_MAX).trimEnd(), bytes };
   return [{ kind: 'bounced', permanent: false, addresses, payload, mark: 'bounced' }];
+}
+
+function isFromDaemon(headers: Fields): boolean {
+  const from = headers.get('from')?.slice(0, FIELD_MAX) ?? '';
+  return DAEMON.test((/<([^<>]*)>[^<>]*$/.exec(from)?.[1] ?? from).trim());
 }
 
 // RFC 3834, and the headers in use before it.

@@ -106,7 +106,7 @@ const WAYS: [string, () => Promise<{ id: string; report: DeliveryReport }>][] = 
     async () => {
       const providerId = newId('evt');
       const { id } = await taken(providerId);
-      return { id, report: delivered({ providerMessageId: 'read wrongly', alternativeId: providerId }) };
+      return { id, report: delivered({ providerMessageId: 'read wrongly', otherIds: [providerId] }) };
     },
   ],
   [
@@ -190,7 +190,7 @@ test.each([1, 0])(
 describe('an id that was given to a message to another phone', () => {
   test.each([
     ['read as it is', (id: string) => ({ providerMessageId: id })],
-    ['read in the other way', (id: string) => ({ providerMessageId: newId('evt'), alternativeId: id })],
+    ['read in the other way', (id: string) => ({ providerMessageId: newId('evt'), otherIds: [id] })],
   ])('%s, counts less than the unanswered message to the phone of the report', async (_, ids) => {
     const providerId = newId('evt');
     const other = await taken(providerId);

@@ -29,8 +29,9 @@ const idAndState = (text: string) => {
 test('a receipt as the standard has it', () => {
   expect(reportOf(receipt(TEXT))).toEqual({
     providerMessageId: '0A1B2C',
-    alternativeId: null,
+    otherIds: [],
     reference: null,
+    whole: false,
     phone: '+48600100200',
     state: 'delivered',
     errorCode: null,
@@ -163,8 +164,12 @@ describe('TLVs', () => {
 });
 
 describe('what is a receipt', () => {
-  test('not what only reads like one: a phone could send it', () => {
-    expect(readDeliver(receipt(TEXT, { esm_class: 0 }), settings()).kind).toBe('reply');
+  test('not for sure what only reads like one: a phone could send it', () => {
+    expect(readDeliver(receipt(TEXT, { esm_class: 0 }), settings())).toMatchObject({
+      kind: 'reply',
+      receipt: { providerMessageId: '0A1B2C', state: 'delivered' },
+    });
+    expect(readDeliver(receipt('id:7', { esm_class: 0 }), settings())).toMatchObject({ receipt: null });
   });
 
   test.each([0x08, 0x10, 0x18])('not an acknowledgement by the recipient (esm_class %i)', (esm_class) => {
@@ -205,7 +210,7 @@ describe('whom and which it speaks of', () => {
     const rule = { ids: 'hex-answer' } as const;
     expect(reportOf(receipt('id:0006699 stat:DELIVRD'), rule).providerMessageId).toBe('6699');
     expect(reportOf(receipt('', { receipted_message_id: '6699' }), rule)).toMatchObject({
-      ...{ providerMessageId: '6699', alternativeId: '26265' },
+      ...{ providerMessageId: '6699', otherIds: ['26265'] },
     });
   });
 });

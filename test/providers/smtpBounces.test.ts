@@ -270,7 +270,32 @@ describe('what is no report', () => {
     ]);
   });
 
+  it.each([
+    ['Exim', ['From: Mail Delivery System <Mailer-Daemon@mx.example>', 'Auto-Submitted: auto-replied']],
+    ['Postfix', ['From: MAILER-DAEMON@mx.example (Mail Delivery System)', 'Auto-Submitted: auto-replied']],
+    ['Exchange', ['From: <postmaster@sklep.example>', 'X-Auto-Response-Suppress: All']],
+    ['an appliance', ['From: "jan@x.example" <MAILER-DAEMON@x.example>', 'Precedence: auto_reply']],
+    ['a host’s own', ['From: root <root@x.example>', 'Auto-Submitted: auto-generated']],
+    ['one without a domain', ['From: MAILER-DAEMON', 'X-Autoreply: yes']],
+  ])('is a bounce where a mail server says so, whatever marks it has: %s', async (_, headers) => {
+    await deliver(plain(headers));
+    await deliver(plain(headers), path, 'mail@x.example');
+    expect(events).toMatchObject([{ kind: 'bounced', permanent: false }, { kind: 'bounced' }]);
+  });
+
+  it('is none where a mail server is still trying', async () => {
+    const exim = ['From: Mail Delivery System <Mailer-Daemon@mx.example>', 'Auto-Submitted: auto-replied'];
+    for (const subject of [
+      'Warning: message 1tG5Xy-0001 delayed 24 hours',
+      'Delivery Status Notification (Delay)',
+      'Warning: could not send message for past 4 hours',
+    ])
+      await deliver([...exim, `Subject: ${subject}`, '', 'No action is required.'].join('\r\n'));
+    expect(events).toEqual([]);
+  });
+
   it('is none where somebody is away, or writes', async () => {
+    await deliver(plain(['From: Grooter <rooter@x.example>', 'Precedence: auto_reply']));
     await deliver(plain(['Auto-Submitted: auto-replied (vacation)']));
     await deliver(plain(['X-Autoreply: yes']));
     await deliver('Subject: Automatic reply: Zamówienie\r\n\r\nI am away.');

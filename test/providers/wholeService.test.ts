@@ -258,4 +258,25 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     const message = (await outcomes(product.sql, account.id)).find(({ id }) => id === sent.id);
     expect(message).toMatchObject({ reason: 'invalid_destination', charges: 1, refunds: 1 });
   });
+
+  it('takes ten parts; what has more goes by another route, or is refused and costs nothing', async () => {
+    const [long, to] = ['a'.repeat(153 * 10 + 1), '+48500400102'];
+    const answer = await account.api.send({ to, text: long });
+    expect(answer).toMatchObject({ status: 400, body: { error: { param: 'text' } } });
+    expect(JSON.stringify(answer.body)).toContain('części 11, najwyżej 10');
+    expect((await outcomes(product.sql, account.id)).filter(({ recipient }) => recipient === to)).toEqual([]);
+    expect((await send({ text: long.slice(1) })).parts).toBe(10);
+    const smsc = await startSmsc();
+    const everything = { accountId: account.id, prefix: '', type: null, priority: null, weight: 100 };
+    await product.route('for-long', smsc, await newAccount());
+    await addRule(product.sql, { route: 'for-long', ...everything });
+    await addRule(product.sql, { route: 'smsapi', ...everything, prefix: '48500' });
+    const sent = await eventually(
+      () => account.api.send({ to, text: long }),
+      ({ status }) => status === 201,
+    );
+    await statusOf(account, String(sent.body.id), 'delivered');
+    expect(smsc.submits).toHaveLength(11);
+    await smsc.stop();
+  });
 });

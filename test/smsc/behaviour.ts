@@ -40,6 +40,10 @@ export interface ReportPlan {
   id?: string;
   /** `text`: as of appendix B; `tlv`: the text says nothing, the TLVs all; `both`. */
   in?: 'text' | 'tlv' | 'both';
+  /** The TLV's, where that differs from the text's. */
+  tlvId?: string;
+  /** Not marked as a receipt in esm_class. */
+  unmarked?: boolean;
 }
 
 /** message_state by `stat` (5.2.28). */
@@ -64,7 +68,7 @@ export function receipt(submit: Submit, plan: ReportPlan): Buffer {
   const minute = new Date().toISOString().replace(/[-:T]/g, '').slice(2, 12);
   const text = `id:${id} sub:001 dlvrd:001 submit date:${minute} done date:${minute} stat:${plan.stat} err:${err} text:${submit.shortMessage.toString('latin1', 0, 20)}`;
   const tlvs = new Map([
-    [TAG.receiptedMessageId, cString(id)],
+    [TAG.receiptedMessageId, cString(plan.tlvId ?? id)],
     [TAG.messageState, Buffer.from([STATES[plan.stat] ?? 7])],
   ]);
   return encodeShortMessage({
@@ -74,7 +78,7 @@ export function receipt(submit: Submit, plan: ReportPlan): Buffer {
     destination: submit.source,
     destinationTon: submit.sourceTon,
     destinationNpi: submit.sourceNpi,
-    esmClass: 0x04,
+    esmClass: plan.unmarked ? 0 : 0x04,
     shortMessage: place === 'tlv' ? Buffer.alloc(0) : Buffer.from(text, 'latin1'),
     ...(place === 'text' ? {} : { tlvs }),
   });

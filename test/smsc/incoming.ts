@@ -9,6 +9,10 @@ export interface IncomingOptions {
   header?: 'udh' | 'udh16' | 'sar';
   reference?: number;
   payload?: boolean;
+  /** In place of the encoded text. */
+  octets?: Buffer;
+  /** In place of that of the encoding: what is written wrongly. */
+  dataCoding?: number;
 }
 
 const DATA_CODING = { gsm7: 0, latin1: 3, ucs2: 8 };
@@ -16,12 +20,12 @@ const DATA_CODING = { gsm7: 0, latin1: 3, ucs2: 8 };
 /** A text from a phone as deliver_sm bodies, in the order of its parts. */
 export function incoming(from: string, to: string, text: string, options: IncomingOptions = {}): Buffer[] {
   const { encoding = 'gsm7', header = 'udh', reference = 0, cut = Number.POSITIVE_INFINITY } = options;
-  const octets =
-    encoding === 'gsm7'
-      ? encodeGsm7(text)
-      : encoding === 'ucs2'
-        ? encodeUcs2(text)
-        : Buffer.from(text, 'latin1');
+  const encode = {
+    gsm7: encodeGsm7,
+    ucs2: encodeUcs2,
+    latin1: (latin: string) => Buffer.from(latin, 'latin1'),
+  };
+  const octets = options.octets ?? encode[encoding](text);
   const total = Math.max(1, Math.ceil(octets.length / cut));
   return Array.from({ length: total }, (_, index) => {
     const content = total === 1 ? octets : octets.subarray(index * cut, (index + 1) * cut);
@@ -38,7 +42,7 @@ export function incoming(from: string, to: string, text: string, options: Incomi
       destinationTon: 1,
       destinationNpi: 1,
       esmClass: udh.length > 0 ? 0x40 : 0,
-      dataCoding: DATA_CODING[encoding],
+      dataCoding: options.dataCoding ?? DATA_CODING[encoding],
       shortMessage: options.payload ? Buffer.alloc(0) : data,
       tlvs,
     });

@@ -83,7 +83,7 @@ describe('an unanswered submit', () => {
     await deliveryReports.receive('simulator', [
       {
         providerMessageId: 'LATE',
-        alternativeId: 'late-1',
+        otherIds: ['late-1'],
         reference: null,
         state: 'delivered',
         errorCode: null,

@@ -128,6 +128,19 @@ describe('content that is', () => {
     );
   });
 
+  it.each([
+    ['BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT', '; charset=utf-8; method=REQUEST'],
+    ['\uFEFFBEGIN:VCALENDAR\nmethod:cancel\nSUMMARY:Łódź\n', '; charset=utf-8; method=CANCEL'],
+    ['BEGIN:VCALENDAR\r\nPRODID:x\r\nMETH\r\n OD;X-A=b:REP\r\n LY\r\n', '; charset=utf-8; method=REPLY'],
+    ['BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDESCRIPTION:x\r\n METHOD:REQUEST\r\n', '; charset=utf-8'],
+    ['BEGIN:VCALENDAR\r\nMETHOD:RE"QUEST; x=y\r\n', '; charset=utf-8'],
+    [Buffer.from('METHOD:PUBLISH\r\nSUMMARY:\xb3\r\n', 'latin1'), '; method=PUBLISH'],
+  ])('a calendar, with its charset and method: %j', async (calendar, parameters) => {
+    const content = Buffer.from(calendar as string).toString('base64');
+    const [file] = await sent(body(content).replace('a.pdf', 'a.ICS'));
+    expect(file).toMatchObject({ contentType: `text/calendar${parameters}` });
+  });
+
   it('of nothing: an empty file', async () => {
     expect(await sent(body(''))).toMatchObject([{ bytes: 0 }]);
   });

@@ -203,6 +203,17 @@ const full = {
   list_unsubscribe: true,
 };
 
+it.each([RESEND, SMTP])('an invitation says its method and charset: %s', async (route) => {
+  const calendar = 'BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n';
+  const attachments = [{ filename: 'termin.ics', content: Buffer.from(calendar).toString('base64') }];
+  const id = await send(await sender(route), { attachments });
+  const type = 'text/calendar; charset=utf-8; method=REQUEST';
+  if (route === RESEND) return expect((await atResend(id)).files).toMatchObject([{ contentType: type }]);
+  const { mail, raw } = await atRelay(id);
+  expect(mail.attachments[0]!.content.toString()).toBe(calendar);
+  expect(raw.toString('latin1').replace(/\r\n[ \t]+/g, ' ')).toContain(`Content-Type: ${type};`);
+});
+
 describe('by a route to Resend', () => {
   it('an e-mail arrives as it was asked for, is sent, and can be unsubscribed from', async () => {
     const account = await sender(RESEND);
