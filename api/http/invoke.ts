@@ -22,8 +22,8 @@ function validateQuery(schema: z.ZodType, query: Readonly<Record<string, string>
   const issue = parsed.error.issues[0]!;
   const [field] = issue.path.map(String);
   const given = field === undefined ? undefined : query[field];
-  // In a query a plus stands for a blank.
-  if (field !== undefined && given?.includes(' ') === true) {
+  // In a query a plus stands for a blank. Several blanks are words of a search.
+  if (field !== undefined && given?.split(' ').length === 2) {
     const meant = schema.safeParse({ ...query, [field]: given.replaceAll(' ', '+') });
     if (meant.error?.issues.some(({ path }) => path[0] === field) !== true)
       throw new Refused({ reason: 'plus_not_encoded', field }, field);

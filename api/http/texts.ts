@@ -32,7 +32,7 @@ const TOO_LONG: Readonly<Record<Unit, (limit: number) => string>> = {
 };
 
 const CSV_SAVED = 'Zapisz plik z arkusza jako „CSV UTF-8 (rozdzielany przecinkami)”.';
-const NUMBER_FORMS = '+48500100200, 48500100200 albo 500100200, bez spacji i innych znaków';
+const NUMBER_FORMS = '+48500100200, 48500100200 albo 500100200, bez spacji';
 const TOO_LONG_FOR_POLAND =
   'wygląda na polski z jedną cyfrą za dużo. Jeśli jest zagraniczny, zapisz go ze znakiem plus.';
 const pln = (grosze: number): string => `${(grosze / 100).toFixed(2).replace('.', ',')} zł`;
