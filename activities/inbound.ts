@@ -6,6 +6,7 @@ import {
   lastMessageOf,
   lastMessageTo,
   lockReply,
+  namesOf,
   ownerOfNumber,
   pendingEventsOf,
   type ReceivedReply,
@@ -66,12 +67,13 @@ async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null
   const split = splitKeyword(reply.text);
   const owner = split === null ? null : await accountOfKeyword(tx, split.keyword, reply.receiver);
   if (split !== null && owner !== null) {
+    const replyTo = await lastMessageOf(tx, owner, reply);
     return {
       accountId: owner,
       text: split.rest,
       matchedBy: 'prefix',
-      replyTo: await lastMessageOf(tx, owner, reply),
-      optOut: isOptOut(split.rest),
+      replyTo,
+      optOut: isOptOut(split.rest, await namesOf(tx, owner, replyTo)),
     };
   }
   const message = await lastMessageTo(tx, reply);
@@ -81,7 +83,7 @@ async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null
     text: reply.text,
     matchedBy: 'last_message',
     replyTo: message.id,
-    optOut: isOptOut(reply.text),
+    optOut: isOptOut(reply.text, await namesOf(tx, message.accountId, message.id)),
   };
 }
 
@@ -89,5 +91,6 @@ async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null
 async function byNumber(tx: Sql, { receiver, text }: ReceivedReply): Promise<ReplyMatch | null> {
   const accountId = receiver === null ? null : await ownerOfNumber(tx, receiver);
   if (accountId === null) return null;
-  return { accountId, text: null, matchedBy: null, replyTo: null, optOut: isOptOut(text) };
+  const optOut = isOptOut(text, await namesOf(tx, accountId, null));
+  return { accountId, text: null, matchedBy: null, replyTo: null, optOut };
 }

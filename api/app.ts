@@ -40,6 +40,7 @@ export function createApp(services: Services, mounts: readonly Mount[] = []): Ko
   app.use(errorEnvelope(services.log));
   app.use(securityHeaders());
   app.use(httpRules());
+  app.use(withoutLastSlash());
   app.use(router.routes());
   app.use((context) => refuseUnrouted(router, context));
   return app;
@@ -71,6 +72,14 @@ const declaredPaths = new Set(routes.map(({ path }) => path));
 /** `/v1/messages/estimate` also matches `/v1/messages/:id`; the literal path wins. */
 function isOfAnother(pattern: string, path: string): boolean {
   return pattern !== path && declaredPaths.has(path);
+}
+
+/** One slash at the end of an address is no other address. */
+function withoutLastSlash(): Koa.Middleware<State> {
+  return (context, next) => {
+    context.path = context.path.replace(/(?<=.)\/$/, '');
+    return next();
+  };
 }
 
 // Responses are JSON for programs: browsers must not render or cache them.

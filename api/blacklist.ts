@@ -11,13 +11,13 @@ import { endpoint } from './http/endpoint.ts';
 import {
   createdAt,
   documented,
+  filledText,
   given,
   instant,
   issue,
   omissible,
   omissibleWithDefault,
   pathNumber,
-  plainText,
   timestamp,
 } from './fields.ts';
 import { ABOUT_CURSOR, pageOf, pageSchema, pageSize } from './paging.ts';
@@ -36,15 +36,7 @@ const blacklistEntrySchema = z
 // Checked by pattern only: a listed number stays a valid cursor even if its country's numbering plan changes.
 const cursor = z
   .string()
-  .transform((value, context) => {
-    if (LISTED.test(value)) return value;
-    const meant = value.startsWith(' ') && LISTED.test(`+${value.slice(1)}`);
-    context.addIssue({
-      code: 'custom',
-      ...issue({ reason: meant ? 'plus_not_encoded' : 'cursor_malformed' }),
-    });
-    return z.NEVER;
-  })
+  .refine((value) => LISTED.test(value), issue({ reason: 'cursor_malformed' }))
   .meta({ pattern: LISTED.source, description: ABOUT_CURSOR });
 
 // No pattern: a malformed number is reported in `invalid` and does not fail the request.
@@ -61,7 +53,7 @@ const addition = z
       ['+48500100200'],
     ),
     reason: documented(
-      omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),
+      omissibleWithDefault(filledText.max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),
       'Why; `manual` by default.',
       'reklamacja',
     ),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { NFC_UNITS_MAX, EXACT_MAX, idPattern, type IdPrefix, isOneLine, isStorable } from '../domain/ids.ts';
+import { EXACT_MAX, idPattern, type IdPrefix, isOneLine, isStorable } from '../domain/ids.ts';
 import { parseInstant } from '../domain/calendar.ts';
 import { isSenderName, numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
+import { canonicalText, isBlank } from '../domain/text.ts';
 import type { Refusal } from '../domain/refusals.ts';
 
 /** A schema with description and example for OpenAPI, docs and tools; without an example, use zod's `describe`. */
@@ -89,24 +90,28 @@ export function given(field: string, type: 'string' | 'array'): object {
   return { required: [field], properties: { [field]: { type } } };
 }
 
-/** For `refine`, before Unicode composition: refuses text that exceeds `max` however it is composed, without composing megabytes. */
-export function maxBeforeComposition(
-  max: number,
-): [(value: string) => boolean, { params: { refusal: object } }] {
-  const refusal = { reason: 'field_too_long', limit: max, unit: 'characters' } as const;
-  return [(value) => value.length <= NFC_UNITS_MAX * max, { params: { refusal } }];
-}
-
-/** Text that can be stored: no NUL, no lone surrogates. */
-export const plainText = z
+/** A program's own identifier, kept as it is: no NUL, no lone surrogates. */
+export const identifier = z
   .string()
   .refine(isStorable, issue({ reason: 'characters_forbidden' }))
   .meta({ pattern: '^[^\\u0000]*$' });
 
-/** One line of text: no control characters. */
+/** Text that people type or paste, made canonical: here, so that nothing measures, compares or stores another form. */
+export const plainText = identifier.overwrite(canonicalText).meta({ pattern: '^[^\\u0000]*$' });
+
+/** One line of text: no control characters, nor blanks around it. */
 export const lineText = plainText
+  .trim()
   .refine(isOneLine, issue({ reason: 'characters_forbidden' }))
   .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' });
+
+const somethingSeen = [(value: string) => !isBlank(value), issue({ reason: 'field_blank' })] as const;
+
+/** Text that is not blank. */
+export const filledText = plainText.refine(...somethingSeen).min(1);
+
+/** One line that is not blank. */
+export const filledLine = lineText.refine(...somethingSeen).min(1);
 
 /** Id of a resource in a path; a malformed one is refused as `resource_unknown`. */
 export function pathId(prefix: IdPrefix) {
@@ -119,7 +124,7 @@ export function lenientPathId(prefix: IdPrefix) {
 }
 
 export const reference = documented(
-  plainText.min(1).max(REFERENCE_MAX),
+  identifier.min(1).max(REFERENCE_MAX),
   'Your own identifier; comes back in answers and webhooks.',
   'order-1042',
 );
@@ -164,21 +169,6 @@ export const msisdn = z
 
 /** A phone number in a path, parsed by the handler. */
 export const pathNumber = z.string().meta({ ...PHONE_NUMBER, description: 'A phone number.' });
-
-/** `msisdn` in a query string, where an unencoded plus arrives as a space. */
-export const queryMsisdn = z
-  .string()
-  .transform((value, context) => {
-    const parsed = parseMsisdn(value);
-    if (parsed !== null) return parsed;
-    const meant = value.startsWith(' ') ? parseMsisdn(`+${value.slice(1)}`) : null;
-    context.addIssue({
-      code: 'custom',
-      ...issue(meant === null ? numberProblem(value) : { reason: 'plus_not_encoded' }),
-    });
-    return z.NEVER;
-  })
-  .meta(PHONE_NUMBER);
 
 /** A page size in a query, from 1 to `max`. */
 export function pageLimit<Standard extends number | undefined>(max: number, standard: Standard) {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { toNfc } from '../domain/ids.ts';
 import { GROUP_NAME_MAX, isMeantAsGroupId } from '../domain/contacts.ts';
 import {
   createdAt,
@@ -8,8 +7,7 @@ import {
   exampleId,
   given,
   issue,
-  lineText,
-  maxBeforeComposition,
+  filledLine,
   omissible,
   pathId,
 } from './fields.ts';
@@ -22,11 +20,7 @@ const SOMETHING_ON_ONE_LINE =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\s][^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
 
 /** A group's name or id (v2.3.0, Contacts, `groups`). */
-export const groupReference = lineText
-  .refine(...maxBeforeComposition(GROUP_NAME_MAX))
-  .transform(toNfc)
-  .pipe(z.string().trim().min(1).max(GROUP_NAME_MAX))
-  .meta({ minLength: 1, maxLength: GROUP_NAME_MAX, pattern: SOMETHING_ON_ONE_LINE });
+export const groupReference = filledLine.max(GROUP_NAME_MAX).meta({ pattern: SOMETHING_ON_ONE_LINE });
 
 /** 1 to 80 characters (v2.3.0, Group), not in the form of an id. */
 const groupName = groupReference.refine(

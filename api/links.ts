@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { isToken, type LoggedClick, readClickLog, readLink, readLinks } from '../db/links/links.ts';
-import { LINK_TOKEN_LENGTH, linkRecord, LOGGED_CLICKS, type TrackedLinkRecord } from '../domain/links.ts';
+import { type LoggedClick, readClickLog, readLink, readLinks } from '../db/links/links.ts';
+import {
+  LINK_TOKEN_LENGTH,
+  linkRecord,
+  linkToken,
+  LOGGED_CLICKS,
+  type TrackedLinkRecord,
+} from '../domain/links.ts';
 import { endpoint } from './http/endpoint.ts';
 import {
   createdAt,
@@ -18,7 +24,7 @@ import { Refused } from '../domain/refusals.ts';
 const TOKEN_PATTERN = `^[0-9A-Za-z]{${LINK_TOKEN_LENGTH}}$`;
 const TOKEN = ['The token of the short link.', 'k3Xr9QzA'] as const;
 
-const isLinkToken = (text: string): boolean => isToken(text, LINK_TOKEN_LENGTH);
+const isLinkToken = (text: string): boolean => linkToken(text, LINK_TOKEN_LENGTH) === text;
 
 export const trackedLinkSchema = z
   .strictObject({

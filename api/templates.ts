@@ -8,17 +8,18 @@ import {
   TEMPLATE_TYPES,
 } from '../domain/placeholders.ts';
 import { Refused } from '../domain/refusals.ts';
+import { isBlank } from '../domain/text.ts';
 import * as operations from '../operations/templates.ts';
 import {
   createdAt,
   deletedSchema,
   documented,
   exampleId,
+  filledText,
   lineText,
   omissible,
   omissibleWithDefault,
   pathId,
-  plainText,
   updatedAt,
 } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
@@ -26,14 +27,13 @@ import { endpoint } from './http/endpoint.ts';
 // The longest body (100,000 characters) with every character escaped, and the other fields.
 const REQUEST_LIMIT = 608 * 1024;
 
-const name = plainText.trim().min(1).max(TEMPLATE_NAME_MAX);
-const body = plainText.min(1).max(TEMPLATE_BODY_MAX.mms);
+const name = filledText.trim().max(TEMPLATE_NAME_MAX);
+const body = filledText.max(TEMPLATE_BODY_MAX.mms);
 const type = z.enum(TEMPLATE_TYPES);
 const subject = lineText
-  .trim()
   .max(TEMPLATE_SUBJECT_MAX)
   .nullable()
-  .transform((given) => (given === '' ? null : given));
+  .transform((given) => (given === null || isBlank(given) ? null : given));
 const byId = z.strictObject({ id: pathId('tpl') });
 
 const ID = ['The id.', exampleId('tpl')] as const;

@@ -1,7 +1,8 @@
 import { placeholderKey, RESERVED_KEYS } from './placeholders.ts';
 import { hasMoreCharacters } from './gsm7.ts';
-import { toNfc, NFC_UNITS_MAX, EXACT_MAX, isStorable } from './ids.ts';
+import { EXACT_MAX, isStorable } from './ids.ts';
 import type { Refusal } from './refusals.ts';
+import { canonicalText, isBlank } from './text.ts';
 
 /** A contact without its number (v2.3.0, Contact). */
 export interface ContactContent {
@@ -72,8 +73,6 @@ type CustomFields = Readonly<Record<string, string>>;
 /** Null removes a field; absent ones stay. */
 export type CustomFieldChanges = Readonly<Record<string, string | null>>;
 
-// A character is at most two code units.
-const UNITS_MAX = 2 * NFC_UNITS_MAX * CUSTOM_VALUE_MAX;
 // Assigning to it sets an object's prototype instead of a field.
 const UNUSABLE = '__proto__';
 
@@ -92,17 +91,17 @@ export function repeatedKey(keys: readonly string[]): string | null {
   return null;
 }
 
-/** Parses custom fields (v2.3.0, Contact): keys in NFC, numbers as text, empty text as null. @returns the fields or the first problem */
+/** Parses custom fields (v2.3.0, Contact): keys and values canonical, numbers as text, blank text as null. @returns the fields or the first problem */
 export function readCustomFields(given: unknown): { fields: CustomFieldChanges } | { problem: Refusal } {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     return { problem: { reason: 'field_type', field: 'fields', expected: 'object' } };
   }
   const fields: [string, string | null][] = [];
   for (const [written, content] of Object.entries(given)) {
-    const key = toNfc(written);
+    const key = canonicalText(written);
     const fault = customKeyProblem(key);
     if (fault !== null) return { problem: { reason: `field_key_${fault}`, key } };
-    const value = content === '' ? null : readValue(content);
+    const value = readValue(content);
     if (value === undefined) {
       return { problem: { reason: 'field_value_malformed', key, limit: CUSTOM_VALUE_MAX } };
     }
@@ -121,9 +120,8 @@ function readValue(content: unknown): string | null | undefined {
   if (content === null) return null;
   if (typeof content === 'number') return Math.abs(content) <= EXACT_MAX ? String(content) : undefined;
   if (typeof content !== 'string' || !isStorable(content)) return undefined;
-  // Before composing: megabytes are too long in any form.
-  if (content.length > UNITS_MAX) return undefined;
-  const value = toNfc(content);
+  const value = canonicalText(content);
+  if (isBlank(value)) return null;
   return hasMoreCharacters(value, CUSTOM_VALUE_MAX) ? undefined : value;
 }
 
@@ -197,10 +195,11 @@ function numberTerm(written: string): SearchTerm {
 
 // What spreadsheets take for a formula: its signs and all that normalizes to them (NFKC: wide, small, raised, lowered, the Hebrew plus,
 // the mathematical minus), also after blanks and invisible characters; and any line break, as some drop it. Plain numbers are exempt.
+// Digits after an apostrophe are treated alike: so spreadsheets mark a number as text.
 const SIGN =
   '[=+\\-@\\u207A-\\u207C\\u208A-\\u208C\\u2212\\uFB29\\uFE62\\uFE63\\uFE66\\uFE6B\\uFF0B\\uFF0D\\uFF1D\\uFF20]';
 const BREAK = '[\\t-\\r\\u0085\\u2028\\u2029]';
-const FORMULA = new RegExp(`^'*(?:${BREAK}|[\\s\\p{C}]*${SIGN})`, 'u');
+const FORMULA = new RegExp(`^'*(?:${BREAK}|[\\s\\p{C}]*${SIGN})|^'+[0-9]+$`, 'u');
 // After a semicolon, the quotes of the file may be part of the cell.
 const LATER_FORMULA = new RegExp(`^['"]*(?:${BREAK}|[\\s\\p{C}'"]*${SIGN})`, 'u');
 const PLAIN_NUMBER = /^[+-]?[0-9]+(?:[.,][0-9]+)?$/;
@@ -212,8 +211,13 @@ export function escapeFormula(value: string): string {
   );
 }
 
-/** The reverse of {@link escapeFormula}. */
+// A formula of one text, which spreadsheets write so that a number keeps its plus and zeros.
+const NUMBER_AS_TEXT = /^="((?:[^"]|"")*)"$/;
+
+/** The reverse of {@link escapeFormula}; also reads `="48500100200"`. */
 export function unescapeFormula(cell: string): string {
+  const [, text] = NUMBER_AS_TEXT.exec(cell) ?? [];
+  if (text !== undefined) return text.replaceAll('""', '"');
   return byPieces(cell, (piece, formula) =>
     piece.startsWith("'") && formula.test(piece) ? piece.slice(1) : piece,
   );

@@ -1,5 +1,5 @@
 import anyAscii from 'any-ascii';
-import { toNfc } from './ids.ts';
+import { canonicalText } from './text.ts';
 
 /** Whether a text has more characters than the limit; code points, so that an emoji counts once. */
 export function hasMoreCharacters(text: string, limit: number): boolean {
@@ -48,11 +48,11 @@ export function isGsm7(text: string): boolean {
   return firstNonGsm7(text) === null;
 }
 
-/** Position of the first character outside GSM-7, in characters from 1; null where there is none. */
-export function firstNonGsm7(text: string): number | null {
+/** The first character outside GSM-7 and its position, in characters from 1; null where there is none. */
+export function firstNonGsm7(text: string): { character: string; position: number } | null {
   let position = 1;
   for (const char of text) {
-    if (septetsOf(char) === 0) return position;
+    if (septetsOf(char) === 0) return { character: char, position };
     position += 1;
   }
   return null;
@@ -103,7 +103,7 @@ const FROM_ASCII = new Map([
 /** Converts a text to GSM-7 (v1.2.0, POST /v1/sms, `normalize`): characters outside it are transliterated; é and €, inside it, stay. */
 export function normalize(text: string): string {
   let normalized = '';
-  for (const char of toNfc(text)) {
+  for (const char of canonicalText(text)) {
     if (septetsOf(char) > 0) normalized += char;
     else for (const plain of anyAscii(char)) normalized += inGsm7(plain);
   }

@@ -61,14 +61,3 @@ export function storable(text: string): string {
 export function isOneLine(text: string): boolean {
   return !CONTROL.test(text);
 }
-
-// Stream-safe text has at most 30 combining marks in a row (Unicode Standard Annex 15).
-const ENDLESS_MARKS = /\p{M}{31}/u;
-
-/** Code units that NFC composes into one, at most. */
-export const NFC_UNITS_MAX = 4;
-
-/** NFC, so that equivalent spellings are equal. Not for over 30 marks in a row: composing is quadratic in them, minutes for a full body. */
-export function toNfc(text: string): string {
-  return ENDLESS_MARKS.test(text) ? text : text.normalize('NFC');
-}

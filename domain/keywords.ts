@@ -7,16 +7,46 @@ const LONGEST = 1_000;
 /** Words that opt out (v2.3.0, Inbound replies). None can be a keyword: recipients could not opt out of its owner. */
 export const OPT_OUT_WORDS = ['STOP', 'WYPISZ', 'NIE'] as const;
 
+const QUOTED = /^\s*>/;
+// Introduces quoted lines.
+const ATTRIBUTION = /:\s*$/;
+// Behind a reply: the delimiter of a signature (RFC 3676, 4.3) or of a quote, and what programs write there.
+const NOT_OWN =
+  /^\s*(?:[-_*=]{2}|wysłan[aeoy]\s|sent (?:from|via|with)\s|(?:w dniu|dnia|on)\s.*\s(?:napisał\S*|pisze|wrote):\s*$)/iu;
+
 /**
- * Whether a reply opts its sender out (v2.3.0, Inbound replies: "a reply of STOP, WYPISZ or NIE"). Case, diacritics, punctuation, emoji and
- * spaces do not count. NIE has to be the whole reply, as it is an ordinary answer as well ("nie przyjdę"). STOP and WYPISZ may be followed
- * by courtesies ("wypisz mnie", "STOP SMS"); any other word changes the meaning ("stop przy sklepie").
+ * Whether a reply opts its sender out (v2.3.0, Inbound replies: "a reply of STOP, WYPISZ or NIE"). Its first own line counts: no quoted
+ * one, no signature. Case, diacritics, punctuation, emoji and spaces do not. NIE has to be the whole reply, as it is an ordinary answer as
+ * well ("nie przyjdę"). STOP and WYPISZ may be followed by courtesies ("wypisz mnie", "STOP SMS") and by a name or number of whom it
+ * answers ("STOP SKLEP"); any other word changes the meaning ("stop przy sklepie").
+ * @param names of the account that the reply goes to: senders, keyword, numbers
  */
-export function isOptOut(text: string): boolean {
-  if (text.length > LONGEST) return false;
-  const [first, ...rest] = wordsOf(text);
-  if (first === 'NIE') return rest.length === 0;
-  return (first === 'STOP' || first === 'WYPISZ') && rest.every((word) => COURTESIES.has(word));
+export function isOptOut(text: string, names: readonly string[] = []): boolean {
+  const [line = '', ...others] = ownLines(text);
+  if (line.length > LONGEST) return false;
+  const [first, ...rest] = wordsOf(line);
+  if (first === 'NIE') return rest.length === 0 && others.length === 0;
+  if (first !== 'STOP' && first !== 'WYPISZ') return false;
+  const more = nationalNumber(rest.filter((word) => !COURTESIES.has(word)));
+  return more === '' || names.some((name) => nationalNumber(wordsOf(name)) === more);
+}
+
+/** The lines with words that the sender wrote. */
+function ownLines(text: string): string[] {
+  const lines = text.split(/[\r\n\u2028\u2029]+/u);
+  const own: string[] = [];
+  for (const [index, line] of lines.entries()) {
+    if (own.length > 0 && NOT_OWN.test(line)) break;
+    const introduces = ATTRIBUTION.test(line) && QUOTED.test(lines[index + 1] ?? '');
+    if (QUOTED.test(line) || introduces) continue;
+    if (line.length > LONGEST || wordsOf(line).length > 0) own.push(line);
+  }
+  return own;
+}
+
+/** The words as one; of a Polish number without its country code. */
+function nationalNumber(words: readonly string[]): string {
+  return words.join('').replace(/^(?:00)?48(?=[0-9]{9}$)/, '');
 }
 
 // Upper case without diacritics; full-width and similar forms become plain.

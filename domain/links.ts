@@ -25,6 +25,11 @@ export interface TrackedLinkRecord {
   created_at: string;
 }
 
+/** The token at the beginning of what was opened as a link, which may have caught the signs behind it; null for no token. */
+export function linkToken(opened: string | undefined, length: number): string | null {
+  return new RegExp(`^[0-9A-Za-z]{${length}}(?![0-9A-Za-z])`).exec(opened ?? '')?.[0] ?? null;
+}
+
 /** v2.3.0, TrackedLink. */
 export const LINK_TOKEN_LENGTH = 8;
 
@@ -76,6 +81,9 @@ const WINDOWLESS = 'HeadlessChrome';
 const NAMED_ROBOT =
   /^viber\/|^tumblr\/|^google-|\b(?:whatsapp|facebookexternalhit|facebookcatalog|CFNetwork|Dalvik|Slurp|clamav|proofpoint|barracuda|mimecast|ia_archiver|zgrab|nmap|virustotal\w*)\b|\+(?:https?:\/\/|mailto:)/i;
 
+// The preview of Samsung's SMS program, which calls itself a browser of 2013 (https://github.com/matomo-org/device-detector/issues/5962).
+const SAMSUNG_PREVIEW = 'Mozilla/5.0 (X11; Ubuntu; Linux i686; rv:24.0) Gecko/20100101 Firefox/24.0';
+
 /** Guesses whether a program opened the link by itself, for counting only. Tools run on purpose, such as curl, are not robots. */
 export function isRobot(userAgent: string | undefined): boolean {
   return matchesAgent(
@@ -90,7 +98,7 @@ export function isKnownRobot(userAgent: string | undefined): boolean {
 }
 
 function isNamedRobot(userAgent: string): boolean {
-  return ROBOT_WORD.test(userAgent) || NAMED_ROBOT.test(userAgent);
+  return ROBOT_WORD.test(userAgent) || NAMED_ROBOT.test(userAgent) || userAgent === SAMSUNG_PREVIEW;
 }
 
 function matchesAgent(userAgent: string | undefined, fits: (agent: string) => boolean): boolean {

@@ -41,8 +41,12 @@ export function isOverlongPolish(input: string): boolean {
   return !(TEN_DIGIT_NEIGHBOURS.includes(foreign?.country) && MOBILE.includes(foreign?.getType()));
 }
 
-export function numberProblem(input: string): { reason: 'number_malformed' | 'polish_number_too_long' } {
-  return { reason: isOverlongPolish(input) ? 'polish_number_too_long' : 'number_malformed' };
+/** Why a text is no number. */
+export function numberProblem(input: string): {
+  reason: 'number_malformed' | 'polish_number_too_long';
+  given: string;
+} {
+  return { reason: isOverlongPolish(input) ? 'polish_number_too_long' : 'number_malformed', given: input };
 }
 
 export function isPolish(msisdn: string): boolean {

@@ -1,4 +1,4 @@
-import { toNfc } from './ids.ts';
+import { canonicalText } from './text.ts';
 
 export type Piece =
   | { kind: 'text'; text: string }
@@ -64,9 +64,9 @@ export function parsePlaceholders(text: string, unescapeText = (part: string): s
   return pieces;
 }
 
-/** A placeholder's key for comparison: lower case, NFC. */
+/** A placeholder's key for comparison: lower case, canonical. */
 export function placeholderKey(name: string): string {
-  return toNfc(name).toLowerCase();
+  return canonicalText(name).toLowerCase();
 }
 
 /** Distinct placeholder names of a template's body, lower case, in order (v2.3.0, Template, `placeholders`). */
@@ -127,10 +127,10 @@ export function render(pieces: readonly Piece[], { values, optOut, link, escapeT
     .join('');
 }
 
-/** Whether a URL can be tracked: absolute, http or https, without blanks or credentials, at most 2,000 bytes. */
+/** Whether a URL can be tracked: absolute, http or https, canonical, without blanks or credentials, at most 2,000 bytes. */
 export function isTrackable(url: string): boolean {
   if (url.length > URL_MAX_BYTES || new TextEncoder().encode(url).length > URL_MAX_BYTES) return false;
-  if (NOT_IN_URL.test(url) || !/^https?:\/\//i.test(url)) return false;
+  if (NOT_IN_URL.test(url) || canonicalText(url) !== url || !/^https?:\/\//i.test(url)) return false;
   try {
     const { username, password, hostname } = new URL(url);
     return username === '' && password === '' && hostname !== '';

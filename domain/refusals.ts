@@ -20,7 +20,12 @@ export type SmilFault =
   | 'media_missing';
 
 /** Why a request is refused, as data: no status, no sentence. Each interface (HTTP, tools, command line) words it for its users. */
-export type Refusal =
+export type Refusal = Why & {
+  /** The refused value as it was given. */
+  given?: string;
+};
+
+type Why =
   | { reason: 'account_not_migrated' }
   | { reason: 'account_suspended' | 'account_closed' | 'test_key_on_live_account' }
   | { reason: 'scope_missing'; scope: string }
@@ -30,7 +35,7 @@ export type Refusal =
   | { reason: 'group_unknown' | 'group_empty'; group: string }
   | { reason: 'groups_too_many'; limit: number }
   | { reason: 'body_not_object' }
-  | { reason: 'field_missing' | 'field_unknown' | 'field_malformed'; field: string }
+  | { reason: 'field_missing' | 'field_unknown' | 'field_malformed' | 'field_blank'; field: string }
   | { reason: 'parameter_unknown' | 'plus_not_encoded'; field: string }
   | { reason: 'sender_malformed'; field: string }
   | { reason: 'field_type'; field: string; expected: string }
@@ -56,7 +61,7 @@ export type Refusal =
   | { reason: 'sender_inactive'; sender: string }
   // `isMore`: at least this many; the rest was not counted.
   | { reason: 'text_too_long'; parts: number; limit: number; index: number | null; isMore?: true }
-  | { reason: 'text_not_gsm7'; position: number; index: number | null }
+  | { reason: 'text_not_gsm7'; character: string; position: number; index: number | null }
   | { reason: 'text_empty' | 'text_blank'; index: number | null }
   | { reason: 'link_malformed' | 'placeholder_malformed'; source: string; position: number }
   | { reason: 'links_too_many' | 'placeholders_too_many'; limit: number }

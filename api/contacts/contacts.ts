@@ -13,7 +13,6 @@ import {
   issue,
   lineText,
   msisdn,
-  maxBeforeComposition,
   pageLimit,
   pathId,
   plainText,
@@ -30,7 +29,8 @@ import {
   SEARCH_TERMS_MAX,
   searchTerms,
 } from '../../domain/contacts.ts';
-import { toNfc, EXACT_MAX, idPattern, isId } from '../../domain/ids.ts';
+import { EXACT_MAX, idPattern, isId } from '../../domain/ids.ts';
+import { isBlank } from '../../domain/text.ts';
 import { groupReference } from '../groups.ts';
 import { hasGroup } from '../../db/contacts/groups.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -86,16 +86,9 @@ export function contactRecord(row: ContactRow) {
 }
 
 const email = z.email();
-const orNull = (value: string | null): string | null => (value === '' ? null : value);
+const orNull = (value: string | null): string | null => (value === null || isBlank(value) ? null : value);
 
-const personName = lineText
-  .refine(...maxBeforeComposition(PERSON_NAME_MAX))
-  .transform(toNfc)
-  .pipe(z.string().trim().max(PERSON_NAME_MAX))
-  .meta({ maxLength: PERSON_NAME_MAX })
-  .nullable()
-  .transform(orNull)
-  .optional();
+const personName = lineText.max(PERSON_NAME_MAX).nullable().transform(orNull).optional();
 
 const emailAddress = plainText
   .trim()
@@ -167,7 +160,7 @@ const SEARCH_MAX = 254;
 const search = lineText
   .max(SEARCH_MAX)
   .transform((value, context) => {
-    const terms = searchTerms(toNfc(value));
+    const terms = searchTerms(value);
     if (terms.length <= SEARCH_TERMS_MAX) return terms;
     context.addIssue({ code: 'custom', ...issue({ reason: 'search_too_long', limit: SEARCH_TERMS_MAX }) });
     return z.NEVER;

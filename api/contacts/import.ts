@@ -3,7 +3,6 @@ import { finished } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { toNfc } from '../../domain/ids.ts';
 import {
   CONTACT_COLUMNS,
   CONTACT_GROUPS_MAX,
@@ -18,6 +17,7 @@ import {
 } from '../../domain/contacts.ts';
 import { CUSTOM_COLUMNS_MAX } from './export.ts';
 import { Refused } from '../../domain/refusals.ts';
+import { canonicalText, isBlank } from '../../domain/text.ts';
 import { HttpRefused } from '../http/refusals.ts';
 import type { NumberedChange } from '../../domain/contactPlan.ts';
 import { importContacts, saveContact } from '../../operations/addressBook/contacts.ts';
@@ -37,9 +37,12 @@ const ROW_MAX = COLUMNS_MAX + CELL_MAX + 100_000;
 // A few milliseconds of parsing; other requests run between chunks.
 const PIECE_BYTES = 32_768;
 
-type Cells = readonly string[];
+const SEPARATORS = [',', ';', '\t'] as const;
 
-// Parses a contact table with a header into the objects that a JSON body would have. Columns are separated by commas or semicolons;
+type Cells = readonly string[];
+type Column = string | null;
+
+// Parses a contact table with a header into the objects that a JSON body would have. Columns are separated by commas, semicolons or tabs;
 // unknown ones are custom fields. An empty cell clears its field. Values are validated later, like those of JSON.
 async function readContactsCsv(utf8: Buffer): Promise<unknown[]> {
   const [header, ...rows] = await readTable(utf8);
@@ -48,21 +51,31 @@ async function readContactsCsv(utf8: Buffer): Promise<unknown[]> {
 }
 
 async function readTable(utf8: Buffer): Promise<string[][]> {
+  const { delimiter, from: start } = layoutOf(utf8.toString('utf8', 0, ROW_MAX));
   const parser = parse({
     bom: true,
-    delimiter: separatorOf(utf8.toString('utf8', 0, ROW_MAX)),
+    delimiter,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_quotes: true,
     skip_empty_lines: true,
+    skip_records_with_empty_values: true,
     max_record_size: ROW_MAX,
     // A row of the wrong length is an invalid element, not an invalid table.
     relax_column_count: true,
+    raw: true,
+    info: true,
   });
-  const rows: string[][] = [];
-  parser.on('data', (row: string[]) => rows.push(row));
+  const rows: Row[] = [];
+  parser.on('data', (row: Row) => rows.push(row));
   const ended = finished(parser);
   // Avoids an unhandled rejection: the error is thrown by the `await` below.
   ended.catch(() => undefined);
   const decoder = new StringDecoder('utf8');
-  for (let from = 0; from < utf8.length && rows.length < ROWS_READ && !parser.errored; from += PIECE_BYTES) {
+  for (
+    let from = start;
+    from < utf8.length && rows.length < ROWS_READ && !parser.errored;
+    from += PIECE_BYTES
+  ) {
     await setImmediate();
     const piece = decoder.write(utf8.subarray(from, from + PIECE_BYTES));
     await new Promise<void>((written) => parser.write(piece, () => written()));
@@ -77,48 +90,73 @@ async function readTable(utf8: Buffer): Promise<string[][]> {
     const line: unknown = error['lines'];
     throw new HttpRefused({ reason: 'csv_malformed', line: typeof line === 'number' ? line : null });
   }
-  return rows.slice(0, ROWS_READ);
+  return rows.slice(0, ROWS_READ).map(cellsOf);
 }
 
-/** The more frequent one in the header; Polish spreadsheets write semicolons. */
-function separatorOf(beginning: string): ',' | ';' {
-  const header = beginning.slice(0, beginning.search(/[\r\n]|$/));
-  const [commas, semicolons] = [header.split(',').length, header.split(';').length];
+interface Row {
+  record: string[];
+  raw: string;
+  info: { lines: number };
+}
+
+// The parser leaves a cell in quotes as it is where others inside are not doubled; the outer ones are none of its own.
+function cellsOf({ record, raw, info: { lines: line } }: Row): string[] {
+  if (!record.some((cell) => cell.startsWith('"'))) return record;
+  const quoted = new Set(
+    Array.from(raw.matchAll(/"((?:[^"]|"")*)"/g), ([, cell]) => cell?.replaceAll('""', '"')),
+  );
+  return record.map((cell) => {
+    if (!cell.startsWith('"') || quoted.has(cell)) return cell;
+    // Rather a quote that is never closed, and the next row.
+    if (/[\r\n]/.test(cell)) throw new HttpRefused({ reason: 'csv_malformed', line });
+    return /^"(.*)"\s*$/.exec(cell)?.[1] ?? cell;
+  });
+}
+
+/** Where the table begins, and its separator: of a line `sep=;`, or else the most frequent one of the header. Polish spreadsheets write semicolons. */
+function layoutOf(beginning: string): { delimiter: string; from: number } {
+  const [line = '', declared] = /^"?sep=([,;\t|])"?[,;\t|]*(?:\r\n?|\n|$)/i.exec(beginning) ?? [];
+  if (declared !== undefined) return { delimiter: declared, from: line.length };
+  const [header = ''] = /[^\s,;][^\r\n]*/.exec(beginning) ?? [];
+  const columns = SEPARATORS.map((separator) => header.split(separator).length);
+  const most = Math.max(...columns);
   // Twice the limit, as quoted names may contain separators; `readHeader` checks the exact number.
-  if (Math.max(commas, semicolons) > 2 * COLUMNS_MAX) throw tooWide();
-  return semicolons > commas ? ';' : ',';
+  if (most > 2 * COLUMNS_MAX) throw tooWide();
+  return { delimiter: SEPARATORS[columns.indexOf(most)]!, from: 0 };
 }
 
 function tooWide(): HttpRefused {
   return new HttpRefused({ reason: 'csv_header_too_wide', limit: COLUMNS_MAX });
 }
 
-function readHeader(header: Cells): string[] {
+/** The columns' names; null for one without a name, whose cells have to be empty. */
+function readHeader(header: Cells): Column[] {
   if (header.length > COLUMNS_MAX) throw tooWide();
-  const columns = header.map((cell) => {
-    const name = toNfc(unescapeFormula(cell).trim());
-    return isContactColumn(name.toLowerCase()) ? name.toLowerCase() : name;
+  const columns = header.map((cell): Column => {
+    const name = canonicalText(unescapeFormula(cell)).trim();
+    return isContactColumn(name.toLowerCase()) ? name.toLowerCase() : name || null;
   });
   if (!columns.includes('msisdn')) throw new Refused({ reason: 'field_missing', field: 'msisdn' }, 'msisdn');
-  const repeated = repeatedKey(columns);
+  const named = columns.filter((name) => name !== null);
+  const repeated = repeatedKey(named);
   if (repeated !== null) throw new HttpRefused({ reason: 'csv_column_repeated', column: repeated });
-  for (const column of columns.filter((name) => !isContactColumn(name))) {
+  for (const column of named.filter((name) => !isContactColumn(name))) {
     const fault = customKeyProblem(customKeyOf(column));
     if (fault !== null) throw new Refused({ reason: `field_key_${fault}`, key: column }, 'fields');
   }
   return columns;
 }
 
-function contactOf(columns: readonly string[], row: Cells): unknown {
+function contactOf(columns: readonly Column[], row: Cells): unknown {
   const contact: Record<string, unknown> = {};
   const fields: [string, string][] = [];
   for (const [index, raw] of row.entries()) {
-    const column = columns[index];
+    const column = columns[index] ?? null;
     // A cell longer than any field stays one value, to be refused as too long.
     const cell = raw.length > CELL_MAX ? raw.slice(0, CELL_MAX) : unescapeFormula(raw);
-    if (column === undefined) {
-      // A value beyond the header's columns is refused as an unknown field.
-      if (cell === '') continue;
+    if (column === null) {
+      // A value without a column is refused as an unknown field.
+      if (isBlank(cell)) continue;
       contact[`#${index + 1}`] = cell;
       break;
     } else if (column === 'groups') contact['groups'] = raw.length > CELL_MAX ? [cell] : splitNames(cell);

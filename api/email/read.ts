@@ -19,8 +19,8 @@ import {
   documented,
   EXAMPLE_INSTANT,
   exampleId,
+  identifier,
   lenientPathId,
-  plainText,
   timestamp,
   updatedAt,
 } from '../fields.ts';
@@ -107,7 +107,7 @@ function listEmails(owner: Interface) {
     query: z.strictObject({
       limit: pageSize,
       status: z.enum(EMAIL_STATUSES).optional().describe('Only e-mails in this status.'),
-      idx: plainText.min(1).max(EMAIL_IDX_MAX).optional().describe('Only with exactly this identifier.'),
+      idx: identifier.min(1).max(EMAIL_IDX_MAX).optional().describe('Only with exactly this identifier.'),
       to: address.optional().describe('Only to this address, in `to`, `cc` or `bcc`.'),
       cursor: idCursor('em', 'email-cursor').optional(),
     }),

@@ -10,13 +10,15 @@ import {
 import { contentTypeOf } from '../../domain/email/content.ts';
 import type { Interface } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
+import { isBlank } from '../../domain/text.ts';
 import { sendEmail as send } from '../../operations/email/send.ts';
 import {
   documented,
   EXAMPLE_INSTANT,
   exampleId,
+  filledLine,
+  identifier,
   issue,
-  lineText,
   omissible,
   omissibleWithDefault,
   plainText,
@@ -47,7 +49,7 @@ const body = z
     ),
     cc: documented(omissibleWithDefault(addresses('cc'), []), 'Who gets a copy, and is seen: up to 20.', []),
     bcc: documented(omissibleWithDefault(addresses('bcc'), []), 'Who gets a copy unseen: up to 20.', []),
-    subject: documented(lineText.min(1).max(SUBJECT_MAX), 'The subject.', 'Potwierdzenie zamówienia 1042'),
+    subject: documented(filledLine.max(SUBJECT_MAX), 'The subject.', 'Potwierdzenie zamówienia 1042'),
     html: documented(
       omissible(plainText.max(BODY_MAX)),
       'The content in HTML; one of `html` and `text` is needed. Empty is as left out.',
@@ -66,7 +68,7 @@ const body = z
     from_name: documented(omissible(displayName), "The sender's name.", 'Sklep Przykład'),
     reply_to: documented(omissible(address), 'Where answers go.', 'biuro@sklep.example'),
     idx: documented(
-      omissible(plainText.min(1).max(EMAIL_IDX_MAX)),
+      omissible(identifier.min(1).max(EMAIL_IDX_MAX)),
       'Your own identifier. The same e-mail with it again within 24 hours is not sent again; another one is refused.',
       'zam-1042',
     ),
@@ -87,7 +89,7 @@ const body = z
     ),
   })
   .superRefine(({ html, text }, context) => {
-    if ((html ?? '') === '' && (text ?? '') === '')
+    if (isBlank(html ?? '') && isBlank(text ?? ''))
       context.addIssue({ code: 'custom', path: ['html'], ...issue({ reason: 'email_content_missing' }) });
   });
 
@@ -148,8 +150,9 @@ export function sendEmail(owner: Interface) {
   });
 }
 
-/** Empty means none: mail clients would show an empty HTML part instead of the text. */
-const contentOf = (given: string | undefined): string | null => given || null;
+/** Blank means none: mail clients would show an empty HTML part instead of the text. */
+const contentOf = (given: string | undefined): string | null =>
+  given === undefined || isBlank(given) ? null : given;
 
 async function decodedAttachments(given: z.output<typeof attachments>): Promise<EmailAttachment[]> {
   const files: EmailAttachment[] = [];

@@ -111,8 +111,12 @@ interface BodyReading extends Omit<BytesReading, 'largerThan' | 'withinMs'> {
  */
 export async function readBody(request: IncomingMessage, reading: BodyReading): Promise<unknown> {
   const { limitBytes, watch, parseCsv, shape } = reading;
+  const types = {
+    'application/json': JSON_TYPE,
+    ...(parseCsv === undefined ? {} : { 'text/csv': CSV_TYPE }),
+  };
   const isCsv = parseCsv !== undefined && CSV_TYPE.test(request.headers['content-type'] ?? '');
-  refuseUnreadable(request, isCsv);
+  refuseUnreadable(request, types);
   const announced = announcedBytes(request);
   if (announced !== null) {
     if (announced > limitBytes) throw tooLarge(limitBytes);
@@ -122,7 +126,7 @@ export async function readBody(request: IncomingMessage, reading: BodyReading): 
   const bytes = await readBytes(request, { limitBytes, largerThan: watch.largerThan });
   if (bytes.length === 0) throw new HttpRefused({ reason: 'body_missing' });
   if (announced === null) await watch.size(bytes.length);
-  if (!isUtf8(bytes)) throw new HttpRefused({ reason: 'body_not_utf8' });
+  if (!isUtf8(bytes)) throw new HttpRefused({ reason: isCsv ? 'csv_not_utf8' : 'body_not_utf8' });
   const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const content = isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
   if (isCsv) return await parseCsv(content);
@@ -169,18 +173,16 @@ function announcedBytes({ headers }: IncomingMessage): number | null {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null;
 }
 
-function refuseUnreadable({ headers }: IncomingMessage, isCsv: boolean): void {
-  const unsupported = (
-    reason: 'content_type_unsupported' | 'charset_unsupported' | 'content_encoding_unsupported',
-  ) => new HttpRefused({ reason });
+function refuseUnreadable({ headers }: IncomingMessage, types: Readonly<Record<string, RegExp>>): void {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (encoding !== 'identity') throw unsupported('content_encoding_unsupported');
+  if (encoding !== 'identity') throw new HttpRefused({ reason: 'content_encoding_unsupported' });
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (!hasBody) throw new HttpRefused({ reason: 'body_missing' });
   const type = headers['content-type'] ?? '';
-  if (!isCsv && !JSON_TYPE.test(type)) throw unsupported('content_type_unsupported');
+  if (!Object.values(types).some((accepted) => accepted.test(type)))
+    throw new HttpRefused({ reason: 'content_type_unsupported', types: Object.keys(types) });
   const charset = CHARSET.exec(type)?.[1]?.toLowerCase() ?? 'utf-8';
-  if (charset !== 'utf-8' && charset !== 'utf8') throw unsupported('charset_unsupported');
+  if (charset !== 'utf-8' && charset !== 'utf8') throw new HttpRefused({ reason: 'charset_unsupported' });
 }
 
 /** Reads a body. @throws HttpRefused (too large, too slow, aborted) */

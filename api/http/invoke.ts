@@ -8,15 +8,27 @@ import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import type { Services } from '../services.ts';
 import { authorise } from './authentication.ts';
 
-/** Validates a body or a query. @throws Refused for the first issue; `param` is the top-level field */
-export function validate<Schema extends z.ZodType>(
-  schema: Schema,
-  input: unknown,
-  unknown: 'field_unknown' | 'parameter_unknown' = 'field_unknown',
-): z.output<Schema> {
+/** Validates a body. @throws Refused for the first issue; `param` is the top-level field */
+export function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  throw refusalOf(parsed.error.issues[0]!, input, unknown);
+  throw refusalOf(parsed.error.issues[0]!, input, 'field_unknown');
+}
+
+/** Validates a query. @throws Refused for the first issue, or for a blank where a plus would be right */
+function validateQuery(schema: z.ZodType, query: Readonly<Record<string, string>>): unknown {
+  const parsed = schema.safeParse(query);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const [field] = issue.path.map(String);
+  const given = field === undefined ? undefined : query[field];
+  // In a query a plus stands for a blank. Several blanks are words of a search.
+  if (field !== undefined && given?.split(' ').length === 2) {
+    const meant = schema.safeParse({ ...query, [field]: given.replaceAll(' ', '+') });
+    if (meant.error?.issues.some(({ path }) => path[0] === field) !== true)
+      throw new Refused({ reason: 'plus_not_encoded', field }, field);
+  }
+  throw refusalOf(issue, query, 'parameter_unknown');
 }
 
 /** Parses a query string. @throws HttpRefused for a repeated parameter */
@@ -43,10 +55,9 @@ function refusalOf(
   if (meant !== null) return refusalOf(meant, input, unknown);
   const field = String(issue.path[0] ?? '');
   if (field === '' && issue.code === 'invalid_type') return new Refused({ reason: 'body_not_object' });
-  return new Refused(
-    problemOf(issue, issue.path.map(String).join('.'), valueAt(input, issue.path)),
-    field || undefined,
-  );
+  const value = valueAt(input, issue.path);
+  const problem = problemOf(issue, issue.path.map(String).join('.'), value);
+  return new Refused(typeof value === 'string' ? { ...problem, given: value } : problem, field || undefined);
 }
 
 function problemOf(issue: z.core.$ZodIssue, field: string, value: unknown): Refusal {
@@ -143,7 +154,7 @@ export async function invoke(
   const { requestId, csv, receivedAt } = input;
   const call = {
     params: readParams(endpoint, input.params),
-    query: validate(endpoint.query ?? NOTHING, input.query(), 'parameter_unknown'),
+    query: validateQuery(endpoint.query ?? NOTHING, input.query()),
     body: endpoint.body === undefined ? undefined : validate(endpoint.body, input.body),
     idempotencyKey: endpoint.idempotent ? input.idempotencyKey() : null,
     caller,

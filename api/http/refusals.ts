@@ -7,7 +7,8 @@ export type HttpRefusal =
   | { reason: 'route_unknown' | 'resource_unknown' }
   | { reason: 'method_not_allowed'; method: string; allowed: readonly string[] }
   | { reason: 'too_large'; limitBytes: number }
-  | { reason: 'content_type_unsupported' | 'charset_unsupported' | 'content_encoding_unsupported' }
+  | { reason: 'content_type_unsupported'; types: readonly string[] }
+  | { reason: 'charset_unsupported' | 'content_encoding_unsupported' }
   | { reason: 'host_missing' | 'expectation_unsupported' }
   | { reason: 'request_malformed' | 'headers_too_large' | 'request_too_slow' | 'body_aborted' }
   | {
@@ -21,7 +22,7 @@ export type HttpRefusal =
       limit: number;
     }
   | { reason: 'field_repeated' | 'query_repeated'; field: string }
-  | { reason: 'body_missing' | 'body_not_utf8' | 'body_not_json' }
+  | { reason: 'body_missing' | 'body_not_utf8' | 'body_not_json' | 'csv_not_utf8' }
   | { reason: 'idempotency_key_length' | 'idempotency_key_repeated' }
   | { reason: 'csv_malformed'; line: number | null }
   | { reason: 'csv_column_repeated'; column: string }

@@ -1,6 +1,7 @@
 import { HEADER_VALUE_MAX } from '../../domain/email/content.ts';
 import type { QuotaName } from '../../domain/money.ts';
 import type { OfReason, SmilFault } from '../../domain/refusals.ts';
+import { codePointName, firstUnseen, withUnseen } from '../../domain/text.ts';
 import type { Problem, Reason } from './refusals.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -30,6 +31,8 @@ const TOO_LONG: Readonly<Record<Unit, (limit: number) => string>> = {
   value: (limit) => `musi wynosić najwyżej ${limit}`,
 };
 
+const CSV_SAVED = 'Zapisz plik z arkusza jako „CSV UTF-8 (rozdzielany przecinkami)”.';
+const NUMBER_FORMS = '+48500100200, 48500100200 albo 500100200, bez spacji';
 const TOO_LONG_FOR_POLAND =
   'wygląda na polski z jedną cyfrą za dużo. Jeśli jest zagraniczny, zapisz go ze znakiem plus.';
 const pln = (grosze: number): string => `${(grosze / 100).toFixed(2).replace('.', ',')} zł`;
@@ -101,7 +104,7 @@ const SENTENCES: Sentences = {
   method_not_allowed: ({ method, allowed }) =>
     `Metoda ${method} nie jest tu obsługiwana. Dozwolone: ${allowed.join(', ')}.`,
   too_large: ({ limitBytes }) => `Treść żądania jest za duża (limit: ${Math.floor(limitBytes / 1024)} kB).`,
-  content_type_unsupported: 'Treść żądania musi mieć typ application/json.',
+  content_type_unsupported: ({ types }) => `Treść żądania musi mieć typ ${types.join(' albo ')}.`,
   charset_unsupported: 'Treść żądania musi być zapisana w kodowaniu UTF-8.',
   content_encoding_unsupported: 'Skompresowana treść żądania nie jest obsługiwana.',
   request_malformed: 'Żądanie nie jest poprawnym żądaniem HTTP.',
@@ -123,9 +126,10 @@ const SENTENCES: Sentences = {
   field_missing: ({ field }) => `Brak wymaganego pola ${quoted(field)}.`,
   field_unknown: ({ field }) => `Nieznane pole ${quoted(field)}.`,
   field_malformed: ({ field }) => `Pole ${quoted(field)} ma nieprawidłową wartość.`,
+  field_blank: ({ field }) => `W polu ${quoted(field)} nie ma nic, co widać.`,
   parameter_unknown: ({ field }) => `Nieznany parametr ${quoted(field)}.`,
   plus_not_encoded: ({ field }) =>
-    `Parametr ${quoted(field)} zaczyna się od spacji: znak plus zapisuje się w adresie jako %2B.`,
+    `Parametr ${quoted(field)} ma spację w miejscu znaku plus: w adresie zapisuje się go jako %2B.`,
   query_repeated: ({ field }) => `Parametr ${quoted(field)} podano więcej niż raz.`,
   field_type: ({ field, expected }) => `Pole ${quoted(field)} musi być ${TYPES[expected] ?? 'innego typu'}.`,
   field_too_short: ({ field, unit, limit }) => `Pole ${quoted(field)} ${TOO_SHORT[unit](limit)}.`,
@@ -138,14 +142,14 @@ const SENTENCES: Sentences = {
   idempotency_key_repeated: 'Nagłówek Idempotency-Key podano więcej niż raz.',
   idempotency_other_content: 'Ten sam Idempotency-Key został już użyty z inną treścią żądania.',
   idempotency_in_progress: 'Żądanie z tym samym Idempotency-Key jest jeszcze w toku. Ponów je za chwilę.',
-  recipient_malformed: ({ index }) => `Nieprawidłowy numer odbiorcy${place(index)}.`,
+  recipient_malformed: ({ index }) =>
+    `Nieprawidłowy numer odbiorcy${place(index)}. Podaj go w postaci ${NUMBER_FORMS}, albo grupę: group:nazwa.`,
   recipient_too_long: ({ index }) => `Numer odbiorcy${place(index)} ${TOO_LONG_FOR_POLAND}`,
-  number_malformed: ({ field }) =>
-    `Pole „${field}” musi być numerem telefonu: +48500100200, 48500100200 albo 500100200, bez spacji.`,
+  number_malformed: ({ field }) => `Pole „${field}” musi być numerem telefonu: ${NUMBER_FORMS}.`,
   polish_number_too_long: ({ field }) => `Numer w polu „${field}” ${TOO_LONG_FOR_POLAND}`,
   recipients_empty: 'Podaj co najmniej jednego odbiorcę.',
   recipients_malformed: ({ positions }) =>
-    `Nieprawidłowe numery odbiorców: ${positions.length}. Pierwszy stoi na liście na pozycji ${positions[0]}.`,
+    `Nieprawidłowe numery odbiorców: ${positions.length}. Pierwszy stoi na liście na pozycji ${positions[0]}. Podaj je w postaci ${NUMBER_FORMS}.`,
   recipients_too_many: ({ limit }) => `Za dużo odbiorców w jednym żądaniu (najwyżej ${limit}).`,
   recipient_unverified: ({ index }) =>
     `Konto testowe wysyła tylko na zweryfikowane numery; ten numer nie jest zweryfikowany${place(index)}.`,
@@ -158,8 +162,8 @@ const SENTENCES: Sentences = {
   groups_too_many: ({ limit }) => `Za dużo grup w jednym żądaniu (najwyżej ${limit}).`,
   text_too_long: ({ index, isMore, parts, limit }) =>
     `Treść wiadomości jest za długa${place(index)}: części ${isMore === true ? 'co najmniej ' : ''}${parts}, najwyżej ${limit}.`,
-  text_not_gsm7: ({ position, index }) =>
-    `Treść zawiera znak spoza alfabetu GSM-7 (znak ${position} treści)${place(index)}.`,
+  text_not_gsm7: ({ character, position, index }) =>
+    `Treść zawiera znak spoza alfabetu GSM-7: ${quoted(character)} (${codePointName(character)}, znak ${position} treści)${place(index)}.`,
   text_blank: 'Treść wiadomości nie może składać się z samych odstępów.',
   text_empty: ({ index }) => `Treść wiadomości jest pusta po podstawieniu danych${place(index)}.`,
   link_malformed: ({ source, position }) =>
@@ -259,7 +263,9 @@ const SENTENCES: Sentences = {
   group_exists: ({ group }) => `Grupa o nazwie ${quoted(group)} już istnieje.`,
   group_name_like_id: 'Nazwa grupy nie może zaczynać się jak identyfikator („gr_”).',
   csv_malformed: ({ line }) =>
-    `Treść żądania nie jest poprawnym plikiem CSV${line === null ? '' : ` (wiersz ${line})`}.`,
+    `Treść żądania nie jest poprawnym plikiem CSV${line === null ? '' : ` (wiersz ${line})`}: cudzysłów, który otwiera komórkę, ` +
+    `musi ją też zamykać. ${CSV_SAVED}`,
+  csv_not_utf8: `Plik CSV nie jest zapisany w UTF-8. ${CSV_SAVED}`,
   csv_column_repeated: ({ column }) => `Kolumna ${quoted(column)} występuje w pliku CSV więcej niż raz.`,
   csv_columns_too_many: ({ limit }) =>
     `Kontakty mają razem za dużo różnych pól własnych na jeden plik CSV (najwyżej ${limit}). Zawęź listę.`,
@@ -324,7 +330,9 @@ const SENTENCES: Sentences = {
 export function problemText(problem: Problem): string {
   const sentence = SENTENCES[problem.reason];
   // Each function takes the problem of its own reason, which TypeScript cannot infer through the index.
-  return typeof sentence === 'string' ? sentence : (sentence as (problem: Problem) => string)(problem);
+  const text = typeof sentence === 'string' ? sentence : (sentence as (problem: Problem) => string)(problem);
+  const unseen = 'given' in problem && problem.given !== undefined ? firstUnseen(problem.given) : null;
+  return unseen === null ? text : `${text} Podana wartość zawiera niewidoczny znak ${unseen}.`;
 }
 
 function place(index: number | null): string {
@@ -340,8 +348,9 @@ function braced(source: string): string {
 // One more than is shown, to know whether to append an ellipsis; bounds the work on long input.
 const QUOTED_READ = 41;
 
-// Caller's input in a message: shortened, without line breaks.
+// Caller's input in a message: shortened, what cannot be seen spelt out.
 function quoted(input: string): string {
-  const plain = input.slice(0, QUOTED_READ).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
-  return `„${plain.length > 40 ? `${plain.slice(0, 40).replace(/[\uD800-\uDBFF]$/u, '')}…` : plain}”`;
+  const read = input.slice(0, QUOTED_READ);
+  const shown = read.length > 40 ? `${read.slice(0, 40).replace(/[\uD800-\uDBFF]$/u, '')}…` : read;
+  return `„${withUnseen(shown)}”`;
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { firstNonGsm7 } from '../../domain/gsm7.ts';
 import { reasonText } from '../../domain/statuses.ts';
+import { codePointName } from '../../domain/text.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { documented, grosze } from '../fields.ts';
 import {
@@ -57,6 +59,13 @@ export const estimateSchema = z
             z.enum(['gsm7', 'ucs2']),
             '`gsm7`, or `ucs2` where the text has other characters: then fewer fit into a part. Of an MMS or a call `ucs2`.',
             'ucs2',
+          ),
+          non_gsm7: documented(
+            z
+              .strictObject({ character: z.string(), code_point: z.string(), position: z.int().positive() })
+              .nullable(),
+            'The first character that makes a text `ucs2`, its code point, and its position from 1; null where there is none.',
+            { character: 'ń', code_point: 'U+0144', position: 4 },
           ),
           parts: message.parts,
           price_per_part_grosze: documented(grosze.nonnegative(), 'The price of a part, in grosze net.', 15),
@@ -149,14 +158,19 @@ function estimateOf(plan: Plan): Estimate {
   };
 }
 
-function estimateOfOne({ sender, priority }: Plan, message: PlannedMessage): Estimate['messages'][0] {
+function estimateOfOne(
+  { channel, sender, priority }: Plan,
+  message: PlannedMessage,
+): Estimate['messages'][0] {
   const { rejected, timing } = message;
+  const found = channel === 'sms' ? firstNonGsm7(message.text) : null;
   return {
     to: message.recipient.msisdn,
     from: sender,
     status: rejected ? 'rejected' : timing.acceptedAs,
     text: message.text,
     encoding: message.encoding,
+    non_gsm7: found === null ? null : { ...found, code_point: codePointName(found.character) },
     parts: message.parts,
     price_per_part_grosze: message.perPartGrosze,
     cost_grosze: message.costGrosze,

@@ -12,7 +12,7 @@ import {
   EXAMPLE_INSTANT,
   grosze,
   lenientPathId,
-  queryMsisdn,
+  msisdn,
   reference,
   timestamp,
 } from '../fields.ts';
@@ -45,7 +45,7 @@ export const listMessages = endpoint({
     limit: pageSize,
     status: z.enum(MESSAGE_STATUSES).optional().describe('Only messages in this status.'),
     reference: reference.optional().describe('Only with exactly this reference.'),
-    to: queryMsisdn.optional().describe('Only to this number.'),
+    to: msisdn.optional().describe('Only to this number.'),
     cursor: idCursor('msg', 'message-cursor').optional(),
   }),
   responses: { 200: pageSchema(messageSchema) },

@@ -3,10 +3,12 @@ import {
   documented,
   exactNumber,
   exampleId,
+  filledLine,
+  filledText,
   given,
+  identifier,
   instant,
   issue,
-  lineText,
   omissible,
   plainText,
   reference,
@@ -38,7 +40,7 @@ const SMIL_EXAMPLE =
   '<smil><body><par dur="8s"><img src="https://cdn.example.com/wiosna.jpg"/><text>Dzień dobry {{imie}}!</text></par></body></smil>';
 
 // A number, or `group:` and a group's id or name.
-const recipient = plainText.meta({ format: 'recipient' });
+const recipient = identifier.meta({ format: 'recipient' });
 
 const to = z
   .union([recipient, z.array(recipient).meta({ minItems: 1 })])
@@ -52,7 +54,7 @@ const PLACEHOLDERS =
 /** @param instead the field that the template replaces */
 const templateOf = (type: Channel, instead: string) =>
   documented(
-    omissible(plainText.min(1).max(TEMPLATE_ID_MAX)),
+    omissible(identifier.min(1).max(TEMPLATE_ID_MAX)),
     `A template instead of \`${instead}\`; its type must be \`${type}\`.`,
     exampleId('tpl'),
   );
@@ -114,7 +116,7 @@ export const sendRequest = z
   .strictObject({
     to,
     text: documented(
-      omissible(plainText.min(1)),
+      omissible(filledText),
       `What to send; needed unless \`template_id\` is given. ${PLACEHOLDERS}`,
       'Dzień dobry!',
     ),
@@ -129,12 +131,12 @@ export const mmsRequest = z
   .strictObject({
     to,
     subject: documented(
-      omissible(lineText.trim().min(1).max(SUBJECT_MAX)),
+      omissible(filledLine.max(SUBJECT_MAX)),
       `The subject, at most ${SUBJECT_MAX} characters; needed unless the template has one.`,
       'Wiosenna oferta',
     ),
     smil: documented(
-      omissible(plainText.min(1).max(SMIL_MAX)),
+      omissible(filledText.max(SMIL_MAX)),
       `What to show: a SMIL document of the elements \`smil\`, \`head\`, \`meta\`, \`layout\`, \`root-layout\`, \`region\`, \`body\`, \`par\`, \`seq\`, \`img\`, \`audio\`, \`video\` and \`text\`, its media by public https addresses; needed unless \`template_id\` is given. In the content of \`text\`, and only there, placeholders may stand; an address in them is XML as all else (\`&amp;\`). ${PLACEHOLDERS}`,
       SMIL_EXAMPLE,
     ),
@@ -154,7 +156,7 @@ export const voiceRequest = z
   .strictObject({
     to,
     text: documented(
-      omissible(plainText.min(1).max(VOICE_TEXT_MAX)),
+      omissible(filledText.max(VOICE_TEXT_MAX)),
       'What is read aloud; needed unless `template_id` is given. Placeholders: `{{imie}}`, `{{nazwisko}}`, `{{email}}` and custom fields from the contact book, at most four; no links.',
       'Dzień dobry {{imie}}, przypominamy o wizycie jutro o dziesiątej.',
     ),

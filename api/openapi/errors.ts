@@ -95,7 +95,7 @@ export const EXAMPLES: Readonly<Record<Status, Problem>> = {
   408: { reason: 'request_too_slow' },
   409: { reason: 'idempotency_other_content' },
   413: { reason: 'too_large', limitBytes: 65_536 },
-  415: { reason: 'content_type_unsupported' },
+  415: { reason: 'content_type_unsupported', types: ['application/json'] },
   417: { reason: 'expectation_unsupported' },
   422: { reason: 'sender_inactive', sender: 'SKLEP' },
   429: { reason: 'rate_limited', seconds: 17 },

@@ -1,6 +1,5 @@
 import { blacklistForOptOut, findOptOutLink, type OptOutLink } from '../../db/incoming/blacklist.ts';
-import { OPT_OUT_TOKEN_LENGTH } from '../../domain/links.ts';
-import { isToken } from '../../db/links/links.ts';
+import { linkToken, OPT_OUT_TOKEN_LENGTH } from '../../domain/links.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import type { Page, PageAnswer } from '../http/page.ts';
 import { isKnownAutomatic } from './automatic.ts';
@@ -16,8 +15,8 @@ export const optOutPage: Page = {
   visitors: true,
   async handle(visit) {
     const { sql } = visit.services;
-    const token = visit.params['token'] ?? '';
-    const link = isToken(token, OPT_OUT_TOKEN_LENGTH) ? await findOptOutLink(sql, token) : null;
+    const token = linkToken(visit.params['token'], OPT_OUT_TOKEN_LENGTH);
+    const link = token === null ? null : await findOptOutLink(sql, token);
     if (link === null) return inactive();
     if (visit.method !== 'POST' && isKnownAutomatic(visit)) return question(link);
     if (!link.optedOut) await blacklistForOptOut(sql, link.accountId, link.msisdn);

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createResultBatcher } from '../../concurrency/gather.ts';
-import { type Click, countClicks, isToken, readTarget } from '../../db/links/links.ts';
+import { type Click, countClicks, readTarget } from '../../db/links/links.ts';
 import { DeadlineError } from '../../operations/outages.ts';
 import type { Sql } from '../../db/connection.ts';
 import type { Services } from '../services.ts';
-import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
+import { LINK_TOKEN_LENGTH, linkToken } from '../../domain/links.ts';
 import { shortenedAddress } from '../../domain/addresses.ts';
 import { clickCounter } from '../../telemetry/messageMetrics.ts';
 import { RESPONSE_TIMEOUT_MS } from '../http/invoke.ts';
@@ -69,8 +69,8 @@ export const redirect: Page = {
   visitors: true,
   async handle(visit) {
     const { services, params } = visit;
-    const token = params['token'] ?? '';
-    if (!isToken(token, LINK_TOKEN_LENGTH)) return unknownLink();
+    const token = linkToken(params['token'], LINK_TOKEN_LENGTH);
+    if (token === null) return unknownLink();
     const target =
       visit.method === 'HEAD' ? await readTarget(services.sql, token) : await counted(visit, token);
     if (target === null) return unknownLink();

@@ -1,4 +1,10 @@
-import { findUnsubscribeLink, unsubscribe, type UnsubscribeLink } from '../../db/emails/suppressions.ts';
+import {
+  findUnsubscribeLink,
+  UNSUBSCRIBE_TOKEN_LENGTH,
+  unsubscribe,
+  type UnsubscribeLink,
+} from '../../db/emails/suppressions.ts';
+import { linkToken } from '../../domain/links.ts';
 import { maskAddress } from '../../domain/email/address.ts';
 import type { Page, PageAnswer } from '../http/page.ts';
 import { failurePage, html, shortPage } from './html.ts';
@@ -12,7 +18,8 @@ export const unsubscribePage: Page = {
   path: '/u/:token',
   visitors: true,
   async handle({ method, params, services: { sql } }) {
-    const link = await findUnsubscribeLink(sql, params['token'] ?? '');
+    const token = linkToken(params['token'], UNSUBSCRIBE_TOKEN_LENGTH);
+    const link = token === null ? null : await findUnsubscribeLink(sql, token);
     if (link === null) return inactive();
     if (method !== 'POST') return link.unsubscribed ? confirmation(link) : question(link);
     if (!link.unsubscribed) await unsubscribe(sql, link);

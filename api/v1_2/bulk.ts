@@ -5,7 +5,7 @@ import { Refused } from '../../domain/refusals.ts';
 import type { OperationContext } from '../../operations/context.ts';
 import { fingerprintOf, idempotencyKeyOf } from '../../operations/sending/accept.ts';
 import { type Item, type ItemAnswers, send, sendItems } from '../../operations/sending/send.ts';
-import { documented, inputSchema, parseAs, plainText } from '../fields.ts';
+import { documented, identifier, inputSchema, parseAs } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import {
   date,
@@ -30,7 +30,7 @@ const NUMBER_MAX = 32;
 
 const sameText = z.strictObject({
   recipients: documented(
-    z.array(plainText.max(NUMBER_MAX)).min(1).max(RECIPIENTS_MAX),
+    z.array(identifier.max(NUMBER_MAX)).min(1).max(RECIPIENTS_MAX),
     'Whom it goes to: at most 10,000 numbers; each once.',
     ['+48500100200', '+48500100201'],
   ),
@@ -107,7 +107,10 @@ async function sendToAll(call: Call, body: SameText): Promise<Shown[]> {
 async function refuseMalformed(recipients: readonly string[]): Promise<void> {
   const numbers = await mapInChunks(recipients, parseMsisdn);
   const positions = numbers.flatMap((number, index) => (number === null ? [index + 1] : []));
-  if (positions.length > 0) throw new Refused({ reason: 'recipients_malformed', positions }, 'recipients');
+  const [first] = positions;
+  if (first === undefined) return;
+  const given = recipients[first - 1]!;
+  throw new Refused({ reason: 'recipients_malformed', positions, given }, 'recipients');
 }
 
 async function sendEach(call: Call, messages: readonly OwnText[]): Promise<Shown[]> {

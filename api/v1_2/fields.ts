@@ -10,11 +10,12 @@ import {
   documented,
   EXAMPLE_INSTANT,
   exampleId,
+  filledText,
+  identifier,
   instant,
   issue,
   msisdn,
   omissible,
-  plainText,
   senderName,
   timestamp,
 } from '../fields.ts';
@@ -27,7 +28,7 @@ const DAYS = EARLIER_SEND_AT_HORIZON_MS / (24 * 3_600_000);
 export const to = documented(msisdn, 'The recipient, with country prefix.', '+48500100200');
 
 export const message = documented(
-  plainText.min(1).max(MESSAGE_MAX),
+  filledText.max(MESSAGE_MAX),
   'The text: up to 70 characters are one part with `utf-8`, up to 160 with `gsm`; longer texts are concatenated, of 67 or 153 characters a part.',
   'Dzień dobry!',
 );
@@ -58,7 +59,7 @@ export const encoding = documented(
 
 /** The caller's identifier, also the idempotency key. */
 export const idx = documented(
-  omissible(plainText.min(1).max(IDX_MAX)),
+  omissible(identifier.min(1).max(IDX_MAX)),
   'Your own identifier, which comes back in webhooks. The same item again within 24 hours is not sent again; another one with it is refused.',
   'zam-1042',
 );

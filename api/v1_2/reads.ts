@@ -9,7 +9,7 @@ import {
   instant,
   issue,
   pageLimit,
-  queryMsisdn,
+  msisdn,
   timestamp,
 } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -46,7 +46,7 @@ export const getHlr = endpoint({
   description:
     'Asks the network about a number. One asked about within the last 24 hours is answered from what was found then, at no cost.',
   errors: [402],
-  query: z.strictObject({ number: queryMsisdn.describe('The number, with country prefix.') }),
+  query: z.strictObject({ number: msisdn.describe('The number, with country prefix.') }),
   responses: {
     200: successSchema(
       z

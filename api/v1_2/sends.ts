@@ -17,7 +17,7 @@ import {
   sentMessageOf,
   to,
 } from './fields.ts';
-import { documented, lineText, omissible, plainText, senderName } from '../fields.ts';
+import { documented, filledLine, filledText, omissible, plainText, senderName } from '../fields.ts';
 import { endpoint, replayHeader } from '../http/endpoint.ts';
 import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
 import { SMIL_MAX } from '../../domain/smil.ts';
@@ -109,12 +109,8 @@ export const sendEarlierMms = endpoint({
   errors: EARLIER_SEND_ERRORS,
   body: z.strictObject({
     to,
-    subject: documented(lineText.trim().min(1).max(SUBJECT_MAX), 'The subject.', 'Wiosenna oferta'),
-    smil: documented(
-      plainText.min(1).max(SMIL_MAX),
-      'A SMIL document, its media by public https addresses.',
-      SMIL,
-    ),
+    subject: documented(filledLine.max(SUBJECT_MAX), 'The subject.', 'Wiosenna oferta'),
+    smil: documented(filledText.max(SMIL_MAX), 'A SMIL document, its media by public https addresses.', SMIL),
     from: documented(
       from,
       `An active sender of the account; its default when left out. ${MMS_SENDER}`,
@@ -144,7 +140,7 @@ export const sendEarlierVoice = endpoint({
   errors: EARLIER_SEND_ERRORS,
   body: z.strictObject({
     to,
-    tts: documented(plainText.min(1).max(VOICE_TEXT_MAX), 'What is read aloud.', 'Dzień dobry!'),
+    tts: documented(filledText.max(VOICE_TEXT_MAX), 'What is read aloud.', 'Dzień dobry!'),
     tts_lector: documented(omissible(z.enum(VOICES)), 'Who reads; `ewa` when left out.', 'maja'),
     tries: documented(
       omissible(z.int().min(1).max(TRIES_MAX)),

@@ -104,6 +104,16 @@ export async function lastMessageOf(
   return message?.id ?? null;
 }
 
+/** The names and numbers by which a recipient may call an account: its own, its senders', that of a message, keyword, and number. */
+export async function namesOf(sql: Sql, accountId: string, message: string | null): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from senders where account_id = ${accountId}
+    union select sender from messages where account_id = ${accountId} and id = ${message} and sender is not null
+    union select n.name from accounts a, unnest(array[a.name, a.inbound_prefix, a.inbound_number]) n(name)
+           where a.id = ${accountId} and n.name is not null`;
+  return rows.map(({ name }) => name);
+}
+
 /** The account notified of everything sent to a number: the only one receiving there, with a v1.2.0 webhook (v1.2.0, Events). */
 export async function ownerOfNumber(sql: Sql, receiver: string): Promise<string | null> {
   const owners = await sql<{ id: string; hasLegacyWebhook: boolean }[]>`

@@ -3,10 +3,6 @@ import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 import { reserved } from '../money/reservations.ts';
 
-export function isToken(text: string, length: number): boolean {
-  return text.length === length && /^[0-9A-Za-z]+$/.test(text);
-}
-
 export interface WantedLink {
   /** E.164 with plus. */
   recipient: string;

@@ -1,9 +1,9 @@
 import { mapInChunks } from '../../concurrency/tasks.ts';
 import type { Sql } from '../../db/connection.ts';
 import { expandGroups } from '../../db/contacts/groups.ts';
-import { toNfc } from '../../domain/ids.ts';
 import { isOverlongPolish, parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
+import { canonicalText } from '../../domain/text.ts';
 
 const GROUP = 'group:';
 
@@ -84,11 +84,11 @@ async function membersOf(sql: Sql, accountId: string, named: ReadRecipients['nam
 }
 
 function readOne(input: string, index: number | null): Named {
-  if (input.startsWith(GROUP)) return { group: toNfc(input.slice(GROUP.length)).trim(), index };
+  if (input.startsWith(GROUP)) return { group: canonicalText(input.slice(GROUP.length)).trim(), index };
   const msisdn = parseMsisdn(input);
   if (msisdn === null) {
     const reason = isOverlongPolish(input) ? 'recipient_too_long' : 'recipient_malformed';
-    throw new Refused({ reason, index }, 'to');
+    throw new Refused({ reason, index, given: input }, 'to');
   }
   return { msisdn, index };
 }

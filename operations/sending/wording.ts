@@ -4,6 +4,7 @@ import { firstNonGsm7, hasMoreCharacters, normalize } from '../../domain/gsm7.ts
 import { Refused } from '../../domain/refusals.ts';
 import { storedOptions } from '../../domain/sms.ts';
 import { isOneLine } from '../../domain/ids.ts';
+import { isBlank } from '../../domain/text.ts';
 import type { SendInput } from './send.ts';
 import {
   fillIn,
@@ -222,7 +223,7 @@ export function personalText(
 ): PersonalText {
   const { pieces, field } = wording;
   const text = writtenOut(wording, values, links, recipient.index);
-  if (text.trim() === '') {
+  if (isBlank(text)) {
     // Blank as written, or only after its placeholders are filled in.
     const written = pieces.every(({ kind }) => kind === 'text');
     throw new Refused({ reason: written ? 'text_blank' : 'text_empty', index: recipient.index }, field);
@@ -243,8 +244,8 @@ export function writtenOut(
 
 function finished({ finish, field }: Wording, text: string, index: number | null): string {
   if (finish.normalize) return normalize(text);
-  const position = finish.gsm7Only ? firstNonGsm7(text) : null;
-  if (position !== null) throw new Refused({ reason: 'text_not_gsm7', position, index }, field);
+  const found = finish.gsm7Only ? firstNonGsm7(text) : null;
+  if (found !== null) throw new Refused({ reason: 'text_not_gsm7', ...found, index }, field);
   return text;
 }
 

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { byColumnName } from '../../db/connection.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
@@ -37,6 +37,8 @@ const AWKWARD = [
   '\n=1+2',
   '＝1+2',
   "'zwykły",
+  "'00123",
+  '="00123"',
   'a,b;c',
   'cudzy "sys\\tem"',
   'dwie\r\nlinie',
@@ -166,6 +168,75 @@ describe('POST /v1/contacts as text/csv', () => {
     ]);
   });
 
+  // What spreadsheets write; each is the two contacts below.
+  it.each([
+    ['lines that end in three ways', 'msisdn;imię2;miasto\r\n500100001;Jan;Łódź\n500100002;Ewa;Hel\r'],
+    [
+      'a header with CRLF over rows with CR',
+      'msisdn,imię2,miasto\r\n500100001,Jan,Łódź\r500100002,Ewa,Hel\r',
+    ],
+    [
+      'rows of separators only',
+      ';;\nmsisdn;imię2;miasto\n;;\n500100001;Jan;Łódź\n ; ;\n500100002;Ewa;Hel\n;;\n',
+    ],
+    [
+      'a separator that is declared',
+      '\uFEFFsep=;\r\nmsisdn;imię2;miasto\r\n500100001;Jan;Łódź\r\n500100002;Ewa;Hel',
+    ],
+    ['another one, in quotes', '"sep=,"\nmsisdn,imię2,miasto\n500100001,Jan,Łódź\n500100002,Ewa,Hel\n'],
+    ['tabs', 'msisdn\timię2\tmiasto\n500100001\tJan\tŁódź\n500100002\tEwa\tHel\n'],
+    [
+      'formulas of one text',
+      'msisdn;imię2;miasto\n="+48500100001";Jan;"=""Łódź"""\n"=""500100002""";Ewa;Hel\n',
+    ],
+    ['numbers after apostrophes', "msisdn;imię2;miasto\n'500100001;Jan;Łódź\n'+48500100002;Ewa;Hel\n"],
+    ['columns without names', 'msisdn;;imię2;miasto;;\n500100001;;Jan;Łódź;;\n500100002; ;Ewa;Hel;;\n'],
+    [
+      'invisible characters',
+      '\uFEFFmsisdn;imię2\u200B;miasto\n500100001\u00A0;Jan\u200B;Łódź\n500100002;Ewa;Hel\u00AD\n',
+    ],
+  ])('takes %s', async (_, csv) => {
+    const account = await newAccount();
+    expect((await take(account, csv)).body).toEqual({ created: 2, updated: 0, invalid: [] });
+    expect(await storedOf(account)).toMatchObject([
+      { msisdn: number(1), fields: { imię2: 'Jan', miasto: 'Łódź' } },
+      { msisdn: number(2), fields: { imię2: 'Ewa', miasto: 'Hel' } },
+    ]);
+  });
+
+  it('quotes that are not doubled are of their cell; each row is taken by itself', async () => {
+    const account = await newAccount();
+    const csv =
+      'msisdn;a;\n500100001;rura 5";\n500100002;"Firma "Ola" sp. z o.o.";\n+48 500;x;\n500100003;"""Ola""\nsp.";\n500100004;y;z\n';
+    expect((await take(account, csv)).body).toMatchObject({
+      created: 3,
+      invalid: [{ index: 2 }, { index: 4 }],
+    });
+    expect((await storedOf(account)).map((one) => (one as { fields: object }).fields)).toEqual([
+      { a: 'rura 5"' },
+      { a: 'Firma "Ola" sp. z o.o.' },
+      { a: '"Ola"\nsp.' },
+    ]);
+  });
+
+  it.each([
+    ['a quote that is never closed', 'msisdn;a\n500100001;"x\n500100002;y\n', /wiersz.*CSV UTF-8/],
+    ['one that the next row closes', 'msisdn;a\n500100001;"x\n500100002;"y"\n', /wiersz.*CSV UTF-8/],
+    ['windows-1250', Buffer.from('msisdn;a\n500100001;\xa3\xf3d\x9f\n', 'latin1'), /UTF-8.*CSV UTF-8/],
+    ['UTF-16', Buffer.from('\uFEFFmsisdn\n500100001\n', 'utf16le'), /UTF-8.*CSV UTF-8/],
+  ])('refuses %s, and says how to save', async (_, csv, message) => {
+    const account = await newAccount();
+    const response = await fetch(inject('service').apiUrl + PATH, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.key}`, 'content-type': 'text/csv' },
+      body: csv,
+    });
+    expect(await response.json()).toMatchObject({
+      error: { code: 'invalid_request', message: expect.stringMatching(message) as string },
+    });
+    expect(await storedOf(account)).toEqual([]);
+  });
+
   it.each([
     ['no column msisdn', 'first_name\nJan\n', 'msisdn'],
     ['a column twice', 'msisdn,miasto,Miasto\n500100001,a,b\n', undefined],
@@ -216,5 +287,6 @@ describe('POST /v1/contacts as text/csv', () => {
     const { api } = await newAccount();
     const answer = await api.post(PATH, 'msisdn\n500100200\n', { 'content-type': 'text/plain' });
     expect(answer.status).toBe(415);
+    expect(answer.body.error.message).toMatch(/application\/json albo text\/csv/);
   });
 });

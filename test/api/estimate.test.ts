@@ -29,7 +29,7 @@ describe('POST /v1/messages/estimate', () => {
     expect(status).toBe(200);
     const links = `${HOST}/l/XXXXXXXX ${HOST}/o/XXXXXXXXXX`;
     const send_at = new Date(later).toISOString();
-    const common = { from: 'INFO', priority: true, parts: 1, expires_at: null, error: null };
+    const common = { from: 'INFO', priority: true, parts: 1, expires_at: null, error: null, non_gsm7: null };
     expect(estimate).toEqual({
       count: 3,
       accepted: 2,
@@ -44,6 +44,7 @@ describe('POST /v1/messages/estimate', () => {
             status: 'scheduled',
             text: `Hej Żaneta ${links}`,
             encoding: 'ucs2',
+            non_gsm7: { character: 'Ż', code_point: 'U+017B', position: 5 },
           },
           ...{ price_per_part_grosze: 20, cost_grosze: 20, send_at },
         },

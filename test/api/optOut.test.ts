@@ -3,7 +3,8 @@ import { html } from '../../api/pages/html.ts';
 import { startCutOffApi } from '../support/cutOffApi.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
-import { optOutPath, type PageVisit, unknownOptOutPath, visit } from '../support/pages.ts';
+import { sendLink } from '../support/links.ts';
+import { optOutPath, type PageVisit, unknownOptOutPath, unsubscribePath, visit } from '../support/pages.ts';
 
 const NUMBER = '+48500400200';
 const PREVIEW = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)';
@@ -38,6 +39,22 @@ describe('GET /o/{token}', () => {
     expect(pages.map(({ status, text }) => [status, text])).toEqual(pages.map(() => [200, first.text]));
     expect(await entries(account)).toEqual(before);
   });
+
+  it.each(['.', ')', '”', '/', '%C2%A0', '%E2%80%8B', '),', '.Pozdrawiamy', '%E2%80%9D.', '%'])(
+    'ends where its token ends: %s behind it is not of it',
+    async (behind) => {
+      const account = await newAccount();
+      const page = await visit(base() + (await optOutPath(account, NUMBER)) + behind);
+      expect(page.status).toBe(200);
+      expect(await entries(account)).toHaveLength(1);
+      const { token } = await sendLink(account);
+      expect((await visit(`${base()}/l/${token}${behind}`)).status).toBe(302);
+      const unsubscribing = await visit(base() + (await unsubscribePath(account, 'a@b.pl')) + behind);
+      expect(unsubscribing.status).toBe(200);
+      const longer = await visit(`${base()}${await optOutPath(account, NUMBER)}a`);
+      expect(longer.status).toBe(404);
+    },
+  );
 
   it('overwrites an entry with an end', async () => {
     const account = await newAccount();

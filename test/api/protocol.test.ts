@@ -31,7 +31,7 @@ async function raw(text: string): Promise<string> {
 }
 
 describe('routing', () => {
-  it.each(['/v1/messages/', '/V1/messages', '/v1/nothing', '/%E0%A4%A'])(
+  it.each(['/v1/messages//', '/V1/messages', '/v1/nothing', '/%E0%A4%A'])(
     '%s is unknown: 404',
     async (path) => {
       expect(await account.api.get(path)).toMatchObject(refusal(404));
@@ -161,6 +161,13 @@ describe('query parameters', () => {
     expect(await message('to=+48500100200')).toContain('%2B');
     expect(await message('to=+48')).not.toContain('%2B');
     expect((await account.api.get('/v1/messages?to=%2B48500100200')).status).toBe(200);
+    for (const path of [
+      '/v1/inbound?since=2026-03-01T11:00:00+01:00',
+      '/v1/blacklist?cursor=+48500100200',
+      '/v1/email?to=jan+faktury@sklep.example',
+      '/v1/inbound?from=+48500100200',
+    ])
+      expect((await account.api.get(path)).body.error.message, path).toContain('%2B');
   });
 });
 

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { describe, expect, inject, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { eventually } from '../support/eventually.ts';
+import { newEarlierAccount } from '../support/earlierClient.ts';
 import { books, database, newAccount, storedMessages } from '../support/factories.ts';
 import { refusal } from './refusal.ts';
 
@@ -64,6 +65,39 @@ describe('one number', () => {
     expect(answer).toMatchObject(refusal(400, 'to'));
     expect(await storedMessages(id)).toEqual([]);
   });
+});
+
+it.each([
+  ['+48500100200\u200B', 'U+200B'],
+  ['\u202A+48500100200\u202C', 'U+202A'],
+  ['500\u00A0100\u00A0200', 'U+00A0'],
+  ['+48500100200\uFEFF', 'U+FEFF'],
+])(
+  'a refusal of %j shows the accepted form, and the character that cannot be seen',
+  async (number, unseen) => {
+    const { api, v1 } = await newEarlierAccount();
+    for (const { error } of [
+      (await api.send({ to: number, text: 'x' })).body,
+      (await api.send({ to: ['500100200', number], text: 'x' })).body,
+      (await api.post('/v1/contacts', { msisdn: number })).body,
+      (await v1.post('/v1/sms', { to: number, message: 'x' })).body,
+      (await v1.post('/v1/sms/bulk', { recipients: [number], message: 'x' })).body,
+      (await api.get(`/v1/messages?to=${encodeURIComponent(number)}`)).body,
+    ]) {
+      expect(error.message).toContain('+48500100200, 48500100200 albo 500100200');
+      expect(error.message).toContain(unseen);
+    }
+    expect((await api.send({ to: `group:a\u2800b`, text: 'x' })).body.error.message).toContain('aU+2800b');
+  },
+);
+
+it('one slash at the end of an address is no other address', async () => {
+  const { api, v1 } = await newEarlierAccount();
+  expect((await api.post('/v1/messages/', { to: '500100200', text: 'x' })).status).toBe(201);
+  expect((await api.post('/v1/messages/estimate/', { to: '500100200', text: 'x' })).status).toBe(200);
+  expect((await api.get('/v1/messages/?limit=1')).body.data).toHaveLength(1);
+  expect((await v1.get('/v1/balance/')).status).toBe(200);
+  expect((await api.get('/v1/account//')).status).toBe(404);
 });
 
 describe('several numbers', () => {

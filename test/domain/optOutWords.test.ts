@@ -9,6 +9,15 @@ describe('a reply unsubscribes', () => {
     ...['¡stop!', '\ufeffSTOP', 'ST\u200bOP', '\u202estop\u202c', 'STOP\u0301', 'ＳＴＯＰ', '🅂🅃🄾🄿'],
     ...['𝐒𝐓𝐎𝐏', 'Ⓝⓘⓔ', 'STÖP', 'STOP SMS', 'Wypisz mnie, proszę!', 'WYPISZ SIĘ', 'Stop, dziękuję.'],
     ...['stop dzieki', 'STOP STOP', 'WYPISZ PROSZE MNIE SMS'],
+    ...['STOP\n\nWysłane z iPhone’a', 'Stop\r\n-- \r\nJan Kowalski\r\ntel. 500 100 200', 'STOP\nJan'],
+    ...['> Promocja! Rezygnacja: STOP\n\nstop', 'W dniu 28.11.2026 SKLEP napisał(a):\n> Promocja\n\nWYPISZ'],
+    ...[
+      'NIE\nWysłano z mojego Galaxy',
+      'Nie\n> Czy potwierdzasz?',
+      'nie\n___\nJan',
+      'NIE\nOn Fri, Shop wrote:\n> A',
+    ],
+    ...[`STOP\n${'> dawna treść\n'.repeat(200)}`],
   ])('%j', (text) => {
     expect(isOptOut(text)).toBe(true);
   });
@@ -19,10 +28,34 @@ describe('a reply does not unsubscribe', () => {
     ...['', '!!!', '😀', 'tak', 'Nie, dziękuję', 'Nie, nie', 'NIE STOP', 'Tak czy nie?'],
     ...['stop przy sklepie', 'proszę stop', 'stop 12', 'STOP, ale dopiero jutro', 'niestety'],
     ...['nonstop', 'WYPISZ RECEPTĘ', 'anie', 'S T O P', 'S.T.O.P', '1STOP', 'N-I-E', 'STOP_SMS2'],
-    ...['stopsms', 'mnie', 'SMS STOP'],
+    ...[
+      'stopsms',
+      'mnie',
+      'SMS STOP',
+      '> STOP',
+      '> STOP\ntak, przyjdę',
+      'Przyjdę\n-- \nSTOP',
+      'Nie\nmogę jutro',
+    ],
   ])('%j', (text) => {
     expect(isOptOut(text)).toBe(false);
   });
+});
+
+test.each([
+  ['STOP SKLEP', true],
+  ['stop, sklep!', true],
+  ['Wypisz mnie z: SKLEP', false],
+  ['STOP Mój-Sklep.pl', true],
+  ['STOP moj sklep pl proszę', true],
+  ['STOP +48 500 600 700', true],
+  ['STOP 500600700', true],
+  ['STOP 500600701', false],
+  ['STOP INNY', false],
+  ['STOP SKLEP jutro', false],
+  ['NIE SKLEP', false],
+])('%j to SKLEP unsubscribes: %s', (text, expected) => {
+  expect(isOptOut(text, ['SKLEP', 'Moj-Sklep.pl', '+48500600700'])).toBe(expected);
 });
 
 describe('a long reply', () => {
@@ -79,7 +112,7 @@ describe('properties', () => {
 
   test('no text takes it long', () => {
     const took = computedMs(() => {
-      for (const unit of ['!', ' ', 'stop ', '\u0301\u0323', '🛑', 'a'])
+      for (const unit of ['!', ' ', 'stop ', '\u0301\u0323', '🛑', 'a', '\n-', ': ', '\n>'])
         for (const times of [400, 40_000]) isOptOut('STOP' + unit.repeat(times));
     });
     expect(took).toBeLessThan(500);

@@ -26,12 +26,14 @@ const KNOWN_ROBOTS = [
   'ClamAV/0.103',
   'MobileSMS/1.0 CFNetwork/1404.0.5 Darwin/22.3.0',
   'Dalvik/2.1.0 (Linux; U; Android 12; SM-A125F)',
+  'Mozilla/5.0 (X11; Ubuntu; Linux i686; rv:24.0) Gecko/20100101 Firefox/24.0',
 ];
 
 // By either of the two.
 const VISITORS = [
   undefined,
   ' ',
+  'Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0',
   'Mozilla/5.0 (Linux; Android 13; SM-S911B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/116.0 Mobile Safari/537.36',
   'Mozilla/5.0 (iPhone; CPU iPhone OS 16_6 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 [FBAN/FBIOS;FBAV/420]',
   'Mozilla/5.0 (Linux; Android 10; CUBOT_X18) AppleWebKit/537.36 Chrome/100 Mobile Safari/537.36',

@@ -78,7 +78,7 @@ export function earlierClient(token?: string): EarlierClient {
     const { status, headers } = response;
     const answer = (await response.json()) as EarlierAnswer['body'];
     expect(headers.get('x-request-id')).toMatch(/^req_/);
-    const endpoint = endpointOf(method, path.split('?')[0]!);
+    const endpoint = endpointOf(method, path.split('?')[0]!.replace(/\/$/, ''));
     const item = document.paths[documentedPath(endpoint?.path ?? path)] as
       Record<string, Operation> | undefined;
     const declared = item?.[method.toLowerCase()]?.responses;

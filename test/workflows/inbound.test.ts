@@ -294,11 +294,35 @@ describe('opting out', () => {
     expect(await blacklist(asking)).toEqual([]);
   });
 
+  test('of signatures, quotes, and names and numbers of its own account nothing counts', async () => {
+    const account = await receiving({ prefix: 'BUTIK' });
+    for (const text of [
+      'STOP\n\nWysłane z iPhone’a',
+      '> Promocja! Rezygnacja: STOP\nWYPISZ',
+      'Nie\r\n-- \r\nJan Kowalski',
+      'STOP TEST',
+      'stop, +48 500 600 700',
+      'Wypisz mnie Butik',
+    ]) {
+      const phone = newPhone();
+      await wrote(account, phone);
+      expect(await reply(phone, text)).toMatchObject({ accountId: account, optOut: true });
+      expect(await blacklist(phone)).toMatchObject([{ accountId: account }]);
+    }
+  });
+
   test('an answer within a sentence does not, nor anything from a phone nobody wrote to', async () => {
     const account = await receiving();
     const phone = newPhone();
     await wrote(account, phone);
-    for (const text of ['Nie, dziękuję', 'stop przy sklepie', 'niestety', 'STOPKA']) {
+    for (const text of [
+      'Nie, dziękuję',
+      'stop przy sklepie',
+      'niestety',
+      'STOPKA',
+      'STOP INNY',
+      '> STOP\ntak',
+    ]) {
       expect(await reply(phone, text)).toMatchObject({ accountId: account, optOut: false });
     }
     expect(await blacklist(phone)).toEqual([]);
