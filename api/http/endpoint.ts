@@ -70,8 +70,6 @@ interface EndpointOptions {
   bodyLimit?: number;
   /** For bodies with longer texts or files. */
   bodyShape?: BodyShape;
-  /** Body bytes that count as one request; 64 kB by default. */
-  bytesPerRequest?: number;
   csv?: boolean;
   /** Accepts `text/csv` too: parses it into what `body` validates. @throws Refused, HttpRefused */
   parseCsv?: (utf8: Buffer) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import type { ParameterizedContext } from 'koa';
 import { type Admitted, clientAddress } from './admission.ts';
 import { authenticate, type Authenticated, authorise } from './authentication.ts';
-import { BYTES_PER_REQUEST, countBody, readBody, type SizeWatch } from './body.ts';
+import { readBody } from './body.ts';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../operations/context.ts';
 import {
@@ -68,7 +68,7 @@ export async function serve(
           limitBytes: endpoint.bodyLimit ?? BODY_LIMIT,
           parseCsv: endpoint.parseCsv,
           shape: endpoint.bodyShape,
-          watch: watchSize(services, context, caller, admitted, endpoint.bytesPerRequest),
+          onLarge: () => admitted?.acquireHeavySlot(),
         });
   const answer = await invoke(endpoint, services, caller, {
     params,
@@ -82,24 +82,6 @@ export async function serve(
     acquireHeavySlot: () => admitted?.acquireHeavySlot(),
   });
   write(context, endpoint, answer, admitted);
-}
-
-/** A large body is a heavy request, and counts as several against the rate limit. */
-export function watchSize(
-  { priorityPool }: Services,
-  context: Context,
-  caller: Caller | null,
-  admitted: Admitted | null,
-  bytesPerRequest = BYTES_PER_REQUEST,
-): SizeWatch {
-  return {
-    largerThan: { bytes: BYTES_PER_REQUEST, exceeded: () => admitted?.acquireHeavySlot() },
-    async size(bytes) {
-      if (caller === null) return;
-      const setHeader = (name: string, value: string) => context.set(name, value);
-      await countBody(priorityPool, caller.window, bytes, bytesPerRequest, setHeader);
-    },
-  };
 }
 
 async function resolveEndpoint(

@@ -195,7 +195,9 @@ function callingHoursOf({ routes }: Routing, name: string | null): CallingHours 
 
 function timings(input: SendInput, terms: SendTerms): (hours: CallingHours | null) => Timing {
   const found = new Map<CallingHours | null, Timing>();
-  const window = parseSendWindow(input.send_window ?? terms.sendWindow ?? ANY_TIME);
+  // The earlier interface has no windows: without `date` it sends immediately (v1.2.0, POST /v1/sms).
+  const ofAccount = input.interface === 'v1' ? null : terms.sendWindow;
+  const window = parseSendWindow(input.send_window ?? ofAccount ?? ANY_TIME);
   const windows = window === null ? [] : [window];
   const { send_at: sendAt = null, expires_at: expiresAt = null, tries = 1 } = input;
   const find = (hours: CallingHours | null): Timing => {
