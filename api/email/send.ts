@@ -110,6 +110,7 @@ export function sendEmail(owner: Interface) {
     path: '/v1/email',
     scope: 'send',
     outageStatus: 503,
+    idempotent: true,
     id: 'sendEmail',
     summary: 'Sends an e-mail.',
     description:

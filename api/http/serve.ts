@@ -4,6 +4,7 @@ import { authenticate, type Authenticated, authorise } from './authentication.ts
 import { readBody } from './body.ts';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../operations/context.ts';
+import type { IdempotencyKey } from '../../operations/sending/idempotency.ts';
 import {
   type Answer,
   hasSideEffects,
@@ -76,7 +77,7 @@ export async function serve(
     csv,
     requestId: context.state.requestId,
     query: () => readQuery(context.querystring),
-    idempotencyKey: () => readIdempotencyKey(context),
+    idempotencyKeys: () => readIdempotencyKeys(context),
     // The time that the body takes to arrive does not count.
     receivedAt: Date.now() - elapsedMs,
     acquireHeavySlot: () => admitted?.acquireHeavySlot(),
@@ -119,9 +120,9 @@ export async function identify(
 }
 
 /** 1 to 128 characters (v2.3.0, Limits), in UTF-8 or else Latin-1. */
-function readIdempotencyKey(context: Context): string | null {
+function readIdempotencyKeys(context: Context): IdempotencyKey[] {
   const given = context.req.headersDistinct['idempotency-key'];
-  if (given === undefined) return null;
+  if (given === undefined) return [];
   const [value = '', ...others] = given;
   if (others.length > 0) throw new HttpRefused({ reason: 'idempotency_key_repeated' }, 'Idempotency-Key');
   const key = headerText(value);
@@ -129,7 +130,7 @@ function readIdempotencyKey(context: Context): string | null {
   if (length < 1 || length > IDEMPOTENCY_KEY_MAX) {
     throw new HttpRefused({ reason: 'idempotency_key_length' }, 'Idempotency-Key');
   }
-  return key;
+  return [{ key, field: null }];
 }
 
 /** Node decodes headers as Latin-1. Nothing is replaced, so that different bytes stay different keys. */
