@@ -152,8 +152,8 @@ interface HistoryPage<Row> {
 }
 
 /**
- * Cuts a page, newest first, from `size + 1` rows. It ends with a full second, which becomes the cursor; a second with more rows than a
- * page is split, and the cursor is the position of the last row. Paging neither skips nor repeats rows that existed when it began.
+ * Cuts a page, newest first, from `size + 1` rows. It ends with a full second, which becomes the cursor, if that leaves at least half of
+ * `size`; otherwise it is full, and the cursor is the position of its last row. Paging neither skips nor repeats rows that existed when it began.
  * Positions are assigned before commit, so a row may appear seconds late, behind later positions.
  */
 export function pageOfHistory<Row extends { sentKey: SentKey }>(
@@ -166,7 +166,7 @@ export function pageOfHistory<Row extends { sentKey: SentKey }>(
   if (next === undefined || last === undefined) return { page, nextCursor: null };
   const cut = secondOf(next.sentKey);
   const whole = page.filter(({ sentKey }) => secondOf(sentKey) > cut);
-  return whole.length > 0 ? { page: whole, nextCursor: cut + 1 } : { page, nextCursor: last.sentKey };
+  return whole.length >= size / 2 ? { page: whole, nextCursor: cut + 1 } : { page, nextCursor: last.sentKey };
 }
 
 export interface ReportedRow extends SubmissionState {

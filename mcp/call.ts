@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import {
   acceptedContent,
@@ -16,7 +15,9 @@ import { sendVoice } from '../api/messages/send.ts';
 import { estimateMessages, estimateVoice } from '../api/messages/estimate.ts';
 import { type Refusal, Refused } from '../domain/refusals.ts';
 import type { Caller } from '../operations/context.ts';
-import { canonical } from '../operations/sending/accept.ts';
+import type { SendInput } from '../operations/sending/send.ts';
+import { contentOf } from '../operations/sending/content.ts';
+import { contentKeys, type IdempotencyKey } from '../operations/sending/idempotency.ts';
 import type { Arguments, EndpointCall, Tool } from './tool.ts';
 import { errorAnswer } from '../api/http/refusals.ts';
 import type { Answer } from '../api/http/endpoint.ts';
@@ -65,14 +66,6 @@ function extentOf(estimate: unknown): SendSize {
 
 const isAbove = (extent: SendSize, limits: SendSize): boolean =>
   extent.recipients > limits.recipients || extent.costGrosze > limits.costGrosze;
-
-// The `Idempotency-Key` of a call without one. A client that repeats a call uses another request id and often another session: only
-// the arguments are the same. They are hashed as validated, so that another spelling is the same send.
-function keyOf({ name }: Tool, body: unknown): string {
-  return `mcp:${createHash('sha256')
-    .update(canonical([name, body]))
-    .digest('base64url')}`;
-}
 
 export interface ToolCall {
   services: Services;
@@ -124,7 +117,7 @@ async function callDirectly(tool: Tool, given: Arguments, call: ToolCall): Promi
     authorise(tool.endpoint, call.caller);
     return confirmDeletion(tool.deletes, given, call);
   }
-  const { body } = await callEndpoint(question, call, null);
+  const { body } = await callEndpoint(question, call, []);
   return success(tool, body);
 }
 
@@ -144,22 +137,28 @@ async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Resul
   const { own, fields } = splitArguments(given);
   const question = tool.toEndpointCall(fields);
   if (own.dry_run === true) {
-    const { body: estimate } = await callEndpoint(estimateInstead(question), call, null);
+    const { body: estimate } = await callEndpoint(estimateInstead(question), call, []);
     return success(tool, estimate, `Nothing was sent. ${describe(extentOf(estimate))}`);
   }
-  const { services, caller } = call;
-  authorise(tool.endpoint, caller);
+  authorise(tool.endpoint, call.caller);
   const body = validate(tool.endpoint.body!, question.body);
-  const key = own.idempotency_key ?? keyOf(tool, body);
+  const channel = tool.endpoint.id === sendVoice.id ? 'vms' : 'sms';
+  const input = { ...(body as SendInput), channel } as const;
+  const context = { ...call, receivedAt: Date.now(), input };
+  // A client that repeats a call uses another request id and often another session: only the arguments are the same.
+  const keys =
+    own.idempotency_key === undefined
+      ? await contentKeys(context, contentOf(context))
+      : [{ key: own.idempotency_key, field: null }];
   // Checked first: a replay needs no confirmation, and must not be refused for what has changed since.
-  const sent = findReplayedResponse({ services, caller, body, idempotencyKey: key }, tool.endpoint.path);
-  const before = await beforeDeadline(Date.now(), sent);
+  const sent = findReplayedResponse({ ...context, idempotencyKeys: keys }, input);
+  const before = await beforeDeadline(context.receivedAt, sent);
   if (before !== null) return success(tool, before, NOT_SENT_AGAIN);
   if (own.confirm !== true && !isConfirmed(call)) {
-    const extent = extentOf((await callEndpoint(estimateInstead(question), call, null)).body);
+    const extent = extentOf((await callEndpoint(estimateInstead(question), call, [])).body);
     if (isAbove(extent, call.confirmAbove)) return requestConfirmation(extent, call);
   }
-  const answer = await callEndpoint(question, call, key);
+  const answer = await callEndpoint(question, call, keys);
   const replayed = answer.headers?.['Idempotent-Replayed'] === 'true';
   return success(tool, answer.body, replayed ? NOT_SENT_AGAIN : null);
 }
@@ -188,7 +187,7 @@ function confirmation(message: string, title: string): InputRequest {
 export async function callEndpoint(
   { endpoint, params, query, body }: EndpointCall,
   { services, caller, requestId, acquireHeavySlot }: ToolCall,
-  key: string | null,
+  idempotencyKeys: readonly IdempotencyKey[],
 ): Promise<Answer> {
   const answer = await invoke(endpoint, services, caller, {
     params,
@@ -198,7 +197,7 @@ export async function callEndpoint(
     csv: false,
     receivedAt: Date.now(),
     query: () => query,
-    idempotencyKey: () => key,
+    idempotencyKeys: () => idempotencyKeys,
   });
   if ('csv' in answer) throw new Error('a tool asks for no table');
   return answer;

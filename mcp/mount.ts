@@ -1,6 +1,6 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Readable } from 'node:stream';
-import { type Context, identify, watchSize } from '../api/http/serve.ts';
+import { type Context, identify } from '../api/http/serve.ts';
 import type { Services } from '../api/services.ts';
 import type { Mount } from '../api/app.ts';
 import type { Authenticated } from '../api/http/authentication.ts';
@@ -65,8 +65,7 @@ async function serve(services: Services, context: Context): Promise<void> {
     acquireHeavySlot: () => admitted.acquireHeavySlot(),
   };
   try {
-    const watch = watchSize(services, context, caller, admitted);
-    const reading = { limitBytes: BODY_LIMIT, watch };
+    const reading = { limitBytes: BODY_LIMIT, onLarge: call.acquireHeavySlot };
     const body = context.method === 'POST' ? await readBody(context.req, reading) : undefined;
     // One message per request (2025-11-25, Transports): a batch would count once against the rate limit.
     if (Array.isArray(body)) return refuse(context, 400, INVALID_REQUEST, 'Batches are not supported');

@@ -77,7 +77,7 @@ export async function readResource(uri: string, call: ToolCall): Promise<ReadRes
   try {
     const question = { endpoint, params: {}, query: {}, body: undefined };
     if (call.refusal !== null) throw new Refused(call.refusal);
-    const { body } = await callEndpoint(question, call, null);
+    const { body } = await callEndpoint(question, call, []);
     const shown = Object.entries(body as object).filter(([name]) => fields?.includes(name) ?? true);
     const text = JSON.stringify({ ...Object.fromEntries(shown), ...extraFields?.(call) });
     if (text.length > TEXT_MAX) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, TOO_LONG);

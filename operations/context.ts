@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Requester } from '../db/accounts/audit.ts';
-import type { RateWindow } from '../db/accounts/keys.ts';
 import type { Database } from '../db/connection.ts';
 import type { Accepting } from '../db/messages/accept.ts';
 import type { Backlog } from '../db/money/reservations.ts';
@@ -40,7 +39,6 @@ export interface Caller extends Requester {
   scopes: readonly Scope[];
   /** The request came through an MCP tool, with a key that has a daily budget. */
   toolBudget: boolean;
-  window: RateWindow;
 }
 
 /** One request, whichever interface it came through. */

@@ -31,6 +31,7 @@ import {
 import {
   affectedRecipients,
   isIrrelevant,
+  namedRecipients,
   type ReportedRecipient,
   suppressionOf,
 } from '../domain/email/reports.ts';
@@ -162,7 +163,7 @@ function applicationOf(
     status,
     notifies: email.notifies,
     moves: moves.map(({ recipient: { position }, state }) => ({ position, state })),
-    concerned: concerned.map(({ position }) => position),
+    named: namedRecipients(event, concerned).map(({ position }) => position),
     address: concerned.length === 1 && !email.erased ? concerned[0]!.address : null,
     erased: email.erased,
     suppress: suppressionOf(event, email),

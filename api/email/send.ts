@@ -35,8 +35,6 @@ const BODY_UNITS_MAX = 2 * BODY_MAX;
 const PARSED_BYTES = 6 * BODY_MAX * 2 + MEGABYTE / 2;
 // The files in base64, with slashes and line ends escaped.
 const BODY_LIMIT = Math.ceil((ATTACHMENTS_BYTES_MAX * 4) / 3) + PARSED_BYTES + MEGABYTE;
-// An invoice of 300 kB counts as one request.
-const BYTES_OF_A_REQUEST = 512 * 1024;
 
 const addresses = (kind: keyof typeof RECIPIENTS_MAX) => z.array(address).max(RECIPIENTS_MAX[kind]);
 
@@ -115,6 +113,7 @@ export function sendEmail(owner: Interface) {
     path: '/v1/email',
     scope: 'send',
     outageStatus: 503,
+    idempotent: true,
     id: 'sendEmail',
     summary: 'Sends an e-mail.',
     description:
@@ -124,7 +123,6 @@ export function sendEmail(owner: Interface) {
     example: { to: 'jan@sklep.example', subject: 'Potwierdzenie zamówienia 1042', text: 'Dziękujemy!' },
     bodyLimit: BODY_LIMIT,
     bodyShape: { textMax: BODY_UNITS_MAX, parsedBytes: PARSED_BYTES, files: 'attachments' },
-    bytesPerRequest: BYTES_OF_A_REQUEST,
     responses: { 200: sent },
     async handle(call) {
       const { html, text, from = null, from_name: fromName = null, ...rest } = call.body;

@@ -1,11 +1,4 @@
-import {
-  hashKey,
-  type KeyRow,
-  type RateWindow,
-  type UsedRow,
-  useKey,
-  useToken,
-} from '../../db/accounts/keys.ts';
+import { hashKey, type KeyRow, type UsedRow, useKey, useToken } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
 import type { Caller } from '../../operations/context.ts';
 import type { Interface } from '../../domain/ids.ts';
@@ -48,11 +41,6 @@ export function interfaceOf(authorization: string | undefined): Interface | null
   return KINDS.find(([prefix]) => prefix.test(presented))?.[1] ?? null;
 }
 
-/** Name of a rate-limit window in the `RateLimit` headers. */
-export function windowName({ of }: RateWindow): string {
-  return of.startsWith('tok_') ? 'token' : 'account';
-}
-
 /**
  * Authenticates a request and counts it against the rate limit of its account or token (v2.3.0 and v1.2.0, Authentication and Limits).
  * Nothing is cached: a revoked key stops working immediately.
@@ -64,13 +52,12 @@ export async function authenticate(
 ): Promise<Authenticated> {
   const { requested, row, tools, ...may } = await find(lookups, authorization);
   const { accountId, keyId, accountMode, rateLimitPerMinute: limit, used, resetsIn } = row;
-  const window = { of: requested === 'v1' ? keyId : accountId, limit };
-  const name = windowName(window);
+  const name = requested === 'v1' ? 'token' : 'account';
   return {
     requested,
     tools,
     refusal: refusalOf(row),
-    caller: { accountId, keyId, address, requestId, accountMode, window, ...may, toolBudget: false },
+    caller: { accountId, keyId, address, requestId, accountMode, ...may, toolBudget: false },
     headers: {
       'RateLimit-Policy': `"${name}";q=${limit};w=${WINDOW_SECONDS}`,
       RateLimit: `"${name}";r=${Math.max(limit - used, 0)};t=${resetsIn}`,

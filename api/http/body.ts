@@ -3,10 +3,6 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { HttpRefused } from './refusals.ts';
 import { type BodyShape, checkBounds, type FileText } from './jsonBounds.ts';
-import { countExtraRequests, type RateWindow } from '../../db/accounts/keys.ts';
-import type { Sql } from '../../db/connection.ts';
-import { windowName } from './authentication.ts';
-import { Refused } from '../../domain/refusals.ts';
 
 const STEP_CHARACTERS = 256 * 1024;
 const BACKSLASH = '\\';
@@ -75,6 +71,8 @@ function decoded(text: string, last: boolean): Buffer | null {
   return bytes.length === (text.length / 4) * 3 - padding ? bytes : null;
 }
 
+/** Bytes; a larger body makes its request heavy. An array of 500 numbers (v2.3.0, Limits) is 8 kB. */
+const LARGE_BODY = 64 * 1024;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CSV_TYPE = /^text\/csv\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]+)"?/i;
@@ -83,23 +81,15 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const BODY_TIMEOUT_MS = 30_000;
 const SLOWEST_BYTES_PER_MS = 150;
 
-/** Callbacks on a body's size, before it is complete. */
-export interface SizeWatch {
-  /** Called before a body of more than `bytes` is read (by `Content-Length`), and when that many have arrived. Throwing ends reading. */
-  largerThan: { bytes: number; exceeded: () => void };
-  /** Called before the body is parsed: with the announced size before reading, or else with the actual one. */
-  size: (bytes: number) => Promise<void>;
-}
-
 interface BytesReading {
   limitBytes: number;
   /** Milliseconds for the whole body; by default 30 s, plus the time of the limit at 1.2 Mbit/s. */
   withinMs?: number | undefined;
-  largerThan?: SizeWatch['largerThan'];
+  /** Called when more than `LARGE_BODY` bytes are announced by `Content-Length`, and when they have arrived. Throwing ends reading. */
+  onLarge?: (() => void) | undefined;
 }
 
-interface BodyReading extends Omit<BytesReading, 'largerThan' | 'withinMs'> {
-  watch: SizeWatch;
+interface BodyReading extends Omit<BytesReading, 'withinMs'> {
   shape?: BodyShape | undefined;
   parseCsv?: ((utf8: Buffer) => Promise<unknown>) | undefined;
 }
@@ -107,25 +97,18 @@ interface BodyReading extends Omit<BytesReading, 'largerThan' | 'withinMs'> {
 /**
  * Reads and parses a body: JSON, or CSV where the endpoint accepts it. Compressed bodies are refused, as the size limit would not bound
  * what they expand to.
- * @throws HttpRefused for an unsupported, incomplete or malformed body, and what `watch` throws
+ * @throws HttpRefused for an unsupported, incomplete or malformed body, and what `onLarge` throws
  */
 export async function readBody(request: IncomingMessage, reading: BodyReading): Promise<unknown> {
-  const { limitBytes, watch, parseCsv, shape } = reading;
+  const { limitBytes, onLarge, parseCsv, shape } = reading;
   const types = {
     'application/json': JSON_TYPE,
     ...(parseCsv === undefined ? {} : { 'text/csv': CSV_TYPE }),
   };
   const isCsv = parseCsv !== undefined && CSV_TYPE.test(request.headers['content-type'] ?? '');
   refuseUnreadable(request, types);
-  const announced = announcedBytes(request);
-  if (announced !== null) {
-    if (announced > limitBytes) throw tooLarge(limitBytes);
-    if (announced > watch.largerThan.bytes) watch.largerThan.exceeded();
-    await watch.size(announced);
-  }
-  const bytes = await readBytes(request, { limitBytes, largerThan: watch.largerThan });
+  const bytes = await readBytes(request, { limitBytes, onLarge });
   if (bytes.length === 0) throw new HttpRefused({ reason: 'body_missing' });
-  if (announced === null) await watch.size(bytes.length);
   if (!isUtf8(bytes)) throw new HttpRefused({ reason: isCsv ? 'csv_not_utf8' : 'body_not_utf8' });
   const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const content = isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
@@ -185,18 +168,18 @@ function refuseUnreadable({ headers }: IncomingMessage, types: Readonly<Record<s
   if (charset !== 'utf-8' && charset !== 'utf8') throw new HttpRefused({ reason: 'charset_unsupported' });
 }
 
-/** Reads a body. @throws HttpRefused (too large, too slow, aborted) */
-export function readBytes(
+/** Reads a body. @throws HttpRefused (too large, too slow, aborted), and what `onLarge` throws */
+export async function readBytes(
   request: IncomingMessage,
-  { limitBytes, largerThan, withinMs = BODY_TIMEOUT_MS + limitBytes / SLOWEST_BYTES_PER_MS }: BytesReading,
+  { limitBytes, onLarge, withinMs = BODY_TIMEOUT_MS + limitBytes / SLOWEST_BYTES_PER_MS }: BytesReading,
 ): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes)
-    return Promise.reject(tooLarge(limitBytes));
+  const announced = announcedBytes(request);
+  if (announced !== null && announced > limitBytes) throw tooLarge(limitBytes);
+  if (announced !== null && announced > LARGE_BODY) onLarge?.();
   // The client disconnected before this call: no event will follow.
-  if (request.destroyed && !request.complete)
-    return Promise.reject(new HttpRefused({ reason: 'body_aborted' }));
-  return new Promise((resolve, reject) => {
-    const pieces = createBodyBuffer(announcedBytes(request));
+  if (request.destroyed && !request.complete) throw new HttpRefused({ reason: 'body_aborted' });
+  return await new Promise((resolve, reject) => {
+    const pieces = createBodyBuffer(announced);
     let size = 0;
     const settle = (outcome: () => void) => {
       clearTimeout(tooLong);
@@ -207,7 +190,7 @@ export function readBytes(
       size += chunk.length;
       try {
         if (size > limitBytes) throw tooLarge(limitBytes);
-        if (largerThan !== undefined && size > largerThan.bytes) largerThan.exceeded();
+        if (size > LARGE_BODY) onLarge?.();
         pieces.add(chunk);
       } catch (error) {
         settle(() => reject(error instanceof Error ? error : new Error(String(error))));
@@ -240,28 +223,4 @@ function createBodyBuffer(announced: number | null): BodyBuffer {
 
 function tooLarge(limitBytes: number): HttpRefused {
   return new HttpRefused({ reason: 'too_large', limitBytes });
-}
-
-/** Body bytes that count as one request. An array of 500 numbers (v2.3.0, Limits) is 8 kB. */
-export const BYTES_PER_REQUEST = 64 * 1024;
-
-/**
- * Counts a large body against the rate limit (v2.3.0 and v1.2.0, Limits): each further `bytesOfARequest` that it begins is one more
- * request, up to the whole window. A refused request is counted once.
- * @param setHeader receives the updated `RateLimit` header
- * @throws Refused when the window does not cover it
- */
-export async function countBody(
-  sql: Sql,
-  window: RateWindow,
-  bytes: number,
-  bytesOfARequest: number,
-  setHeader: (name: string, value: string) => void,
-): Promise<void> {
-  const further = Math.ceil(bytes / bytesOfARequest) - 1;
-  if (further < 1) return;
-  const { taken, left, resetsIn: seconds } = await countExtraRequests(sql, window, further);
-  setHeader('RateLimit', `"${windowName(window)}";r=${Math.max(left, 0)};t=${seconds}`);
-  if (taken) return;
-  throw new Refused({ reason: 'rate_limited', seconds });
 }

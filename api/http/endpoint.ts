@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Interface, INTERFACE } from '../../domain/ids.ts';
 import type { Caller, Scope } from '../../operations/context.ts';
+import type { IdempotencyKey } from '../../operations/sending/idempotency.ts';
 import type { Services } from '../services.ts';
 import type { BodyShape } from './jsonBounds.ts';
 import { HttpRefused, type Status } from './refusals.ts';
@@ -15,8 +16,8 @@ interface Call<Params, Query, Body, Who> {
   requestId: string;
   /** The caller wants `text/csv` and the endpoint offers it. */
   csv: boolean;
-  /** null without the header, and for endpoints that are not idempotent. */
-  idempotencyKey: string | null;
+  /** Of the header `Idempotency-Key`; none without it, and for endpoints that are not idempotent. */
+  idempotencyKeys: readonly IdempotencyKey[];
   /** Epoch milliseconds of this process. */
   receivedAt: number;
   /** Counts the request among the account's heavy ones. @throws Refused at the limit */
@@ -70,8 +71,6 @@ interface EndpointOptions {
   bodyLimit?: number;
   /** For bodies with longer texts or files. */
   bodyShape?: BodyShape;
-  /** Body bytes that count as one request; 64 kB by default. */
-  bytesPerRequest?: number;
   csv?: boolean;
   /** Accepts `text/csv` too: parses it into what `body` validates. @throws Refused, HttpRefused */
   parseCsv?: (utf8: Buffer) => Promise<unknown>;
@@ -147,7 +146,7 @@ export function errorStatusesOf(endpoint: Endpoint): ReadonlySet<number> {
     ...(scope === null ? [] : [401, 403, 429, ...outages]),
     ...(params === undefined ? [] : [404]),
     ...(body === undefined ? [] : [413, 415]),
-    ...(idempotent ? [409] : []),
+    ...(idempotent && owner !== 'v1' ? [409] : []),
     ...errors,
   ]);
 }

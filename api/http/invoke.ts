@@ -3,6 +3,7 @@ import { type Refusal, Refused } from '../../domain/refusals.ts';
 import { HttpRefused } from './refusals.ts';
 import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
 import type { Caller } from '../../operations/context.ts';
+import type { IdempotencyKey } from '../../operations/sending/idempotency.ts';
 import { DeadlineError, within } from '../../operations/outages.ts';
 import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import type { Services } from '../services.ts';
@@ -130,7 +131,7 @@ interface Input {
   query: () => Readonly<Record<string, string>>;
   /** Parsed JSON or CSV; undefined if the endpoint takes no body. */
   body: unknown;
-  idempotencyKey: () => string | null;
+  idempotencyKeys: () => readonly IdempotencyKey[];
   csv: boolean;
   requestId: string;
   /** Epoch milliseconds of this process. */
@@ -156,7 +157,7 @@ export async function invoke(
     params: readParams(endpoint, input.params),
     query: validateQuery(endpoint.query ?? NOTHING, input.query()),
     body: endpoint.body === undefined ? undefined : validate(endpoint.body, input.body),
-    idempotencyKey: endpoint.idempotent ? input.idempotencyKey() : null,
+    idempotencyKeys: endpoint.idempotent ? input.idempotencyKeys() : [],
     caller,
     requestId,
     csv,

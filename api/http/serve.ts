@@ -1,9 +1,10 @@
 import type { ParameterizedContext } from 'koa';
 import { type Admitted, clientAddress } from './admission.ts';
 import { authenticate, type Authenticated, authorise } from './authentication.ts';
-import { BYTES_PER_REQUEST, countBody, readBody, type SizeWatch } from './body.ts';
+import { readBody } from './body.ts';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../operations/context.ts';
+import type { IdempotencyKey } from '../../operations/sending/idempotency.ts';
 import {
   type Answer,
   hasSideEffects,
@@ -68,7 +69,7 @@ export async function serve(
           limitBytes: endpoint.bodyLimit ?? BODY_LIMIT,
           parseCsv: endpoint.parseCsv,
           shape: endpoint.bodyShape,
-          watch: watchSize(services, context, caller, admitted, endpoint.bytesPerRequest),
+          onLarge: () => admitted?.acquireHeavySlot(),
         });
   const answer = await invoke(endpoint, services, caller, {
     params,
@@ -76,30 +77,12 @@ export async function serve(
     csv,
     requestId: context.state.requestId,
     query: () => readQuery(context.querystring),
-    idempotencyKey: () => readIdempotencyKey(context),
+    idempotencyKeys: () => readIdempotencyKeys(context),
     // The time that the body takes to arrive does not count.
     receivedAt: Date.now() - elapsedMs,
     acquireHeavySlot: () => admitted?.acquireHeavySlot(),
   });
   write(context, endpoint, answer, admitted);
-}
-
-/** A large body is a heavy request, and counts as several against the rate limit. */
-export function watchSize(
-  { priorityPool }: Services,
-  context: Context,
-  caller: Caller | null,
-  admitted: Admitted | null,
-  bytesPerRequest = BYTES_PER_REQUEST,
-): SizeWatch {
-  return {
-    largerThan: { bytes: BYTES_PER_REQUEST, exceeded: () => admitted?.acquireHeavySlot() },
-    async size(bytes) {
-      if (caller === null) return;
-      const setHeader = (name: string, value: string) => context.set(name, value);
-      await countBody(priorityPool, caller.window, bytes, bytesPerRequest, setHeader);
-    },
-  };
 }
 
 async function resolveEndpoint(
@@ -137,9 +120,9 @@ export async function identify(
 }
 
 /** 1 to 128 characters (v2.3.0, Limits), in UTF-8 or else Latin-1. */
-function readIdempotencyKey(context: Context): string | null {
+function readIdempotencyKeys(context: Context): IdempotencyKey[] {
   const given = context.req.headersDistinct['idempotency-key'];
-  if (given === undefined) return null;
+  if (given === undefined) return [];
   const [value = '', ...others] = given;
   if (others.length > 0) throw new HttpRefused({ reason: 'idempotency_key_repeated' }, 'Idempotency-Key');
   const key = headerText(value);
@@ -147,7 +130,7 @@ function readIdempotencyKey(context: Context): string | null {
   if (length < 1 || length > IDEMPOTENCY_KEY_MAX) {
     throw new HttpRefused({ reason: 'idempotency_key_length' }, 'Idempotency-Key');
   }
-  return key;
+  return [{ key, field: null }];
 }
 
 /** Node decodes headers as Latin-1. Nothing is replaced, so that different bytes stay different keys. */

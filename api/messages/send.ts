@@ -12,29 +12,25 @@ import {
 } from './request.ts';
 import { ALL_OR_NOTHING, sendAndAnswer, SENDING } from './sending.ts';
 
-const PATH = '/v1/messages';
-
 /** POST /v1/messages (v2.3.0, Send). */
 export const sendMessages = endpoint({
   ...SENDING,
   method: 'POST',
-  path: PATH,
+  path: '/v1/messages',
   id: 'sendMessages',
   summary: 'Sends an SMS to one number, to several, or to contact groups.',
   description: `Sends to one number, to a group, or to an array of both. ${ALL_OR_NOTHING}`,
   body: sendRequest,
   example: SEND_EXAMPLE,
   bodyLimit: SEND_BODY_LIMIT,
-  handle: (call) => sendAndAnswer(call, PATH, call.body),
+  handle: (call) => sendAndAnswer(call, call.body),
 });
-
-const MMS_PATH = '/v1/mms';
 
 /** POST /v1/mms: v2.3.0 shows no body (Send, rule 10), so its fields follow POST /v1/messages. */
 export const sendMms = endpoint({
   ...SENDING,
   method: 'POST',
-  path: MMS_PATH,
+  path: '/v1/mms',
   id: 'sendMms',
   summary: 'Sends an MMS to one number, to several, or to contact groups.',
   description: `Sends what a SMIL document shows, one part each at the account's price of an MMS; abroad only where the account has a price for it. ${ALL_OR_NOTHING}`,
@@ -42,16 +38,14 @@ export const sendMms = endpoint({
   body: mmsRequest,
   example: MMS_EXAMPLE,
   bodyLimit: SEND_BODY_LIMIT,
-  handle: (call) => sendAndAnswer(call, MMS_PATH, { ...call.body, channel: 'mms' }),
+  handle: (call) => sendAndAnswer(call, { ...call.body, channel: 'mms' }),
 });
-
-const VOICE_PATH = '/v1/voice';
 
 /** POST /v1/voice: v2.3.0 shows no body (Send, rule 10), so its fields follow POST /v1/messages. */
 export const sendVoice = endpoint({
   ...SENDING,
   method: 'POST',
-  path: VOICE_PATH,
+  path: '/v1/voice',
   id: 'sendVoice',
   summary: 'Calls one number, several, or contact groups, and reads a text aloud.',
   description: `Orders a call in which a voice reads the text, one part each at the account's price of a call; abroad only where the account has a price for it. Where the network calls at certain hours only, repeats included, the call waits for them and \`send_at\` says so. ${ALL_OR_NOTHING}`,
@@ -59,5 +53,5 @@ export const sendVoice = endpoint({
   body: voiceRequest,
   example: VOICE_EXAMPLE,
   bodyLimit: SEND_BODY_LIMIT,
-  handle: (call) => sendAndAnswer(call, VOICE_PATH, { ...call.body, channel: 'vms' }),
+  handle: (call) => sendAndAnswer(call, { ...call.body, channel: 'vms' }),
 });

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { NewMessage } from '../../db/messages/accept.ts';
 import { messageRecord } from '../../domain/records.ts';
-import type { OperationContext, Caller, Services } from '../../operations/context.ts';
-import { findReplay, fingerprintOf, type IdempotencyClaim } from '../../operations/sending/accept.ts';
+import type { OperationContext, Caller } from '../../operations/context.ts';
+import { contentOf } from '../../operations/sending/content.ts';
+import { findReplay, type IdempotencyKey } from '../../operations/sending/idempotency.ts';
 import { send, type SendInput } from '../../operations/sending/send.ts';
 import { documented, grosze } from '../fields.ts';
 import { replayHeader } from '../http/endpoint.ts';
@@ -40,43 +41,20 @@ export const SENDING = {
 export const ALL_OR_NOTHING =
   'One number is answered with a Message; a group or an array with a BatchResult. All recipients are accepted and charged together, or nothing is sent. Numbers on the blacklist become messages with status `rejected` at no cost.';
 
-/**
- * Sends; responds with a Message, or with a BatchResult if `to` is an array or a group.
- * @param path scope of the `Idempotency-Key`: the same key at another path is another request
- */
-export async function sendAndAnswer(
-  call: Omit<OperationContext<unknown>, 'input'> & { body: unknown; idempotencyKey: string | null },
-  path: string,
-  input: SendInput,
-) {
-  const { caller } = call;
-  const keyed = idempotencyClaimAt(call, path);
-  const sent = await send({ ...call, input }, { bodyOf: (messages) => answerOf(messages, caller), keyed });
+type SendCall = Omit<OperationContext<unknown>, 'input'> & { idempotencyKeys: readonly IdempotencyKey[] };
+
+/** Sends; responds with a Message, or with a BatchResult if `to` is an array or a group. */
+export async function sendAndAnswer(call: SendCall, input: SendInput) {
+  const { caller, idempotencyKeys: keys } = call;
+  const sent = await send({ ...call, input }, { bodyOf: (messages) => answerOf(messages, caller), keys });
   return { status: 201 as const, body: sent.body, ...replayHeader(sent.replayed) };
 }
 
 /** The stored response of {@link sendAndAnswer} to the same request, or null; never sends. @throws Refused as it does */
-export async function findReplayedResponse(
-  call: Pick<OperationContext<unknown>, 'services' | 'caller'> & {
-    body: unknown;
-    idempotencyKey: string | null;
-  },
-  path: string,
-): Promise<Accepted | null> {
-  const sent = await findReplay<Accepted>(call, idempotencyClaimAt(call, path));
+export async function findReplayedResponse(call: SendCall, input: SendInput): Promise<Accepted | null> {
+  const content = contentOf({ ...call, input });
+  const sent = await findReplay<Accepted>(call, { keys: call.idempotencyKeys, content });
   return sent === null ? null : sent.body;
-}
-
-function idempotencyClaimAt(
-  {
-    services,
-    body,
-    idempotencyKey: key,
-  }: { services: Pick<Services, 'secretsKey'>; body: unknown; idempotencyKey: string | null },
-  path: string,
-): IdempotencyClaim | null {
-  if (key === null) return null;
-  return { key, fingerprint: fingerprintOf(services.secretsKey, 'POST', path, body), field: null };
 }
 
 function answerOf(accepted: readonly NewMessage[], { accountMode }: Caller): Accepted {

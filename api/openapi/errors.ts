@@ -77,7 +77,7 @@ const DESCRIPTIONS: Readonly<Record<Status, string>> = {
   415: 'The body has a type, character set or compression that is not taken.',
   417: 'The header `Expect` is not `100-continue`.',
   422: 'The sender is not active on the account.',
-  429: "The account's requests of this minute are used up (a body counts once for each 64 kB that it begins), or too many of its requests are under way at once.",
+  429: "The account's requests of this minute are used up, or too many of its requests are under way at once.",
   431: 'The headers are larger than 16 kB.',
   500: 'A fault of the service. Quote `request_id` when you report it.',
   502: 'Something behind the API does not work at the moment.',

@@ -22,9 +22,10 @@ const MESSAGE_OVERRIDES: Readonly<Partial<Record<Reason, string>>> = {
   key_missing: 'Brak tokenu API. Podaj go w nagłówku „Authorization: Bearer <token>”.',
   key_invalid: 'Token API jest nieprawidłowy albo został unieważniony.',
   send_unresolved:
-    'Nie wiadomo, czy wiadomość została przyjęta. Sprawdź historię albo ponów żądanie z tym samym „idx”.',
-  idempotency_other_content: 'To „idx” miała już inna wiadomość z ostatnich 24 godzin.',
-  idempotency_in_progress: 'Żądanie z tym samym „idx” jest jeszcze w toku. Ponów je za chwilę.',
+    'Nie wiadomo, czy wiadomość została przyjęta. Sprawdź historię albo ponów żądanie z tym samym „idx” lub „Idempotency-Key”.',
+  idempotency_other_content: 'To „idx” albo „Idempotency-Key” miała już inna wysyłka z ostatnich 24 godzin.',
+  idempotency_in_progress:
+    'Żądanie z tym samym „idx” albo „Idempotency-Key” jest jeszcze w toku. Ponów je za chwilę.',
 };
 
 /** Statuses that do not follow from the current interface's. */

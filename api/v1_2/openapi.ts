@@ -102,7 +102,7 @@ export const EARLIER: Description = {
 
 **Answers.** Every answer has \`success\` and \`data\`; an error has \`error\` with the HTTP status as \`code\`, a Polish \`message\`, and \`details\`.
 
-**idx.** Your own identifier of a message. The same message with it again within 24 hours is not sent again, and answered as the first time; another one with it is refused with 422.`,
+**idx.** Your own identifier of a message. The same message with it again within 24 hours is not sent again, and answered as the first time; another one with it is refused with 422. The header \`Idempotency-Key\` does the same for a whole request, also for one text to many.`,
   },
   tags: [
     { name: 'Messages', description: 'Sending and the history.' },

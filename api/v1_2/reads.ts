@@ -177,7 +177,7 @@ export const listEarlierMessages = endpoint({
   id: 'listMessages',
   summary: 'Lists what was sent, newest first.',
   description:
-    'All messages of the account that were taken up for sending, whichever interface they came by. A page ends with a second where it can, so that it may have fewer records than `limit`; no record is lost or shown twice while others are added. A record may appear up to 30 seconds after its `sent_at`: who polls by `from` asks from 30 seconds before the last look, and knows by their `id` the records that were there already.',
+    'All messages of the account that were taken up for sending, whichever interface they came by. A page may end with a whole second, with at least half of `limit` records; no record is lost or shown twice while others are added. A record may appear up to 30 seconds after its `sent_at`: who polls by `from` asks from 30 seconds before the last look, and knows by their `id` the records that were there already.',
   query: z.strictObject({
     limit: pageLimit(LIMIT_MAX, LIMIT).describe('The most records of a page.'),
     cursor: cursor

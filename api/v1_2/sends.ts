@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Channel } from '../../domain/channelDeclaration.ts';
 import type { OperationContext } from '../../operations/context.ts';
-import { fingerprintOf, idempotencyKeyOf } from '../../operations/sending/accept.ts';
+import { type IdempotencyKey, keysOfIdx } from '../../operations/sending/idempotency.ts';
 import { send, type SendInput } from '../../operations/sending/send.ts';
 import {
   date,
@@ -27,22 +27,17 @@ import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts'
 /** Error statuses of a send beyond those of its declaration. */
 export const EARLIER_SEND_ERRORS = [402, 503] as const;
 
-/** Sends one message, once per `idx`. */
+/** Sends one message, once per `idx` and `Idempotency-Key`. */
 async function sendOne(
-  call: Omit<OperationContext<unknown>, 'input'>,
+  call: Omit<OperationContext<unknown>, 'input'> & { idempotencyKeys: readonly IdempotencyKey[] },
   input: SendInput & { channel: Channel; to: string },
   names: FieldNames,
 ) {
-  const { idx, channel } = input;
-  const { secretsKey } = call.services;
-  const keyed =
-    idx === undefined
-      ? null
-      : { ...idempotencyKeyOf(channel, idx), fingerprint: fingerprintOf(secretsKey, 'idx', channel, input) };
+  const keys = [...call.idempotencyKeys, ...keysOfIdx(input.channel, input.idx)];
   const context = { ...call, input: { ...input, interface: 'v1' as const, literal: true } };
   const sending = send<SendAnswer>(context, {
     bodyOf: (messages) => sendAnswerOf(messages.map(sentMessageOf)),
-    keyed,
+    keys,
   });
   const { body, replayed } = await withRequestFieldNames(names, sending);
   return { status: 200 as const, body, ...replayHeader(replayed) };
@@ -75,6 +70,7 @@ export const sendEarlierSms = endpoint({
   summary: 'Sends one SMS to one recipient.',
   description:
     'Sends a text as it is written. It goes as UCS-2, 70 characters a part (67 where there are several), unless `encoding` is `gsm` or `normalize` is set: then 160 (153).',
+  idempotent: true,
   errors: EARLIER_SEND_ERRORS,
   body: request,
   example: { to: '+48500100200', message: 'Dzień dobry!', idx: 'zam-1042' },
@@ -106,6 +102,7 @@ export const sendEarlierMms = endpoint({
   id: 'sendMms',
   summary: 'Sends one MMS to one recipient.',
   description: 'Sends what a SMIL document shows: its images, audio, video and text in their sequence.',
+  idempotent: true,
   errors: EARLIER_SEND_ERRORS,
   body: z.strictObject({
     to,
@@ -137,6 +134,7 @@ export const sendEarlierVoice = endpoint({
   id: 'sendVms',
   summary: 'Calls a recipient and reads a text aloud.',
   description: 'Orders a call. Where the network calls at certain hours only, it waits for them.',
+  idempotent: true,
   errors: EARLIER_SEND_ERRORS,
   body: z.strictObject({
     to,

@@ -42,7 +42,7 @@ export const EARLIER_EVENTS = {
       email_id: documented(z.string(), 'The id that the send was answered with.', exampleId('em')),
       to: documented(
         z.string(),
-        'Whom it concerns; of several all, with commas between. Empty where the report does not say whom of several.',
+        'Whom the report is about; where it is about the whole e-mail, who is in its `to`, with commas between. Empty where the report does not say whom of several.',
         'jan@sklep.example',
       ),
       from: documented(z.string(), "The sender's address.", 'zamowienia@sklep.example'),

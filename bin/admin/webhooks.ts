@@ -1,6 +1,6 @@
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../db/webhooks/webhookDeliveries.ts';
 import { configureLegacyWebhook, endPreviousSecret } from '../../operations/webhooks/configure.ts';
-import { command, flag, NOTHING_DONE, optional, required, shown } from './command.ts';
+import { command, flag, NOTHING_DONE, optional, shown } from './command.ts';
 import { refused, summaryOf } from './errors.ts';
 import {
   account,
@@ -77,13 +77,14 @@ export const webhookCommands = [
     about: 'Sets where an account is notified in the form of v1.2.0, and answers the secret.',
     options: {
       account,
-      url: required('--url <URL>', 'its address, or none', orNone(line(URL_LENGTH))),
+      url: optional('--url <URL>', 'its address, or none; left out, it stays', orNone(line(URL_LENGTH))),
       rotateSecret: flag('--rotate-secret', 'makes a new secret, which signs alone from now on'),
     },
     async ask(asking, values, tools) {
+      if (values.url === undefined && !values.rotateSecret)
+        throw refused('Give --url, --rotate-secret, or both.');
       const input = { ...values, allowPrivate: await tools.webhookAllowPrivate() };
-      const { url, secret } = await configureLegacyWebhook({ ...asking, input });
-      return shown({ legacyWebhookUrl: url, legacyWebhookSecret: secret });
+      return shown(await configureLegacyWebhook({ ...asking, input }));
     },
   }),
 ];

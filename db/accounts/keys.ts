@@ -161,36 +161,3 @@ function isOver(sql: Sql): Fragment {
 function resetsIn(sql: Sql, startedAt: Fragment): Fragment {
   return sql`greatest(1, ceil(extract(epoch from ${startedAt} + interval '60 s' - now())))::int`;
 }
-
-export interface RateWindow {
-  /** Id of an account or a token. */
-  of: string;
-  limit: number;
-}
-
-interface WindowLeft {
-  /** Whether the requests fitted into the window; if not, none was counted. */
-  taken: boolean;
-  left: number;
-  resetsIn: number;
-}
-
-/** Counts a heavy request as `requests` more, but at most as a whole window, so that none is too large for a small limit. */
-export async function countExtraRequests(
-  sql: Sql,
-  { of, limit }: RateWindow,
-  requests: number,
-): Promise<WindowLeft> {
-  const further = Math.min(requests, limit - 1);
-  const [counted] = await sql<[WindowLeft]>`
-    with taken as (
-      insert into rate_windows as w (account_id, started_at, used) values (${of}, now(), ${further}::int)
-      on conflict (account_id) do update set ${windowUpdate(sql)}
-        where ${isOver(sql)} or w.used + excluded.used <= ${limit}::int
-      returning account_id, started_at, used
-    )
-    select t.used is not null as taken, ${limit}::int - coalesce(t.used, w.used, ${limit}::int) as left,
-           ${resetsIn(sql, sql`coalesce(t.started_at, w.started_at, now())`)} as resets_in
-      from (select) one left join taken t on true left join rate_windows w on w.account_id = ${of}`;
-  return counted;
-}

@@ -185,7 +185,8 @@ export interface AppliedEvent {
   accountId: string;
   status: EmailStatus;
   moves: readonly { position: number; state: RecipientState }[];
-  concerned: readonly number[];
+  /** Positions of the recipients that the webhook names. */
+  named: readonly number[];
   /** The address, if the event concerns exactly one and it is not erased. */
   address: string | null;
   /** Nothing of the provider's payload may be kept. */
@@ -199,8 +200,7 @@ export interface AppliedEvent {
  * files stay until the response or clean-up.
  */
 export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> {
-  const { event, emailId, accountId, status, moves, concerned, address, erased, suppress, notifies } =
-    applied;
+  const { event, emailId, accountId, status, moves, named, address, erased, suppress, notifies } = applied;
   const webhookEvent = notifies ? newId('evt') : null;
   await tx`
     with email as (
@@ -226,7 +226,7 @@ export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> 
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
       select ${webhookEvent}::text, ${accountId}, 'email', ${emailId}, 'email_event',
              jsonb_build_object('route', ${event.route}::text, 'event_id', ${event.eventId}::text,
-                                'positions', ${concerned as number[]}::int[])
+                                'positions', ${named as number[]}::int[])
        where ${webhookEvent}::text is not null
     )
     update provider_email_events

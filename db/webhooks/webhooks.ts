@@ -255,28 +255,28 @@ export async function setWebhook(
 }
 
 interface LegacyChange {
+  url: string | null;
   secret: Buffer;
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
-/** Sets the webhook's URL for v1.2.0, as {@link setWebhook} does, without keeping the former secret. The caller must lock the account. */
+/** Sets the webhook's URL for v1.2.0, as {@link setWebhook} does, without keeping the former secret. The caller must lock the account. @param asked undefined: the present one */
 export async function setLegacyWebhook(
   tx: Sql,
   accountId: string,
-  url: string | null,
+  asked: string | null | undefined,
   choose: (stored: Buffer | null) => Buffer,
 ): Promise<LegacyChange> {
   const [before] = await tx<{ legacyWebhookUrl: string | null; legacyWebhookSecret: Buffer | null }[]>`
     select legacy_webhook_url, legacy_webhook_secret from accounts where id = ${accountId} for no key update`;
   const stored = before?.legacyWebhookSecret ?? null;
-  const secret = choose(stored);
+  const former = before?.legacyWebhookUrl ?? null;
+  const [secret, url] = [choose(stored), asked === undefined ? former : asked];
   await tx`
     update accounts set legacy_webhook_url = ${url}, legacy_webhook_secret = ${secret}, updated_at = now()
      where id = ${accountId}`;
-  return {
-    secret,
-    changes: { url: addressChange(before?.legacyWebhookUrl ?? null, url), ...secretChange(stored, secret) },
-  };
+  const changes = { url: addressChange(former, url), ...secretChange(stored, secret) };
+  return { url, secret, changes };
 }
 
 /** Revokes the former secret. @returns false when none was in force */

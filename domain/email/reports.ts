@@ -54,6 +54,20 @@ export function affectedRecipients<R extends ReportedRecipient>(
 }
 
 /**
+ * The recipients that the webhook of a report names (v1.2.0, Events, `to`): those that the report is about, else the e-mail's `to`, without
+ * its copies.
+ */
+export function namedRecipients<R extends ReportedRecipient>(
+  { addresses }: Pick<Report, 'addresses'>,
+  concerned: readonly R[],
+): readonly R[] {
+  if (concerned.length <= 1) return concerned;
+  const keys = new Set(addresses.map(addressKey));
+  const named = concerned.filter(({ address }) => keys.has(addressKey(address)));
+  return named.length > 0 ? named : concerned.filter(({ kind }) => kind === 'to');
+}
+
+/**
  * The address a report suppresses, or null. It must be the only one concerned: a report about several is not known to be true of any. Of an
  * erased e-mail only the provider itself counts, naming the address. An unverified report, which any recipient may have written, counts for
  * an e-mail with several recipients only once it is repeated for another e-mail.

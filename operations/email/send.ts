@@ -22,16 +22,16 @@ import { addIds } from '../../telemetry/ids.ts';
 import { currentTraceparent } from '../../telemetry/tracing.ts';
 import type { OperationContext, Caller, Services } from '../context.ts';
 import { withinQuota } from '../quotas.ts';
+import { ACCEPT_MS, acceptWithin, refuseBeyondBacklog } from '../sending/accept.ts';
 import {
-  ACCEPT_MS,
-  acceptWithin,
-  fingerprintOf,
-  type IdempotencyClaim,
-  idempotencyKeyOf,
-  refuseBeyondBacklog,
+  claimsOf,
+  type IdempotencyKey,
+  type Keyed,
+  keysOfIdx,
+  type RequestContent,
   sendOnce,
   type Sent,
-} from '../sending/accept.ts';
+} from '../sending/idempotency.ts';
 
 /** An e-mail to send (v1.2.0, POST /v1/email, and our additions); addresses as normalized by `emailAddress`. */
 interface EmailInput {
@@ -64,6 +64,8 @@ interface EmailContext extends Omit<
 > {
   services: EmailServices;
   caller: Pick<Caller, 'accountId'>;
+  /** Beside the `idx`. */
+  idempotencyKeys?: readonly IdempotencyKey[];
 }
 
 /** Response of a send (v1.2.0, Email response). */
@@ -76,13 +78,15 @@ interface SentEmail {
   sent_at: string;
 }
 
-/** Accepts and charges an e-mail. @returns `replayed` if it was already sent with the same `idx` @throws Refused and nothing is kept */
+/** Accepts and charges an e-mail. @returns `replayed` if it was already sent with the same key @throws Refused and nothing is kept */
 export async function sendEmail(context: EmailContext): Promise<Sent<SentEmail>> {
-  const keyed = await keyOf(context);
+  const { input, idempotencyKeys = [] } = context;
+  const keys = [...idempotencyKeys, ...keysOfIdx('email', input.idx)];
+  const keyed = { keys, content: await contentOf(context) };
   return await sendOnce(context, keyed, () => acceptNew(context, keyed));
 }
 
-async function acceptNew(context: EmailContext, keyed: IdempotencyClaim | null): Promise<SentEmail> {
+async function acceptNew(context: EmailContext, keyed: Keyed): Promise<SentEmail> {
   const { services, input, receivedAt } = context;
   refuseRepeated(input);
   refuseUnclearUnsubscribing(input);
@@ -90,7 +94,7 @@ async function acceptNew(context: EmailContext, keyed: IdempotencyClaim | null):
   const { email, limits } = await planEmail(context);
   addIds({ emailId: email.id });
   const body = answerOf(input, email);
-  const claims = keyed === null ? [] : [{ ...keyed, acceptedBody: body }];
+  const claims = await claimsOf(services, keyed, body);
   const accepting = acceptWithin(receivedAt + ACCEPT_MS, 'send', () =>
     acceptEmail(services.sql, email, claims, limits, currentTraceparent()),
   );
@@ -115,20 +119,25 @@ function answerOf(
   };
 }
 
-async function keyOf({ services, input }: EmailContext): Promise<IdempotencyClaim | null> {
-  const { idx, attachments } = input;
-  if (idx === null) return null;
+async function contentOf({ services, caller, input }: EmailContext): Promise<RequestContent> {
   const files = [];
-  for (const { pieces, ...file } of attachments) files.push({ ...file, sha256: await hashOf(pieces) });
+  for (const { pieces, ...file } of input.attachments) files.push({ ...file, sha256: await hashOf(pieces) });
+  const headers = input.headers.toSorted(byName);
+  const written = { ...input, interface: undefined, attachments: files, headers };
+  const sorted = (addresses: readonly string[]) => addresses.map(addressKey).sort();
   return {
-    ...idempotencyKeyOf('email', idx),
-    fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', {
-      ...input,
-      interface: undefined,
-      attachments: files,
-      headers: input.headers.toSorted(byName),
-    }),
+    written,
+    async resolve() {
+      const terms =
+        input.from === null ? await readEmailTerms(services.sql, caller.accountId, null, []) : null;
+      const from = addressKey(input.from ?? defaultSender(terms?.domain ?? null));
+      return { ...written, from, to: sorted(input.to), cc: sorted(input.cc), bcc: sorted(input.bcc) };
+    },
   };
+}
+
+function defaultSender(domain: string | null): string {
+  return `${DEFAULT_LOCAL}@${domain}`;
 }
 
 // The order of headers does not matter to the fingerprint.
@@ -198,7 +207,7 @@ async function planEmail({ services, caller, input, requestId }: EmailContext): 
     accountId: caller.accountId,
     interface: input.interface,
     domain: terms.domain!,
-    fromAddress: input.from ?? `${DEFAULT_LOCAL}@${terms.domain}`,
+    fromAddress: input.from ?? defaultSender(terms.domain),
     fromName: input.fromName,
     replyTo: input.replyTo,
     subject: input.subject,

@@ -196,9 +196,14 @@ function callingHoursOf({ routes }: Routing, name: string | null): CallingHours 
   return routes.find((route) => route.name === name)?.callingHours ?? null;
 }
 
+/** The effective window. The earlier interface has none: without `date` it sends immediately (v1.2.0, POST /v1/sms). */
+export function windowOf({ interface: form, send_window: own }: SendInput, terms: SendTerms): string {
+  return own ?? (form === 'v1' ? null : terms.sendWindow) ?? ANY_TIME;
+}
+
 function timings(input: SendInput, terms: SendTerms): (hours: CallingHours | null) => Timing {
   const found = new Map<CallingHours | null, Timing>();
-  const window = parseSendWindow(input.send_window ?? terms.sendWindow ?? ANY_TIME);
+  const window = parseSendWindow(windowOf(input, terms));
   const windows = window === null ? [] : [window];
   const { send_at: sendAt = null, expires_at: expiresAt = null, tries = 1 } = input;
   const find = (hours: CallingHours | null): Timing => {

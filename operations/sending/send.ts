@@ -10,14 +10,19 @@ import { countRequested } from '../../telemetry/messageMetrics.ts';
 import { currentTraceparent } from '../../telemetry/tracing.ts';
 import type { OperationContext } from '../context.ts';
 import { spendingOf } from '../quotas.ts';
+import { accept } from './accept.ts';
+import { contentOf } from './content.ts';
 import {
-  accept,
+  areSame,
+  claimsOf,
   findReplay,
   isConcurrentConflict,
-  type IdempotencyClaim,
+  type IdempotencyKey,
+  type Keyed,
+  type RequestContent,
   sendOnce,
   type Sent,
-} from './accept.ts';
+} from './idempotency.ts';
 import { messageQuotaRefusal, newMessages, refuseLinksBeyond } from './newMessages.ts';
 import { isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
 import { type KeyClaim, KeyTakenError } from '../../db/messages/idempotency.ts';
@@ -64,8 +69,8 @@ const LINK_ATTEMPTS = 10;
 interface ResponseBuilder<Body> {
   /** Stored with the key for replays. */
   bodyOf: (messages: readonly NewMessage[]) => Body;
-  /** From `Idempotency-Key` or a field with that role; null if absent. */
-  keyed: IdempotencyClaim | null;
+  /** From `Idempotency-Key` or a field with that role. */
+  keys: readonly IdempotencyKey[];
 }
 
 /** Sends a message to each recipient, all or none (v2.3.0, Send). @throws Refused */
@@ -73,12 +78,13 @@ export async function send<Body>(
   context: OperationContext<SendInput>,
   answering: ResponseBuilder<Body>,
 ): Promise<Sent<Body>> {
-  return await sendOnce(context, answering.keyed, () => sendNew(context, answering));
+  const { keys } = answering;
+  return await sendOnce(context, { keys, content: contentOf(context) }, () => sendNew(context, answering));
 }
 
 async function sendNew<Body>(
   context: OperationContext<SendInput>,
-  { keyed, bodyOf }: ResponseBuilder<Body>,
+  { keys, bodyOf }: ResponseBuilder<Body>,
 ): Promise<Body> {
   const { services, caller } = context;
   const plan = await planMessages(context);
@@ -90,7 +96,7 @@ async function sendNew<Body>(
     const messages = await newMessages(context, plan);
     refuseLinksBeyond(plan, messages);
     const body = bodyOf(messages);
-    const claims = keyed === null ? [] : [{ ...keyed, acceptedBody: body }];
+    const claims = await claimsOf(services, { keys, content: contentOf(context, plan) }, body);
     try {
       await accept(context, acceptingOf(context, plan, messages, claims));
       return body;
@@ -128,11 +134,13 @@ function paymentRefusal(plan: Plan): Refused | null {
 
 export interface Item {
   input: SendInput & { to: string; literal: true };
-  keyed: IdempotencyClaim | null;
+  keys: readonly IdempotencyKey[];
 }
 
 export interface ItemAnswers<Shown> {
-  /** Stored with the key for replays. */
+  /** Of the request as a whole. */
+  keys: readonly IdempotencyKey[];
+  /** Stored with an item's key for replays. */
   bodyOf: (shown: Shown) => unknown;
   shownIn: (body: unknown) => Shown;
   show: (message: NewMessage) => Shown;
@@ -140,46 +148,72 @@ export interface ItemAnswers<Shown> {
   blamed: (error: Refused, index: number) => Refused;
 }
 
-type Blaming = Pick<ItemAnswers<never>, 'blamed'>;
+type ItemsContext = OperationContext<readonly Item[]>;
 
 /**
  * Sends items together (v1.2.0, POST /v1/sms/bulk, individual texts): those sent before under their key are
- * replayed, the others are accepted all or none.
- * @returns the view of each item, in input order
+ * replayed, the others are accepted all or none. Items with one key are one message.
+ * @returns the view of each message, in input order
  * @throws Refused
  */
 export async function sendItems<Shown>(
-  context: OperationContext<readonly Item[]>,
+  context: ItemsContext,
   answers: ItemAnswers<Shown>,
-): Promise<Shown[]> {
-  const firsts = firstsOf(context.input, answers);
-  const shown = await shownOf(context, [...new Set(firsts)], answers);
-  return firsts.map((index) => shown.get(index)!);
-}
-
-/** Index of the first item with the same key, for each item. @throws Refused if items with one key differ */
-function firstsOf(items: readonly Item[], answers: Blaming): number[] {
-  const known = new Map<string, number>();
-  return items.map(({ keyed }, index) => {
-    if (keyed === null) return index;
-    const first = known.get(keyed.key) ?? index;
-    known.set(keyed.key, first);
-    if (!items[first]!.keyed!.fingerprint.equals(keyed.fingerprint))
-      throw answers.blamed(new Refused({ reason: 'idempotency_other_content' }, 'idx'), index);
-    return first;
+): Promise<Sent<Shown[]>> {
+  const contents = context.input.map((_, index) => contentOf(contextOf(context, index)));
+  const written = contents.map((one) => one.written);
+  const resolve = () =>
+    inTurn(contents.keys(), (index) => blaming(index, answers, contents[index]!.resolve()));
+  const whole = { keys: answers.keys, content: { written, resolve } };
+  return await sendOnce(context, whole, async () => {
+    const wanted = await distinctOf(context, answers);
+    const shown = await shownOf(context, wanted, answers, whole);
+    return wanted.map((index) => shown.get(index)!);
   });
 }
 
+function contextOf(context: ItemsContext, index: number): OperationContext<SendInput> {
+  return { ...context, input: context.input[index]!.input };
+}
+
+/** Indexes of items, one for each key. @throws Refused if items with one key differ */
+async function distinctOf<Shown>(context: ItemsContext, answers: ItemAnswers<Shown>): Promise<number[]> {
+  const firsts = new Map<string, number>();
+  const distinct: number[] = [];
+  for (const [index, { keys }] of context.input.entries()) {
+    const first = keys.flatMap(({ key }) => firsts.get(key) ?? [])[0];
+    for (const { key } of keys) firsts.set(key, first ?? index);
+    if (first === undefined) {
+      distinct.push(index);
+      continue;
+    }
+    const [one, other] = [first, index].map((at) => contentOf(contextOf(context, at))) as [
+      RequestContent,
+      RequestContent,
+    ];
+    if (!(await blaming(index, answers, areSame(one, other))))
+      throw answers.blamed(new Refused({ reason: 'idempotency_other_content' }, 'idx'), index);
+  }
+  return distinct;
+}
+
 async function shownOf<Shown>(
-  context: OperationContext<readonly Item[]>,
+  context: ItemsContext,
   wanted: readonly number[],
   answers: ItemAnswers<Shown>,
+  whole: Keyed,
 ): Promise<Map<number, Shown>> {
   const shown = await replaysOf(context, wanted, answers);
   for (;;) {
     const open = wanted.filter((index) => !shown.has(index));
     if (open.length === 0) return shown;
-    const sent = await sendOpen(context, open, answers);
+    const claimsOfWhole = (sent: ReadonlyMap<number, Shown>) =>
+      claimsOf(
+        context.services,
+        whole,
+        wanted.map((index) => shown.get(index) ?? sent.get(index)!),
+      );
+    const sent = await sendOpen(context, open, answers, claimsOfWhole);
     // A concurrent request with the same keys may have been accepted meanwhile and taken the money.
     const found = sent instanceof Refused ? await replaysOf(context, open, answers) : sent;
     if (sent instanceof Refused && found.size === 0) throw sent;
@@ -189,13 +223,15 @@ async function shownOf<Shown>(
 
 /** Views of items already sent under their key. @throws Refused while one is in progress */
 async function replaysOf<Shown>(
-  context: OperationContext<readonly Item[]>,
+  context: ItemsContext,
   wanted: readonly number[],
   answers: ItemAnswers<Shown>,
 ): Promise<Map<number, Shown>> {
   const shown = new Map<number, Shown>();
   for (const index of wanted) {
-    const replay = await blaming(index, answers, findReplay(context, context.input[index]!.keyed));
+    const { keys } = context.input[index]!;
+    const keyed = { keys, content: contentOf(contextOf(context, index)) };
+    const replay = await blaming(index, answers, findReplay(context, keyed));
     if (replay !== null) shown.set(index, answers.shownIn(replay.body));
   }
   return shown;
@@ -203,73 +239,68 @@ async function replaysOf<Shown>(
 
 /** @returns the views; a refusal if nothing was accepted, possibly because of a concurrent request with the same keys */
 async function sendOpen<Shown>(
-  context: OperationContext<readonly Item[]>,
+  context: ItemsContext,
   open: readonly number[],
   answers: ItemAnswers<Shown>,
+  claimsOfWhole: (shown: ReadonlyMap<number, Shown>) => Promise<KeyClaim[]>,
 ): Promise<Map<number, Shown> | Refused> {
   const { services, caller } = context;
-  const plans = await planEach(context, open, answers);
-  const whole = { ...plans[0]!, messages: plans.flatMap(({ messages }) => messages) };
-  const refusal = paymentRefusal(whole) ?? (await messageQuotaRefusal(services.sql, caller.accountId, whole));
+  const plans = await inTurn(open, (index) =>
+    blaming(index, answers, planMessages(contextOf(context, index))),
+  );
+  const together = { ...plans[0]!, messages: plans.flatMap(({ messages }) => messages) };
+  const refusal =
+    paymentRefusal(together) ?? (await messageQuotaRefusal(services.sql, caller.accountId, together));
   if (refusal !== null) return refusal;
 
   const messages = await messagesOf(context, open, plans);
   const shown = new Map(open.map((index, place) => [index, answers.show(messages[place]!)]));
+  const claims = await inTurn(open.entries(), ([place, index]) => {
+    const content = contentOf(contextOf(context, index), plans[place]);
+    return claimsOf(
+      services,
+      { keys: context.input[index]!.keys, content },
+      answers.bodyOf(shown.get(index)!),
+    );
+  });
+  const all = [...claims.flat(), ...(await claimsOfWhole(shown))];
   try {
-    await accept(context, acceptingOf(context, whole, messages, claimsOf(context, shown, answers)));
+    await accept(context, acceptingOf(context, together, messages, all));
     return shown;
   } catch (error) {
     if (!isConcurrentConflict(error)) throw error;
     if (!(error instanceof KeyTakenError)) return error as Refused;
-    const taken = open.find((index) => context.input[index]!.keyed?.key === error.key)!;
+    const taken = open.find((index) => context.input[index]!.keys.some(({ key }) => key === error.key));
+    if (taken === undefined) throw error;
     return answers.blamed(new Refused({ reason: 'idempotency_in_progress' }, 'idx'), taken);
   }
 }
 
-async function planEach(
-  context: OperationContext<readonly Item[]>,
-  open: readonly number[],
-  answers: Blaming,
-): Promise<Plan[]> {
-  const plans: Plan[] = [];
-  for (const index of open) {
-    const { input } = context.input[index]!;
-    plans.push(await blaming(index, answers, planMessages({ ...context, input })));
-  }
-  return plans;
-}
-
 /** All messages of a bulk get the same creation time. */
 async function messagesOf(
-  context: OperationContext<readonly Item[]>,
+  context: ItemsContext,
   open: readonly number[],
   plans: readonly Plan[],
 ): Promise<NewMessage[]> {
   const { now } = plans[0]!.terms;
-  const messages: NewMessage[] = [];
-  for (const [place, index] of open.entries()) {
-    const { input } = context.input[index]!;
+  const messages = await inTurn(open.entries(), ([place, index]) => {
     const plan = plans[place]!;
-    const planned = { ...plan, terms: { ...plan.terms, now }, batched: true };
-    messages.push(...(await newMessages({ ...context, input }, planned)));
-  }
-  return messages;
-}
-
-function claimsOf<Shown>(
-  { input: items }: OperationContext<readonly Item[]>,
-  shown: ReadonlyMap<number, Shown>,
-  { bodyOf }: ItemAnswers<Shown>,
-): KeyClaim[] {
-  return [...shown].flatMap(([index, one]): KeyClaim[] => {
-    const { keyed } = items[index]!;
-    if (keyed === null) return [];
-    const { key, fingerprint } = keyed;
-    return [{ key, fingerprint, acceptedBody: bodyOf(one) }];
+    return newMessages(contextOf(context, index), { ...plan, terms: { ...plan.terms, now }, batched: true });
   });
+  return messages.flat();
 }
 
-async function blaming<T>(index: number, { blamed }: Blaming, work: Promise<T>): Promise<T> {
+async function inTurn<T, R>(items: Iterable<T>, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
+async function blaming<T>(
+  index: number,
+  { blamed }: Pick<ItemAnswers<never>, 'blamed'>,
+  work: Promise<T>,
+): Promise<T> {
   try {
     return await work;
   } catch (error) {

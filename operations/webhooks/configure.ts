@@ -56,8 +56,8 @@ export async function configureWebhook({
 
 interface LegacyInput {
   account: string;
-  /** Null turns it off. */
-  url: string | null;
+  /** Null turns it off; undefined leaves it as it is. */
+  url?: string | null;
   rotateSecret: boolean;
   allowPrivate: boolean;
 }
@@ -70,13 +70,14 @@ interface LegacyInput {
 export const configureLegacyWebhook = recorded(
   'webhooks legacy',
   async (sql, { account, url, rotateSecret, allowPrivate }: LegacyInput, services) => {
-    const fault = url === null ? null : faultOfAddress(url, allowPrivate);
+    const fault = typeof url !== 'string' ? null : faultOfAddress(url, allowPrivate);
     if (fault !== null) throw new Refused({ reason: fault }, 'url');
     await findOpenAccountForUpdate(sql, account);
     const key = await services.secretsKey();
-    const { secret, changes } = await setLegacyWebhook(sql, account, url, (stored) =>
+    const { secret, changes, ...stored } = await setLegacyWebhook(sql, account, url, (stored) =>
       stored === null || rotateSecret ? encrypt(key, account, newWebhookSecret()) : stored,
     );
-    return { data: { url, secret: decrypt(key, account, secret) }, account, details: { changes } };
+    const data = { legacyWebhookUrl: stored.url, legacyWebhookSecret: decrypt(key, account, secret) };
+    return { data, account, details: { changes } };
   },
 );

@@ -29,8 +29,10 @@ test('an address is set, kept with its secret, given a new one, and turned off',
   const secret = String(first.legacy_webhook_secret);
   const moved = await ok(...legacy('--url', 'https://example.org/'));
   expect(moved).toEqual({ legacy_webhook_url: 'https://example.org/', legacy_webhook_secret: secret });
-  const rotated = await ok(...legacy('--url', 'https://example.org/', '--rotate-secret'));
+  const rotated = await ok(...legacy('--rotate-secret'));
+  expect(rotated.legacy_webhook_url).toBe('https://example.org/');
   expect(rotated.legacy_webhook_secret).not.toBe(secret);
+  expect((await no(...legacy())).message).toMatch(/--url.*--rotate-secret/);
   const off = await ok(...legacy('--url', 'none'));
   expect(off).toEqual({ ...rotated, legacy_webhook_url: null });
 

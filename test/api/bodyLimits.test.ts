@@ -27,7 +27,7 @@ const LIMITS: Readonly<Record<string, number>> = {
   'v2 PATCH /v1/groups/:id': 64 * KB,
   'v2 POST /v1/groups/:id/contacts': 64 * KB,
   'v1 POST /v1/sms': 64 * KB,
-  'v1 POST /v1/sms/bulk': 512 * KB,
+  'v1 POST /v1/sms/bulk': 1536 * KB,
   'v1 POST /v1/mms': 128 * KB,
   'v1 POST /v1/vms': 64 * KB,
   'v1 POST /v1/email': 20_906_198,

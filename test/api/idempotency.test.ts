@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { fingerprintOf } from '../../operations/sending/accept.ts';
+import { fingerprintOf } from '../../operations/sending/idempotency.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { books, database, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';
 import { refusal } from './refusal.ts';
@@ -159,6 +159,63 @@ describe('Idempotency-Key', () => {
   });
 });
 
+describe('a key with the same send in another spelling', () => {
+  const [jan, ola] = ['+48500100200', '+48500100201'];
+  const send = { to: [jan, ola], text: 'Hej', send_at: later };
+
+  async function newShop() {
+    const account = await newAccount({
+      senders: ['SKLEP'],
+      defaultSender: 'SKLEP',
+      sendWindow: '00:00-23:30',
+    });
+    const contacts = [jan, ola].map((msisdn) => ({ msisdn, groups: ['Klienci'] }));
+    expect((await account.api.post('/v1/contacts', contacts)).status).toBe(201);
+    const groupId = String((await account.api.get('/v1/groups')).body.data[0]!.id);
+    return { ...account, groupId };
+  }
+
+  it.each([
+    ['numbers', { to: ['500100201', '48500100200', '+48500100200'] }],
+    ['its defaults', { from: 'SKLEP', priority: false, send_window: '00:00-23:30', reference: null }],
+    ['a group', { to: 'group:Klienci' }],
+    ['a group and a member', { to: ['group:klienci', jan] }],
+  ])('differing in %s: is a repeat', async (_, other) => {
+    const { id, api } = await newShop();
+    const first = await api.send(send, 'k');
+    const again = await api.send({ ...send, ...other }, 'k');
+    expect([again.status, isReplay(again), again.text]).toEqual([201, true, first.text]);
+    expect(await storedMessages(id)).toHaveLength(2);
+  });
+
+  it.each([
+    { to: [jan] },
+    { to: [jan, '+48500100202'] },
+    { priority: true },
+    { from: 'INFO' },
+    { send_window: '00:00-23:00' },
+    { reference: 'x' },
+    { send_at: new Date(Date.parse(later) + 1).toISOString() },
+  ])('differing in %j: is another one', async (other) => {
+    const { id, api } = await newShop();
+    await api.send(send, 'k');
+    expect((await api.send({ ...send, ...other }, 'k')).status).toBe(409);
+    expect(await storedMessages(id)).toHaveLength(2);
+  });
+
+  it('is a repeat as written, whatever has changed since; what resolves to something else is not', async () => {
+    const { id, api, groupId } = await newShop();
+    const byName = { ...send, to: 'group:Klienci' };
+    const first = await api.send(byName, 'k');
+    await api.post(`/v1/groups/${groupId}/contacts`, { msisdns: ['+48500100202'] });
+    await api.patch('/v1/account', { sender_name: null, send_window: null });
+    const again = await api.send(byName, 'k');
+    expect([isReplay(again), again.text]).toEqual([true, first.text]);
+    expect((await api.send({ ...send, to: [`group:${groupId}`] }, 'k')).status).toBe(409);
+    expect(await storedMessages(id)).toHaveLength(2);
+  });
+});
+
 async function topUp({ id }: TestAccount, grosze: number): Promise<void> {
   await database()`insert into ledger_entries (account_id, kind, amount_grosze) values (${id}, 'topup', ${grosze})`;
 }
@@ -169,8 +226,8 @@ it('keeps no hash that a guessed number and text could be compared with', async 
   const [{ fingerprint } = {}] = await database()<{ fingerprint: Buffer }[]>`
     select fingerprint from idempotency_keys where account_id = ${id}`;
   const secretsKey = Buffer.from(inject('service').secretsKey, 'base64');
-  const [content, elsewhere] = [{ ...body, send_at: Date.parse(later) }, Buffer.alloc(32)];
-  const ours = fingerprintOf(secretsKey, 'POST', '/v1/messages', content);
-  expect(fingerprint).toEqual(ours);
-  expect(fingerprintOf(elsewhere, 'POST', '/v1/messages', content)).not.toEqual(fingerprint);
+  const content = { ...body, send_at: Date.parse(later), channel: 'sms', interface: 'v2' };
+  const written = fingerprint?.subarray(0, 32);
+  expect(written).toEqual(fingerprintOf(secretsKey, content));
+  expect(fingerprintOf(Buffer.alloc(32), content)).not.toEqual(written);
 });

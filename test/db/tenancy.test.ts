@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { countExtraRequests, insertToken, listTokens } from '../../db/accounts/keys.ts';
+import { insertToken, listTokens } from '../../db/accounts/keys.ts';
 import { ChangesTooManyError, listAudit, writeApiChange } from '../../db/accounts/audit.ts';
 import { allowKeyword, isAllowed, listKeywords, revokeKeyword } from '../../db/accounts/keywords.ts';
 import { readMessageUsage } from '../../db/accounts/quotas.ts';
@@ -338,16 +338,6 @@ const CHANGES: Record<string, OwnChange> = {
   'an address is erased': {
     act: ({ id }) => eraseAddressee(sql, { address: ADDRESS, accountId: id }),
     gives: 1,
-  },
-  'requests are counted': {
-    async act({ id }) {
-      const counts = [9, 1].map(
-        (more) => async () => await countExtraRequests(sql, { of: id, limit: 10 }, more),
-      );
-      const [{ taken, left }, beyond] = [await counts[0]!(), await counts[1]!()];
-      return [taken, left, beyond.taken, beyond.left];
-    },
-    gives: [true, 0, false, 0],
   },
 };
 

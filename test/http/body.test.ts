@@ -14,9 +14,8 @@ const [DEPTH_MAX, KEYS_MAX, ITEMS_MAX, KEY_MAX, TEXT_MAX, VALUES_MAX] = [
 
 let server: Server;
 beforeAll(async () => {
-  const watch = { largerThan: { bytes: 65_536, exceeded: () => undefined }, size: () => Promise.resolve() };
   server = createServer((request, response) => {
-    readBody(request, { limitBytes: 16_000_000, watch }).then(
+    readBody(request, { limitBytes: 16_000_000 }).then(
       (body) => response.end(JSON.stringify({ body: body ?? null })),
       (error: unknown) =>
         response.end(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keyOfIdx } from '../../operations/sending/accept.ts';
+import { keyOfIdx } from '../../operations/sending/idempotency.ts';
 import { CHANNELS } from '../../domain/channelDeclaration.ts';
 
 test('an idx is another key for each channel and each text, of one length and no key of a header', () => {

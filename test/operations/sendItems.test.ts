@@ -6,6 +6,8 @@ import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Routing } from '../../domain/routing.ts';
+import { contentOf } from '../../operations/sending/content.ts';
+import { fingerprintOf } from '../../operations/sending/idempotency.ts';
 import { type Item, type ItemAnswers, sendItems } from '../../operations/sending/send.ts';
 import { startDatabase } from '../support/database.ts';
 import { askedSend } from '../support/submitting.ts';
@@ -36,24 +38,25 @@ async function newAccount(balance: number): Promise<string> {
 
 const item = (index: number, idx: string | null = String(index)): Item => ({
   input: { to: `+4850010020${index}`, text: 'Kod', literal: true },
-  keyed: idx === null ? null : { key: `sms:${idx}`, fingerprint: Buffer.from(idx), field: 'idx' },
+  keys: idx === null ? [] : [{ key: `sms:${idx}`, field: 'idx' }],
 });
 
 const ANSWERS: ItemAnswers<string> = {
+  keys: [],
   bodyOf: (shown) => ({ shown }),
   shownIn: (body) => (body as { shown: string }).shown,
   show: ({ id }) => id,
   blamed: ({ refusal, param }, index) => new Refused(refusal, `${index}.${param}`),
 };
 
-function ask(account: string, items: readonly Item[], through = sql): Promise<string[]> {
+async function ask(account: string, items: readonly Item[], through = sql): Promise<string[]> {
   const asked = askedSend(sql, account, ROUTING, items[0]!.input);
   const services = {
     ...{ ...asked.services, sql: through, log: pino({ level: 'silent' }) },
     backlog: () => readBacklog(through),
     acceptMessages: (accepting: Accepting) => acceptMessages(through, accepting),
   };
-  return sendItems({ ...asked, services, input: items }, ANSWERS);
+  return (await sendItems({ ...asked, services, input: items }, ANSWERS)).body;
 }
 
 /** The database, where something else happens before the first statement that holds these words, or a later one. */
@@ -114,27 +117,31 @@ test('where others took some of the items meanwhile, the rest is sent', async ()
   expect(await stored(account)).toHaveLength(4);
 });
 
-/** Another request that has the key of the third item. @param fingerprint of what it sent */
-const taking = (account: string, fingerprint: string, tx: Sql = sql) => tx`
+/** Another request that has the key of the third item. @param number of the item that it sent */
+const taking = (account: string, number: number, tx: Sql = sql) => {
+  const asked = askedSend(sql, account, ROUTING, item(number).input);
+  const fingerprint = fingerprintOf(asked.services.secretsKey, contentOf(asked).written);
+  return tx`
   insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_body)
-  values (${account}, 'sms:3', ${Buffer.from(fingerprint)}, ${newId('req')}, '{"shown": "msg_another"}')`;
+  values (${account}, 'sms:3', ${fingerprint}, ${newId('req')}, '{"shown": "msg_another"}')`;
+};
 
 test('an item that another request sent under its idx meanwhile is answered as that was, and the rest is sent', async () => {
   const account = await newAccount(100);
-  const through = beforeFirst('as opted_out', () => taking(account, '3'));
+  const through = beforeFirst('as opted_out', () => taking(account, 3));
   const shown = await ask(account, [item(1), item(2), item(3)], through);
   expect(shown[2]).toBe('msg_another');
   expect(await stored(account)).toEqual(shown.slice(0, 2).sort());
 });
 
 test.each([
-  ['for another item', 'another', false, 'idempotency_other_content'],
-  ['and was cleaned up by then', '3', true, 'idempotency_in_progress'],
+  ['for another item', 4, false, 'idempotency_other_content'],
+  ['and was cleaned up by then', 3, true, 'idempotency_in_progress'],
 ])(
   'an item whose idx another request took meanwhile %s is named, and nothing is sent',
-  async (_, fingerprint, isGone, reason) => {
+  async (_, number, isGone, reason) => {
     const account = await newAccount(100);
-    let through = beforeFirst('as opted_out', () => taking(account, fingerprint));
+    let through = beforeFirst('as opted_out', () => taking(account, number));
     const forget = () => sql`delete from idempotency_keys where account_id = ${account}`;
     // Each item is looked for once before anything is planned.
     if (isGone) through = beforeFirst('from idempotency_keys', forget, { through, later: 3 });
@@ -149,7 +156,7 @@ test('items whose idx another request is about to take are refused as being in p
   const impatient = openDatabase(url, 2, undefined, { lockMs: 100 });
   try {
     await sql.begin(async (tx) => {
-      await taking(account, '3', tx);
+      await taking(account, 3, tx);
       for (const items of [[item(3)], [item(1), item(3)]])
         await expect(ask(account, items, impatient)).rejects.toMatchObject({
           refusal: { reason: 'idempotency_in_progress' },

@@ -32,7 +32,7 @@ interface EarlierAnswer {
 /** A caller of the earlier interface. */
 export interface EarlierClient {
   get(path: string): Promise<EarlierAnswer>;
-  post(path: string, body: unknown): Promise<EarlierAnswer>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<EarlierAnswer>;
   delete(path: string): Promise<EarlierAnswer>;
 }
 
@@ -66,12 +66,14 @@ export function earlierClient(token?: string): EarlierClient {
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
     body?: unknown,
+    more: Record<string, string> = {},
   ): Promise<EarlierAnswer> => {
     const response = await fetch(base + path, {
       method,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...more,
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
@@ -91,7 +93,7 @@ export function earlierClient(token?: string): EarlierClient {
   };
   return {
     get: (path) => call('GET', path),
-    post: (path, body) => call('POST', path, body),
+    post: (path, body, headers) => call('POST', path, body, headers),
     delete: (path) => call('DELETE', path),
   };
 }

@@ -22,6 +22,7 @@ export function askedSend(
     routing: () => Promise.resolve(routing),
     settings: { DEFAULT_SENDER: 'GONIEC' },
     shortUrl: 'https://gnc.example',
+    secretsKey: Buffer.alloc(32),
   };
   const caller = { accountId, accountMode: 'live', keyMode: 'live' };
   const request = {

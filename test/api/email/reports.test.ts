@@ -3,7 +3,14 @@ import { storeEmailEvents } from '../../../db/emails/events.ts';
 import { newId } from '../../../db/ids.ts';
 import type { ProviderEmailEvent } from '../../../domain/email/statuses.ts';
 import { commandLine } from '../../admin/support.ts';
-import { type MailAccount, newMailAccount, receiverOf, takenFrom, untilEmail } from '../../support/email.ts';
+import {
+  LEAST,
+  type MailAccount,
+  newMailAccount,
+  receiverOf,
+  takenFrom,
+  untilEmail,
+} from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/factories.ts';
 
@@ -110,7 +117,7 @@ describe('what the provider says', () => {
     await untilEmail(account, id, ({ events }) => events.length === 2);
     const email = await reported(account, id, { ...DEAD, addresses: [JAN], namesAllTo: true });
     expect(email.recipients.map(({ state }) => state)).toEqual(['bounced', 'bounced']);
-    expect(await told(calls, 'bounced')).toMatchObject({ to: `${JAN}, ${OLA}` });
+    expect(await told(calls, 'bounced')).toMatchObject({ to: JAN });
     await reported(account, id, { addresses: [JAN], namesAllTo: true });
     expect(await suppressed(account)).toEqual([]);
   });
@@ -220,4 +227,19 @@ it('a webhook that is sent again after the days of the logs names whom it named 
     (count) => count === 2,
   );
   expect(bodies(calls).at(-1)).toMatchObject({ kind: 'bounced', to: OLA, provider_payload: {} });
+});
+
+it.each([
+  ['its `to`, as one who names no copies does', { addresses: [JAN], namesAllTo: true }, JAN],
+  ['nobody', { addresses: [] }, `${JAN}, ${OLA}`],
+  ['one copy', { addresses: ['bcc@klient.example'] }, 'bcc@klient.example'],
+  ['two of them', { addresses: [OLA, 'cc@klient.example'] }, `${OLA}, cc@klient.example`],
+])('a report that names %s comes to the webhook with those, or with `to`', async (_, report, to) => {
+  const account = await newMailAccount();
+  const calls = await receiverOf(account);
+  const copies = { cc: ['cc@klient.example'], bcc: ['bcc@klient.example'] };
+  const sent = { ...LEAST, to: to === JAN ? [JAN] : [JAN, OLA], ...copies };
+  const { id } = await takenFrom(account, sent);
+  await reported(account, id, { kind: 'delayed', ...report });
+  expect((await told(calls, 'delayed'))['to']).toBe(to);
 });

@@ -49,6 +49,7 @@ describe('a send through a tool', () => {
     ['with null for what was left out', {}, { from: null, reference: null, template_id: null, params: null }],
     ['with its time in another zone', {}, { send_at: later.replace('Z', '+00:00') }],
     ['with one number as a list', {}, { to: [ONE.to] }],
+    ['with its defaults', {}, { to: ['+48500100200', ONE.to], priority: false, from: 'INFO' }],
     ['with null for a key', {}, { idempotency_key: null }],
     ['without the nulls that it had', { from: null, expires_at: null, priority: undefined }, {}],
   ])('made again %s, a call is the same', async (_name, before, again) => {

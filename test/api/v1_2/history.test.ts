@@ -106,6 +106,19 @@ describe('GET /v1/messages of the earlier interface', () => {
     expect([rest.count, rest.next_cursor]).toEqual([4, null]);
   });
 
+  it.each([
+    [480, 50],
+    [480, 200],
+    [45, 50],
+  ])('fills a page where the second behind 7 records has %i, %i a page', async (count, limit) => {
+    const account = await newEarlierAccount();
+    const second = Math.floor(Date.now() / 1000) - 3_600;
+    await inOneSecond(account, second + 1, 7);
+    await inOneSecond(account, second, count);
+    expect((await logs(account, `?limit=${limit}`)).count).toBe(limit);
+    expect(await allPages(account, limit)).toHaveLength(7 + count);
+  });
+
   it('is narrowed by status and time', async () => {
     const account = await newEarlierAccount({ balance: 100, price: 10 });
     const good = await account.v1.post('/v1/sms', { to: '+48500100200', message: 'x' });

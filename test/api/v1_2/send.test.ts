@@ -9,6 +9,11 @@ import { books, database, storedMessages, untilStatus } from '../../support/fact
 const DAY = 24 * 3_600_000;
 const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
 const SMS = { to: '+48500100200', message: 'Hej' };
+/** A window of an hour that begins in twelve. */
+function windowAway(): string {
+  const hour = (plus: number) => String((new Date().getHours() + plus) % 24).padStart(2, '0');
+  return `${hour(12)}:00-${hour(13)}:00`;
+}
 const textOf = async ({ api }: EarlierAccount, id: string) => (await api.get(`/v1/messages/${id}`)).body.text;
 
 describe('POST /v1/sms', () => {
@@ -81,6 +86,18 @@ describe('POST /v1/sms', () => {
     });
   });
 
+  it('without a date is sent at once, whatever window the current interface has', async () => {
+    const account = await newEarlierAccount({ sendWindow: windowAway() });
+    const current = await account.api.send({ to: SMS.to, text: 'Hej' });
+    expect(current.body.status).toBe('scheduled');
+    const sent = [
+      await account.v1.post('/v1/sms', SMS),
+      await account.v1.post('/v1/sms/bulk', { messages: [SMS] }),
+      await account.v1.post('/v1/sms/bulk', { recipients: [SMS.to], message: 'Hej' }),
+    ];
+    for (const { body } of sent) await untilStatus(account, body.data.messages[0]!.id, 'delivered');
+  });
+
   it.each([
     [{ message: 'x' }, 'to'],
     [{ to: '+48500100200' }, 'message'],
@@ -119,16 +136,22 @@ describe('idx', () => {
     const first = await account.v1.post('/v1/sms', item);
     // Another token of the account, and another way to write the same number.
     const { v1: other } = await newToken(account.id);
-    const again = await other.post('/v1/sms', { idx: 'zam-1', message: 'Hej', to: '500100200', from: null });
-    expect(again.body).toEqual(first.body);
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    const again = { idx: 'zam-1', message: 'Hej', to: '500100200' };
+    const defaults = { from: 'INFO', encoding: 'utf-8', flash: false, normalize: false };
+    for (const more of [{ from: null }, defaults]) {
+      const { body, headers } = await other.post('/v1/sms', { ...again, ...more });
+      expect(body).toEqual(first.body);
+      expect(headers.get('idempotent-replayed')).toBe('true');
+    }
+    for (const more of [{ flash: true }, { encoding: 'gsm' }, { date: ahead(DAY) }])
+      expect((await other.post('/v1/sms', { ...again, ...more })).status).toBe(422);
     expect(await storedMessages(account.id)).toHaveLength(1);
     expect((await books(account.id)).balance).toBe(990);
 
     const different = await account.v1.post('/v1/sms', { ...item, message: 'Co innego' });
     expect(different.status).toBe(422);
     expect(different.body.error).toMatchObject({
-      message: 'To „idx” miała już inna wiadomość z ostatnich 24 godzin.',
+      message: 'To „idx” albo „Idempotency-Key” miała już inna wysyłka z ostatnich 24 godzin.',
       details: { field: 'idx' },
     });
     const call = { to: SMS.to, tts: 'Hej' };
@@ -140,6 +163,29 @@ describe('idx', () => {
     expect((await account.v1.post('/v1/sms', item)).body.data.messages[0]!.id).not.toBe(
       first.body.data.messages[0]!.id,
     );
+  });
+
+  it.each([
+    ['/v1/sms', SMS, { message: 'x' }],
+    ['/v1/sms', { ...SMS, idx: 'a' }, { idx: 'b' }],
+    ['/v1/sms/bulk', { recipients: [SMS.to, '500100201'], message: 'Hej' }, { message: 'x' }],
+    ['/v1/sms/bulk', { messages: [SMS, { ...SMS, idx: 'a' }] }, { messages: [SMS] }],
+    ['/v1/vms', { to: SMS.to, tts: 'Hej' }, { tries: 2 }],
+  ])('or an Idempotency-Key: POST %s of %j is sent once', async (path, body, other) => {
+    const account = await newEarlierAccount();
+    const post = (sent: object, key: string) => account.v1.post(path, sent, { 'idempotency-key': key });
+    const [first, ...more] = await Promise.all([1, 2, 3].map(() => decided(() => post(body, 'k'))));
+    const { messages } = first!.body.data;
+    for (const answer of [...more, await post(body, 'k')])
+      expect(answer.body.data.messages).toEqual(messages);
+    expect((await post(body, 'k')).headers.get('idempotent-replayed')).toBe('true');
+    expect(await storedMessages(account.id)).toHaveLength(messages.length);
+    expect(await post({ ...body, ...other }, 'k')).toMatchObject({
+      status: 422,
+      body: { error: { details: null } },
+    });
+    expect(await post(body, '')).toMatchObject({ status: 422 });
+    expect(await storedMessages(account.id)).toHaveLength(messages.length);
   });
 
   it('is no Idempotency-Key, and cannot be one', async () => {
