@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type BlacklistRow, readBlacklist } from '../db/incoming/blacklist.ts';
+import { comparableInstant } from '../domain/calendar.ts';
 import {
   BLACKLIST_ADDED_MAX,
   BLACKLIST_LATEST_END,
@@ -18,6 +19,7 @@ import {
   omissible,
   omissibleWithDefault,
   pathNumber,
+  plainText,
   timestamp,
 } from './fields.ts';
 import { ABOUT_CURSOR, pageOf, pageSchema, pageSize } from './paging.ts';
@@ -84,10 +86,22 @@ export const listBlacklist = endpoint({
   id: 'listBlacklist',
   summary: 'Lists the blacklisted numbers, sorted by number.',
   description: 'Entries in force, sorted by number. `next_cursor` is the last number of the page.',
-  query: z.strictObject({ limit: pageSize, cursor: cursor.optional() }),
+  query: z.strictObject({
+    reason: documented(plainText.optional(), 'Only with exactly this reason.', 'opt_out'),
+    since: documented(instant.optional(), 'Only what was listed then or later.', '2026-11-01T00:00:00Z'),
+    until: documented(instant.optional(), 'Only what was listed before.', '2026-12-01T00:00:00Z'),
+    limit: pageSize,
+    cursor: cursor.optional(),
+  }),
   responses: { 200: pageSchema(blacklistEntrySchema) },
   async handle({ services, caller, query }) {
-    const found = await readBlacklist(services.sql, caller.accountId, query.cursor ?? null, query.limit + 1);
+    const filter = {
+      reason: query.reason ?? null,
+      since: query.since === undefined ? null : comparableInstant(query.since),
+      until: query.until === undefined ? null : comparableInstant(query.until),
+      after: query.cursor ?? null,
+    };
+    const found = await readBlacklist(services.sql, caller.accountId, filter, query.limit + 1);
     const { page, last } = pageOf(found, query.limit);
     return { status: 200, body: { data: page.map(shown), next_cursor: last?.msisdn ?? null } };
   },

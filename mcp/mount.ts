@@ -8,8 +8,9 @@ import { readBody } from '../api/http/body.ts';
 import { errorAnswer, HttpRefused } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import { INTERFACE } from '../domain/ids.ts';
-import { Refused } from '../domain/refusals.ts';
-import type { SendSize } from './call.ts';
+import { type Refusal, Refused } from '../domain/refusals.ts';
+import type { SendSize } from '../operations/quotas.ts';
+import { visible } from './present.ts';
 import { createToolServer, type Session } from './server.ts';
 import { SUBSETS } from './tool.ts';
 import { toolsAt } from './tools.ts';
@@ -30,6 +31,12 @@ function isOneOf(hosts: readonly string[], address: string): boolean {
   return LOOPBACK.has(hostname) || hosts.includes(hostname);
 }
 
+function strangerText({ headers: { host, origin } }: Context): string {
+  const seen = (value = '') => JSON.stringify(visible(value).slice(0, FAULT_MAX));
+  const from = origin === undefined ? '' : `, Origin ${seen(origin)}`;
+  return `Not an address of this service: Host ${seen(host)}${from}. It has to be that of PUBLIC_URL or MCP_URL, which the operator sets.`;
+}
+
 /** Bytes: the longest template with every character escaped, or 500 contacts of 2 kB. */
 export const BODY_LIMIT = 1024 * 1024;
 const [PARSE_ERROR, INVALID_REQUEST] = [-32700, -32600];
@@ -40,7 +47,7 @@ const CALLS = new Set<unknown>(['tools/call', 'resources/read']);
 /** The MCP server (v2.3.0, What the service does): `/mcp`, and the subsets below it. */
 export function assistantTools(): Mount {
   return {
-    paths: ['/mcp', ...SUBSETS.map((subset) => `/mcp/${subset}`)],
+    paths: ['/mcp', ...SUBSETS.map((subset) => `/mcp/${subset}`)].flatMap((path) => [path, `${path}/`]),
     methods: ['GET', 'POST', 'DELETE'],
     serve,
   };
@@ -50,14 +57,13 @@ async function serve(services: Services, context: Context): Promise<void> {
   context.state.route = context.path;
   // Errors have the form of the current interface, even for a token of the earlier one.
   context.state.requested = INTERFACE;
-  if (!isTrustedHost(context, services))
-    return refuse(context, 403, INVALID_REQUEST, 'Host or Origin is not of this service');
+  if (!isTrustedHost(context, services)) return refuse(context, 403, INVALID_REQUEST, strangerText(context));
   const { caller, tools: rules, refusal } = await identify(services, context, Date.now());
   if (rules === null) throw new HttpRefused({ reason: 'key_invalid' });
-  const admitted = services.admission.enter(caller.accountId, context.res);
+  const admitted = admit(services, caller.accountId, context);
   const call = {
     services,
-    refusal,
+    refusal: refusal ?? admitted.refusal,
     closedSignal: admitted.closedSignal,
     requestId: context.state.requestId,
     caller: { ...caller, toolBudget: rules.hasToolBudget },
@@ -69,12 +75,41 @@ async function serve(services: Services, context: Context): Promise<void> {
     const body = context.method === 'POST' ? await readBody(context.req, reading) : undefined;
     // One message per request (2025-11-25, Transports): a batch would count once against the rate limit.
     if (Array.isArray(body)) return refuse(context, 400, INVALID_REQUEST, 'Batches are not supported');
+    if (isNotification(body)) return void Object.assign(context, { status: 202, body: '' });
     // Calls report the refusal in their result; suspended accounts may list tools.
-    if (refusal?.reason === 'rate_limited' && !isCall(body)) throw new Refused(refusal);
-    await answer(call, context, body);
+    if (call.refusal !== null && 'seconds' in call.refusal && !isCall(body)) throw new Refused(call.refusal);
+    await answer(call, context, withArguments(body));
   } catch (error) {
     refuseAs(context, error);
   }
+}
+
+/** As `enter`: beyond the account's limit only small requests are read, to be refused in a result. */
+function admit({ admission }: Services, accountId: string, { res }: Context) {
+  try {
+    return { ...admission.enter(accountId, res), refusal: null };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const { refusal }: { refusal: Refusal } = error;
+    const acquireHeavySlot = () => {
+      throw error;
+    };
+    return { refusal, acquireHeavySlot, closedSignal: new AbortController().signal };
+  }
+}
+
+/** Notifications and answers: there is no session that they could belong to. */
+function isNotification(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null || !('jsonrpc' in body)) return false;
+  return 'method' in body ? !('id' in body) : 'result' in body || 'error' in body;
+}
+
+/** Some clients write null for no arguments. */
+function withArguments(body: unknown): unknown {
+  if (!isCall(body)) return body;
+  const { params, ...request } = body as { params?: { arguments?: unknown } };
+  if (params?.arguments !== null) return body;
+  return { ...request, params: { ...params, arguments: {} } };
 }
 
 function isCall(body: unknown): boolean {
@@ -98,7 +133,7 @@ function refuse(context: Context, status: number, code: number, message: string)
 type Call = Session['call'];
 
 async function answer(call: Call, context: Context, body: unknown): Promise<void> {
-  const session: Session = { tools: toolsAt(context.path), call };
+  const session: Session = { tools: toolsAt(context.path.replace(/\/$/, '')), call };
   const { services, requestId, closedSignal } = call;
   const handler = createMcpHandler(({ era }) => createToolServer(session, era === 'modern'), {
     // Lists do not change while a client is subscribed.

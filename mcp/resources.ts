@@ -13,8 +13,8 @@ import { errorAnswer } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import { listTemplates } from '../api/templates.ts';
 import { Refused } from '../domain/refusals.ts';
-import { callEndpoint, type ToolCall } from './call.ts';
-import { TEXT_MAX } from './result.ts';
+import { callEndpoint, type ToolCall } from './toolCall.ts';
+import { ANSWER_BYTES, presented } from './present.ts';
 
 interface ServedResource extends Resource {
   endpoint: Endpoint;
@@ -67,7 +67,7 @@ export function listedResource({ uri, name, title, description }: ServedResource
   return { uri, name, title, description, mimeType: 'application/json' };
 }
 
-const TOO_LONG = `The resource has more than ${TEXT_MAX} characters: the tool that lists the same answers with it.`;
+const TOO_LONG = `The resource has more than ${ANSWER_BYTES} bytes: the tool that lists the same answers it by pages.`;
 
 /** Reads a resource, at the cost of one request. @throws ProtocolError for an unknown resource, and for any refusal */
 export async function readResource(uri: string, call: ToolCall): Promise<ReadResourceResult> {
@@ -79,8 +79,9 @@ export async function readResource(uri: string, call: ToolCall): Promise<ReadRes
     if (call.refusal !== null) throw new Refused(call.refusal);
     const { body } = await callEndpoint(question, call, []);
     const shown = Object.entries(body as object).filter(([name]) => fields?.includes(name) ?? true);
-    const text = JSON.stringify({ ...Object.fromEntries(shown), ...extraFields?.(call) });
-    if (text.length > TEXT_MAX) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, TOO_LONG);
+    const text = JSON.stringify(presented({ ...Object.fromEntries(shown), ...extraFields?.(call) }));
+    if (Buffer.byteLength(text) > ANSWER_BYTES)
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, TOO_LONG);
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown;
@@ -94,6 +95,8 @@ export async function readResource(uri: string, call: ToolCall): Promise<ReadRes
 interface PromptTemplate extends Prompt {
   description: string;
   arguments: { name: string; description: string; required: boolean }[];
+  /** The tools that it names. */
+  uses: readonly string[];
   text: (given: Readonly<Record<string, string>>) => string;
 }
 
@@ -108,6 +111,7 @@ const prompts: readonly PromptTemplate[] = [
       { name: 'group', description: 'Name or id of the contact group.', required: true },
       { name: 'about', description: 'What to say.', required: true },
     ],
+    uses: ['count_sms_parts', 'send_sms'],
     text: ({ group, about }) =>
       `Prepare an SMS campaign to the contact group ${quoted(group)} about: ${quoted(about)}. Write the text in Polish, short, with {{imie}} where it fits and {{opt_out}} at the end. Check its parts with count_sms_parts, see the cost with send_sms and dry_run, and show me both. ${AGREED}`,
   },
@@ -119,6 +123,7 @@ const prompts: readonly PromptTemplate[] = [
       { name: 'to', description: 'The number.', required: true },
       { name: 'appointment', description: 'What, and when.', required: true },
     ],
+    uses: ['send_sms'],
     text: ({ to, appointment }) =>
       `Schedule an SMS reminder to ${quoted(to)} of: ${quoted(appointment)}. Choose a send time a day before, within 08:00-20:00 Polish time, and show me text, send time and cost with send_sms and dry_run. ${AGREED}`,
   },
@@ -127,6 +132,7 @@ const prompts: readonly PromptTemplate[] = [
     title: 'Why did this message fail?',
     description: 'Explains what became of a message.',
     arguments: [{ name: 'message_id', description: 'The id, msg_….', required: true }],
+    uses: ['get_message'],
     text: ({ message_id }) =>
       `Find out with get_message what became of ${quoted(message_id)}, and explain its status and error to me in plain words: whether it was delivered, what it cost, and what I can do. Send nothing.`,
   },
@@ -136,7 +142,11 @@ const prompts: readonly PromptTemplate[] = [
 const quoted = (value: string | undefined): string => JSON.stringify(value ?? '');
 const ARGUMENT_MAX = 2_000;
 
-export const listedPrompts: Prompt[] = prompts.map(({ text: _text, ...shown }) => shown);
+/** The prompts whose tools are all among these. */
+export function promptsFor(names: readonly string[]): Prompt[] {
+  const usable = prompts.filter(({ uses }) => uses.every((name) => names.includes(name)));
+  return usable.map(({ text: _text, uses: _uses, ...shown }) => shown);
+}
 
 /** Fills in a prompt. @throws ProtocolError for an unknown prompt, and for a missing or too long argument */
 export function promptOf(name: string, given: Readonly<Record<string, string>> = {}): GetPromptResult {

@@ -1,8 +1,9 @@
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
-import { callTool, type ToolCall } from './call.ts';
-import { listedPrompts, listedResource, promptOf, readResource, resources } from './resources.ts';
+import { callTool } from './call.ts';
+import { promptsFor, listedResource, promptOf, readResource, resources } from './resources.ts';
 import type { Tool } from './tool.ts';
-import { mayUse } from './tools.ts';
+import type { ToolCall } from './toolCall.ts';
+import { mayUse, tools as allTools } from './tools.ts';
 
 const INFO = { name: 'goniec', title: 'Goniec: SMS and voice messages', version: '2.3.0' };
 // Tools change with a release, and what a key may use with the key.
@@ -18,7 +19,7 @@ const INSTRUCTIONS = [
 export interface Session {
   tools: readonly Tool[];
   /** The call without what the protocol provides. */
-  call: Omit<ToolCall, 'signal' | 'canAsk' | 'answers'> & { closedSignal: AbortSignal };
+  call: Omit<ToolCall, 'signal' | 'canAsk' | 'answers' | 'requestState'> & { closedSignal: AbortSignal };
 }
 
 /** A stateless server for one request, for both generations of the protocol. */
@@ -33,10 +34,11 @@ export function createToolServer({ tools, call }: Session, modern: boolean): Ser
     signal: AbortSignal.any([call.closedSignal, context.mcpReq.signal]),
     canAsk: modern && server.getClientCapabilities()?.elicitation !== undefined,
     answers: context.mcpReq.inputResponses,
+    requestState: context.mcpReq.requestState<string>(),
   });
-  server.setRequestHandler('tools/list', () => ({
-    tools: tools.filter((tool) => mayUse(call.caller, tool)).map(listed),
-  }));
+  const usable = tools.filter((tool) => mayUse(call.caller, tool));
+  const names = usable.map(({ name }) => name);
+  server.setRequestHandler('tools/list', () => ({ tools: usable.map((tool) => listed(tool, names)) }));
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: given = {} } }, context) => {
     const tool = tools.find((known) => known.name === name);
     if (tool === undefined) {
@@ -51,18 +53,25 @@ export function createToolServer({ tools, call }: Session, modern: boolean): Ser
   server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
     readResource(uri, callOf(context)),
   );
-  server.setRequestHandler('prompts/list', () => ({ prompts: listedPrompts }));
+  server.setRequestHandler('prompts/list', () => ({ prompts: promptsFor(names) }));
   server.setRequestHandler('prompts/get', ({ params }) => promptOf(params.name, params.arguments));
   return server;
 }
 
-function listed({ name, title, description, inputSchema, outputSchema, annotations }: Tool) {
+function listed({ name, title, description, inputSchema, annotations }: Tool, names: readonly string[]) {
   return {
     name,
     title,
-    description,
+    description: withoutAbsent(description, names),
     annotations,
     inputSchema: inputSchema as { type: 'object' },
-    outputSchema: outputSchema as { type: 'object' },
   };
+}
+
+/** A description without the sentences that name tools which are not there, for the subset or the key. */
+function withoutAbsent(description: string, names: readonly string[]): string {
+  const sentences = description.split(/(?<=[.:]) (?=[A-Z`])/);
+  const named = (sentence: string) => [...sentence.matchAll(/`([a-z_]+)`/g)].map((match) => match[1]!);
+  const isAbsent = (name: string) => allTools.some((tool) => tool.name === name) && !names.includes(name);
+  return sentences.filter((sentence) => !named(sentence).some(isAbsent)).join(' ');
 }

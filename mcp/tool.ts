@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../api/http/endpoint.ts';
-import { type JsonSchema, schemaWriter, TOOL_INPUT, TOOL_OUTPUT } from '../api/openapi/schemas.ts';
+import type { Endpoint } from '../api/http/endpoint.ts';
 import { Refused } from '../domain/refusals.ts';
-import { documented, plainText } from '../api/fields.ts';
-import { splitIntoParts } from '../domain/sms.ts';
+import { meantArguments, type ToolSchema, toolSchema } from './schema.ts';
+import type { ToolCall } from './toolCall.ts';
+import type { Body } from './present.ts';
 
 /** Subsets of the tools, each at a path of its own (v2.3.0, What the service does). */
 export const SUBSETS = ['sms', 'account', 'reports', 'contacts'] as const;
@@ -18,6 +18,11 @@ export interface EndpointCall {
   query: Record<string, string>;
   body: unknown;
 }
+
+/** Of tools whose endpoint has no pages: the list is cut to what a model can hold. */
+export const CURSOR = z.strictObject({
+  cursor: z.string().optional().describe('`next_cursor` of the page before.'),
+});
 
 /** MCP annotations: hints for the client, not enforced. */
 interface Behaviour {
@@ -40,6 +45,8 @@ interface Declaration extends Behaviour {
   endpoint: Endpoint;
   /** Fields of the endpoint to expose; all by default. */
   only?: readonly string[];
+  /** Descriptions of fields, where those of the endpoint are longer than a model needs. */
+  texts?: Readonly<Record<string, string>>;
   /** Fields that are required although the endpoint does not require them. */
   required?: readonly string[];
   /** Fields that are optional although the endpoint requires them. */
@@ -54,42 +61,49 @@ interface Declaration extends Behaviour {
   sends?: boolean;
   /** Deletes irrevocably: the field that names the item, and the question to the user. */
   deletes?: { field: string; question: string };
-  /** Response schemas, if not all of the endpoint's. */
-  answers?: readonly z.ZodType[];
+  /** What the answer has beside the endpoint's. */
+  more?: (call: ToolCall) => Promise<Body>;
+  /** Fields of the answer that count what was done: when all are 0, nothing was. */
+  counts?: readonly string[];
 }
 
 export interface Tool extends Declaration {
-  inputSchema: JsonSchema;
-  outputSchema: JsonSchema;
-  annotations: Record<string, boolean | string>;
-  /** Maps arguments to a call of the endpoint. @throws Refused for an unknown or missing argument */
+  inputSchema: ToolSchema;
+  annotations: Record<string, boolean>;
+  /** Reads arguments as models mean them. @throws Refused for an unknown or missing one */
+  read: (given: Arguments) => Arguments;
+  /** Maps arguments to a call of the endpoint. */
   toEndpointCall: (given: Arguments) => EndpointCall;
 }
 
-/** Declares a tool from its endpoint, which provides names, schemas and scope. */
+/**
+ * Declares a tool from its endpoint, which provides names, schemas and scope. There is no schema of answers: clients would refuse errors
+ * and shortened lists by it.
+ */
 export function tool(declaration: Declaration): Tool {
-  const { endpoint, title } = declaration;
+  const { endpoint, only = [] } = declaration;
   const inputSchema = inputOf(declaration);
-  const known = new Set(Object.keys(inputSchema.properties ?? {}));
-  const ask = declaration.toEndpointCall ?? ((given: Arguments) => endpointCallOf(endpoint, given));
+  const { properties = {}, required = [] } = inputSchema;
   return {
     ...declaration,
     inputSchema,
-    outputSchema: outputOf(declaration),
     annotations: {
-      title,
       readOnlyHint: declaration.reads === true,
       destructiveHint: declaration.destroys === true,
       idempotentHint: declaration.reads === true || declaration.repeatable === true,
       openWorldHint: declaration.reachesOut === true,
     },
-    toEndpointCall(given) {
-      const field = Object.keys(given).find((key) => !known.has(key));
+    read(given) {
+      const field = Object.keys(given).find((key) => !Object.hasOwn(properties, key));
       if (field !== undefined) throw new Refused({ reason: 'field_unknown', field }, field);
-      const missing = inputSchema.required?.find((key) => given[key] === undefined);
+      const meant = meantArguments(given, inputSchema);
+      // A model fills a text with nothing where REST clears it by null.
+      for (const name of only) if (meant[name] === '') meant[name] = null;
+      const missing = required.find((key) => meant[key] === undefined);
       if (missing !== undefined) throw new Refused({ reason: 'field_missing', field: missing }, missing);
-      return ask(given);
+      return meant;
     },
+    toEndpointCall: declaration.toEndpointCall ?? ((given) => endpointCallOf(endpoint, given)),
   };
 }
 
@@ -127,82 +141,26 @@ function namesOf(schema: z.ZodType | undefined): ReadonlySet<string> {
   return new Set(schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
 }
 
-function inputOf({ endpoint, only, extraArguments, required = [], optional = [] }: Declaration): JsonSchema {
-  const components: Record<string, JsonSchema> = {};
-  const write = schemaWriter(components, TOOL_INPUT);
-  const merged: JsonSchema = { type: 'object', properties: {}, required: [...required] };
+function inputOf(declaration: Declaration): ToolSchema {
+  const { endpoint, only, extraArguments, texts = {}, required = [], optional = [] } = declaration;
+  const merged: Required<Pick<ToolSchema, 'properties' | 'required'>> = {
+    properties: {},
+    required: [...required],
+  };
   for (const part of [endpoint.params, endpoint.query, endpoint.body, extraArguments]) {
     if (!(part instanceof z.ZodObject)) continue;
-    const schema = write(part, 'input');
+    const schema = toolSchema(part);
     for (const [name, field] of Object.entries(schema.properties ?? {})) {
       if (part !== extraArguments && only !== undefined && !only.includes(name)) continue;
-      merged.properties![name] = field;
-      if (schema.required?.includes(name) === true) merged.required!.push(name);
+      const description = texts[name] ?? field.description;
+      merged.properties[name] = { ...field, ...(description === undefined ? {} : { description }) };
+      if (schema.required?.includes(name) === true) merged.required.push(name);
     }
   }
-  merged.required = [...new Set(merged.required)].filter((name) => !optional.includes(name));
-  return withDefinitions({ ...merged, additionalProperties: false }, components);
+  const needed = [...new Set(merged.required)].filter((name) => !optional.includes(name));
+  return {
+    type: 'object',
+    properties: merged.properties,
+    ...(needed.length > 0 ? { required: needed } : {}),
+  };
 }
-
-/** MCP output is always an object; alternatives go into `anyOf`. */
-function outputOf({ endpoint, only, answers = Object.values(endpoint.responses) }: Declaration): JsonSchema {
-  const components: Record<string, JsonSchema> = {};
-  const write = schemaWriter(components, TOOL_OUTPUT);
-  const schemas = answers.flatMap(alternatives).map((schema) => withOnly(write(schema, 'output'), only));
-  const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
-  const [first] = distinct;
-  const schema =
-    distinct.length === 1 && first!.$ref === undefined ? first! : { type: 'object', anyOf: distinct };
-  return withDefinitions(schema, components);
-}
-
-/** A response to these fields has none of the optional others. */
-function withOnly(schema: JsonSchema, only: Declaration['only']): JsonSchema {
-  const { properties, required = [] } = schema;
-  if (only === undefined || properties === undefined) return schema;
-  const left = Object.entries(properties).filter(([name]) => only.includes(name) || required.includes(name));
-  return { ...schema, properties: Object.fromEntries(left) };
-}
-
-const alternatives = (schema: z.ZodType): z.ZodType[] =>
-  schema instanceof z.ZodUnion ? [...(schema.options as z.ZodType[])] : [schema];
-
-function withDefinitions(schema: JsonSchema, $defs: Record<string, JsonSchema>): JsonSchema {
-  return Object.keys($defs).length === 0 ? schema : { ...schema, $defs };
-}
-
-const TEXT_MAX = 10_000;
-
-/** Behind `count_sms_parts`; REST clients use the estimate instead. */
-export const countParts = endpoint({
-  method: 'POST',
-  path: '/mcp',
-  scope: 'read',
-  readOnly: true,
-  id: 'countSmsParts',
-  summary: 'Counts the parts of a text.',
-  description: 'Counts the parts of a text as it would be sent and billed.',
-  body: z.strictObject({
-    text: documented(
-      plainText.min(1).max(TEXT_MAX),
-      'The text as the recipient would get it.',
-      'Dzień dobry!',
-    ),
-  }),
-  responses: {
-    200: z.strictObject({
-      parts: documented(z.int().positive(), 'Parts that are sent and billed.', 1),
-      encoding: documented(
-        z.enum(['gsm7', 'ucs2']),
-        '`gsm7`, or `ucs2` where the text has other characters: then fewer fit into a part.',
-        'ucs2',
-      ),
-      characters: documented(z.int().positive(), 'Characters of the text.', 12),
-    }),
-  },
-  handle({ body: { text } }) {
-    const { parts, encoding } = splitIntoParts(text);
-    const body = { parts: parts.length, encoding, characters: [...text].length };
-    return Promise.resolve({ status: 200 as const, body });
-  },
-});

@@ -6,7 +6,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { hasEndedBefore } from '../db/maintenance/findings.ts';
-import { readMessage } from '../db/messages/history.ts';
+import { readHistory, readMessage } from '../db/messages/history.ts';
 import { readStartable } from '../db/messages/submissions.ts';
 import { readSubmission } from '../db/messages/unanswered.ts';
 import type { MessageRow } from '../domain/records.ts';
@@ -58,6 +58,40 @@ export async function cancel({
 function cancelled(message: MessageRow | null): MessageRow {
   if (message?.status !== 'cancelled') throw new Refused({ reason: 'not_cancellable' });
   return message;
+}
+
+const CANCEL_MOST = 1_000;
+const CANCEL_AT_ONCE = 10;
+const CANCEL_NEW_MS = 6_000;
+
+/**
+ * Cancels the account's scheduled messages with a reference, as many as there is time for.
+ * @returns counts; `refunded_grosze` is what the cancelled ones had cost; `left` are still scheduled
+ * @throws Refused where none is scheduled
+ */
+export async function cancelByReference(context: OperationContext<{ reference: string }>) {
+  const { services, caller, input, receivedAt } = context;
+  const filter = { status: 'scheduled', recipient: null, since: null, until: null, before: null } as const;
+  const find = (most: number) =>
+    readHistory(services.sql, caller.accountId, { ...filter, reference: input.reference }, most);
+  const waiting = await find(CANCEL_MOST);
+  if (waiting.length === 0) throw new Refused({ reason: 'message_unknown' }, 'reference');
+  const done = { cancelled: 0, refunded_grosze: 0, too_late: 0 };
+  const work = async () => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (Date.now() > receivedAt + CANCEL_NEW_MS) return;
+      try {
+        const { costGrosze } = await cancel({ ...context, input: { id: next.id } });
+        done.cancelled += 1;
+        done.refunded_grosze += costGrosze;
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        done.too_late += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CANCEL_AT_ONCE }, work));
+  return { ...done, left: (await find(CANCEL_MOST)).length };
 }
 
 /** Asks the workflow to cancel. @returns why it did not answer; null if it did (the database has the outcome) */

@@ -1,7 +1,13 @@
-import { QuotaReachedError, type ToolCharge, type ToolBudgetError } from '../db/accounts/quotas.ts';
+import * as stored from '../db/accounts/quotas.ts';
+import {
+  QuotaReachedError,
+  type SendSize,
+  type ToolBudgetError,
+  type ToolCharge,
+} from '../db/accounts/quotas.ts';
 import type { QuotaName } from '../domain/money.ts';
 import { Refused } from '../domain/refusals.ts';
-import type { Caller } from './context.ts';
+import type { Caller, Services } from './context.ts';
 
 /** @param param the request field to blame */
 export function quotaReached(quota: QuotaName, limit: number, param?: string): Refused {
@@ -29,4 +35,44 @@ export function spendingOf({ toolBudget, keyId }: Caller, costGrosze: number): T
 /** @param field the request field to blame */
 export function toolBudgetReached({ budgetGrosze, costGrosze }: ToolBudgetError, field: string): Refused {
   return new Refused({ reason: 'tool_budget_reached', limitGrosze: budgetGrosze, costGrosze }, field);
+}
+
+export type { SendSize };
+
+// What tool calls may send without a confirmation on a Polish day, as a multiple of what one call may.
+const CALLS_A_DAY = 10;
+
+/** The most that a key's tool calls may send in a day without a confirmation. @param above beyond this a single call is confirmed */
+export function dayLimitsOf({ recipients, costGrosze }: SendSize): SendSize {
+  return { recipients: CALLS_A_DAY * recipients, costGrosze: CALLS_A_DAY * costGrosze };
+}
+
+interface ToolContext {
+  services: Pick<Services, 'sql'>;
+  caller: Pick<Caller, 'keyId'>;
+}
+
+/** Counts a send without a confirmation. @returns false if the day's limit does not allow it */
+export async function countUnconfirmed(
+  { services: { sql }, caller: { keyId } }: ToolContext,
+  size: SendSize,
+  above: SendSize,
+): Promise<boolean> {
+  return await stored.countUnconfirmed(sql, keyId, size, dayLimitsOf(above));
+}
+
+/** Takes back {@link countUnconfirmed} for a send that did not happen. */
+export async function uncountUnconfirmed(
+  { services: { sql }, caller: { keyId } }: ToolContext,
+  size: SendSize,
+): Promise<void> {
+  await stored.uncountUnconfirmed(sql, keyId, size);
+}
+
+/** What the key's tool calls came to today. */
+export async function readToolDay({
+  services: { sql },
+  caller: { keyId },
+}: ToolContext): Promise<stored.ToolDay> {
+  return await stored.readToolDay(sql, keyId);
 }

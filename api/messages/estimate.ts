@@ -80,7 +80,7 @@ export const estimateSchema = z
   })
   .meta({ id: 'Estimate', description: 'What a send would come to; nothing is sent or charged.' });
 
-type Estimate = z.output<typeof estimateSchema>;
+export type Estimate = z.output<typeof estimateSchema>;
 
 const OF_AN_ESTIMATE =
   'Nothing is sent, charged or kept. It refuses what the send would refuse, except for money and quotas: `sufficient_funds` says whether the charge would go through now.';

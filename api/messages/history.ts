@@ -1,16 +1,18 @@
 import { z } from 'zod';
-import { readFacts, readHistory, readMessage } from '../../db/messages/history.ts';
+import { readFacts, readHistory, readMessage, readMessages } from '../../db/messages/history.ts';
 import { linksOfMessage } from '../../db/links/links.ts';
+import { comparableInstant } from '../../domain/calendar.ts';
 import { isId } from '../../domain/ids.ts';
 import { linkRecord, withoutOptOutTokens } from '../../domain/links.ts';
 import { type MessageRecord, messageRecord, type MessageRow } from '../../domain/records.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
-import type { Caller } from '../../operations/context.ts';
+import type { Caller, Services } from '../../operations/context.ts';
 import { endpoint } from '../http/endpoint.ts';
 import {
   documented,
   EXAMPLE_INSTANT,
   grosze,
+  instant,
   lenientPathId,
   msisdn,
   reference,
@@ -46,6 +48,8 @@ export const listMessages = endpoint({
     status: z.enum(MESSAGE_STATUSES).optional().describe('Only messages in this status.'),
     reference: reference.optional().describe('Only with exactly this reference.'),
     to: msisdn.optional().describe('Only to this number.'),
+    since: documented(instant.optional(), 'Only what was accepted then or later.', '2026-11-01T00:00:00Z'),
+    until: documented(instant.optional(), 'Only what was accepted before.', '2026-12-01T00:00:00Z'),
     cursor: idCursor('msg', 'message-cursor').optional(),
   }),
   responses: { 200: pageSchema(messageSchema) },
@@ -54,6 +58,8 @@ export const listMessages = endpoint({
       status: query.status ?? null,
       reference: query.reference ?? null,
       recipient: query.to ?? null,
+      since: query.since === undefined ? null : comparableInstant(query.since),
+      until: query.until === undefined ? null : comparableInstant(query.until),
       before: query.cursor ?? null,
     };
     const found = await readHistory(services.sql, caller.accountId, filter, query.limit + 1);
@@ -89,6 +95,15 @@ export const getMessage = endpoint({
     };
   },
 });
+
+/** Messages of the account as they are now, by their ids. */
+export async function messagesNow(
+  { services, caller }: { services: Pick<Services, 'sql'>; caller: Caller },
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, MessageRecord>> {
+  const rows = await readMessages(services.sql, caller.accountId, ids);
+  return new Map(rows.map((row) => [row.id, shownTo(caller, row)]));
+}
 
 /** A key that only reads must not be able to opt a recipient out. */
 function shownTo({ readOnly }: Pick<Caller, 'readOnly'>, row: MessageRow): MessageRecord {

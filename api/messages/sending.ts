@@ -24,7 +24,7 @@ export const batchResultSchema = z
   })
   .meta({ id: 'BatchResult', description: 'What a send to a group or an array is answered with.' });
 
-type Accepted = z.output<typeof messageSchema> | z.output<typeof batchResultSchema>;
+export type Accepted = z.output<typeof messageSchema> | z.output<typeof batchResultSchema>;
 
 export const SENDING = {
   scope: 'send',

@@ -109,45 +109,31 @@ export interface OpenApi {
 
 const DEFINITION = '#/$defs/';
 
-interface Writing {
-  /** Prefix of references. */
-  refs: string;
-  examples: boolean;
-  /** Omits what validators warn about or models read in vain: our own formats, and the pattern of a date beside its format. */
-  brief: boolean;
-}
-
-const OPENAPI: Writing = { refs: '#/components/schemas/', examples: true, brief: false };
-export const TOOL_INPUT: Writing = { refs: DEFINITION, examples: true, brief: true };
-/** Without examples: models do not write tool output. */
-export const TOOL_OUTPUT: Writing = { ...TOOL_INPUT, examples: false };
-
-const OWN_FORMATS = new Set(['recipient', 'phone-number', 'message-cursor', 'inbound-cursor']);
+const COMPONENTS = '#/components/schemas/';
 
 /** Converts zod schemas to JSON Schema; those with an id (`.meta({ id })`) are added to `components`. */
-export function schemaWriter(components: Record<string, JsonSchema>, writing = OPENAPI) {
+export function schemaWriter(components: Record<string, JsonSchema>) {
   /** `input`: as callers write it, before transforms; `output`: as we respond. @throws Error for what JSON Schema cannot express */
   return (schema: z.ZodType, direction: 'input' | 'output'): JsonSchema => {
     const { $defs = {}, ...main } = z.toJSONSchema(schema, { io: direction }) as JsonSchema;
     delete main.$schema;
-    for (const [name, definition] of Object.entries($defs)) components[name] = tidy(definition, writing);
-    return tidy(main, writing);
+    for (const [name, definition] of Object.entries($defs)) components[name] = tidy(definition);
+    return tidy(main);
   };
 }
 
-function tidy(given: JsonSchema, writing: Writing): JsonSchema {
-  const inner = (one: JsonSchema) => tidy(one, writing);
-  const schema = withoutNoise(named(asNullableType(given), writing), writing);
-  if (schema.$ref !== undefined) schema.$ref = schema.$ref.replace(DEFINITION, writing.refs);
+function tidy(given: JsonSchema): JsonSchema {
+  const schema = withoutNoise(named(asNullableType(given)));
+  if (schema.$ref !== undefined) schema.$ref = schema.$ref.replace(DEFINITION, COMPONENTS);
   for (const list of ['anyOf', 'oneOf', 'allOf'] as const) {
-    if (schema[list] !== undefined) schema[list] = schema[list].map(inner);
+    if (schema[list] !== undefined) schema[list] = schema[list].map(tidy);
   }
-  if (schema.items !== undefined) schema.items = inner(schema.items);
+  if (schema.items !== undefined) schema.items = tidy(schema.items);
   if (typeof schema.additionalProperties === 'object')
-    schema.additionalProperties = inner(schema.additionalProperties);
+    schema.additionalProperties = tidy(schema.additionalProperties);
   if (schema.properties !== undefined) {
     schema.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, field]) => [name, inner(field)]),
+      Object.entries(schema.properties).map(([name, field]) => [name, tidy(field)]),
     );
   }
   return schema;
@@ -165,21 +151,21 @@ function asNullableType(schema: JsonSchema): JsonSchema {
 }
 
 // Renames the keys of `documented` and `withStandard` to those of JSON Schema.
-function named(
-  { example, standard, ...schema }: JsonSchema & { example?: unknown; standard?: unknown },
-  { examples }: Writing,
-): JsonSchema {
-  if (example !== undefined && examples) schema.examples = [example];
+function named({
+  example,
+  standard,
+  ...schema
+}: JsonSchema & { example?: unknown; standard?: unknown }): JsonSchema {
+  if (example !== undefined) schema.examples = [example];
   if (standard !== undefined) schema.default = standard;
   return schema;
 }
 
-function withoutNoise(schema: JsonSchema, { brief }: Writing): JsonSchema {
+function withoutNoise(schema: JsonSchema): JsonSchema {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   // The format says the same.
-  if (schema.format === 'date-time' || (brief && schema.format === 'date')) delete schema.pattern;
-  if (brief && OWN_FORMATS.has(schema.format ?? '')) delete schema.format;
+  if (schema.format === 'date-time') delete schema.pattern;
   if (schema.propertyNames?.type === 'string' && Object.keys(schema.propertyNames).length === 1)
     delete schema.propertyNames;
   return schema;

@@ -164,3 +164,67 @@ export function spentToday(sql: Sql, keyId: Fragment): Fragment {
 function polishDay(sql: Sql): Fragment {
   return sql`(now() at time zone 'Europe/Warsaw')::date`;
 }
+
+/** What is sent by tools, or may be: recipients, and grosze net. */
+export interface SendSize {
+  recipients: number;
+  costGrosze: number;
+}
+
+/**
+ * Counts a send without the user's confirmation among its key's of today. One statement, so concurrent calls cannot exceed the limits.
+ * @returns false if it would exceed them; nothing is counted then
+ */
+export async function countUnconfirmed(
+  sql: Sql,
+  keyId: string,
+  { recipients, costGrosze }: SendSize,
+  most: SendSize,
+): Promise<boolean> {
+  const fits = (n: Fragment, g: Fragment) => sql`${n} <= ${most.recipients} and ${g} <= ${most.costGrosze}`;
+  const counted = await sql`
+    insert into tool_spending as s (key_id, day, grosze, unconfirmed_recipients, unconfirmed_grosze)
+    select ${keyId}, ${polishDay(sql)}, 0, ${recipients}::int, ${costGrosze}::bigint
+     where ${fits(sql`${recipients}::int`, sql`${costGrosze}::bigint`)}
+    on conflict (key_id, day) do update
+       set unconfirmed_recipients = s.unconfirmed_recipients + excluded.unconfirmed_recipients,
+           unconfirmed_grosze = s.unconfirmed_grosze + excluded.unconfirmed_grosze
+     where ${fits(
+       sql`s.unconfirmed_recipients + excluded.unconfirmed_recipients`,
+       sql`s.unconfirmed_grosze + excluded.unconfirmed_grosze`,
+     )}
+    returning day`;
+  return counted.length > 0;
+}
+
+/** Takes back {@link countUnconfirmed} for a send that did not happen. */
+export async function uncountUnconfirmed(
+  sql: Sql,
+  keyId: string,
+  { recipients, costGrosze }: SendSize,
+): Promise<void> {
+  await sql`
+    update tool_spending
+       set unconfirmed_recipients = greatest(unconfirmed_recipients - ${recipients}::int, 0),
+           unconfirmed_grosze = greatest(unconfirmed_grosze - ${costGrosze}::bigint, 0)
+     where key_id = ${keyId} and day = ${polishDay(sql)}`;
+}
+
+export interface ToolDay {
+  /** null: the key has none. */
+  budgetGrosze: number | null;
+  spentGrosze: number;
+  unconfirmedRecipients: number;
+  unconfirmedGrosze: number;
+}
+
+/** What a key's tool calls came to today, in Poland. */
+export async function readToolDay(sql: Sql, keyId: string): Promise<ToolDay> {
+  const [row] = await sql<ToolDay[]>`
+    select k.tool_budget_grosze as budget_grosze, coalesce(s.grosze, 0) as spent_grosze,
+           coalesce(s.unconfirmed_recipients, 0) as unconfirmed_recipients,
+           coalesce(s.unconfirmed_grosze, 0) as unconfirmed_grosze
+      from api_keys k left join tool_spending s on s.key_id = k.id and s.day = ${polishDay(sql)}
+     where k.id = ${keyId}`;
+  return row ?? { budgetGrosze: null, spentGrosze: 0, unconfirmedRecipients: 0, unconfirmedGrosze: 0 };
+}

@@ -17,16 +17,28 @@ export function activeEntry(sql: Sql, account: Fragment, msisdn: Fragment): Frag
               where listed.account_id = ${account} and listed.msisdn = ${msisdn} and ${inForce(sql, sql`listed`)}`;
 }
 
-/** A page of the entries in force, by number (v2.3.0, Blacklist and opt-out). @param after null: from the beginning */
+interface BlacklistFilter {
+  reason: string | null;
+  /** Listed at or after, and before: epoch milliseconds. */
+  since: number | null;
+  until: number | null;
+  /** The last number of the page before. */
+  after: string | null;
+}
+
+/** A page of the entries in force, by number (v2.3.0, Blacklist and opt-out). */
 export async function readBlacklist(
   sql: Sql,
   accountId: string,
-  after: string | null,
+  { reason, since, until, after }: BlacklistFilter,
   limit: number,
 ): Promise<BlacklistRow[]> {
   return await sql<BlacklistRow[]>`
     select msisdn, reason, created_at, expires_at from blacklist
      where account_id = ${accountId} and ${inForce(sql, sql`blacklist`)}
+       ${reason === null ? sql`` : sql`and reason = ${reason}`}
+       ${since === null ? sql`` : sql`and created_at >= ${new Date(since)}`}
+       ${until === null ? sql`` : sql`and created_at < ${new Date(until)}`}
        ${after === null ? sql`` : sql`and msisdn > ${after}`}
      order by msisdn limit ${limit}`;
 }

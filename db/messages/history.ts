@@ -1,6 +1,7 @@
 import type { MessageRow } from '../../domain/records.ts';
 import type { MessageStatus } from '../../domain/statuses.ts';
 import type { Fragment, Sql } from '../connection.ts';
+import { idFloor } from '../ids.ts';
 import type { HistoryClass, LoggedRow, PageRange } from '../../domain/earlier.ts';
 import type { AttemptFacts, InternalFacts, MessageFacts, PartFacts } from '../../domain/timeline.ts';
 
@@ -9,8 +10,14 @@ interface HistoryFilter {
   reference: string | null;
   /** E.164 with plus. */
   recipient: string | null;
+  /** Accepted at or after, and before: epoch milliseconds. */
+  since: number | null;
+  until: number | null;
   before: string | null;
 }
+
+// How far the clocks of an API, which makes the ids, and of the database may be apart.
+const CLOCKS_MS = 3_600_000;
 
 /** A page of the account's messages, newest first (v2.3.0, History and status). */
 export async function readHistory(
@@ -19,15 +26,27 @@ export async function readHistory(
   filter: HistoryFilter,
   limit: number,
 ): Promise<MessageRow[]> {
-  const { status, reference, recipient, before } = filter;
+  const { status, reference, recipient, since, until, before } = filter;
   return await sql<MessageRow[]>`
     select ${columns(sql)} from messages
      where account_id = ${accountId}
        ${status === null ? sql`` : sql`and status = ${status}`}
        ${reference === null ? sql`` : sql`and reference = ${reference}`}
        ${recipient === null ? sql`` : sql`and recipient = ${recipient}`}
+       ${since === null ? sql`` : sql`and id >= ${idFloor('msg', since - CLOCKS_MS)} and created_at >= ${new Date(since)}`}
+       ${until === null ? sql`` : sql`and id < ${idFloor('msg', until + CLOCKS_MS)} and created_at < ${new Date(until)}`}
        ${before === null ? sql`` : sql`and id < ${before}`}
      order by id desc limit ${limit}`;
+}
+
+/** Messages of the account by their ids, in no order. */
+export async function readMessages(
+  sql: Sql,
+  accountId: string,
+  ids: readonly string[],
+): Promise<MessageRow[]> {
+  return await sql<MessageRow[]>`
+    select ${columns(sql)} from messages where id = any(${ids as string[]}::text[]) and account_id = ${accountId}`;
 }
 
 export async function readMessage(sql: Sql, accountId: string, id: string): Promise<MessageRow | null> {

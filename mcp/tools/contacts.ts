@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { deleteContact, listContacts, numberedContact } from '../../api/contacts/contacts.ts';
-import { importSchema, saveContacts } from '../../api/contacts/import.ts';
+import { saveContacts } from '../../api/contacts/import.ts';
 import { addGroupContacts, listGroups } from '../../api/groups.ts';
 import { IMPORT_MAX } from '../../domain/contacts.ts';
 import { Refused } from '../../domain/refusals.ts';
-import { tool } from '../tool.ts';
+import { CURSOR, tool } from '../tool.ts';
 
 export const contactTools = [
   tool({
     name: 'list_contacts',
     title: 'List or search contacts',
     description:
-      'Lists contacts, or searches them by fragments of number, name or e-mail (`q`), or within a group (`group_id`). Pages of up to 200: pass `next_cursor` as `cursor` for the next.',
+      'Lists contacts, or searches them by fragments of number, name or e-mail (`q`), or within a group (`group_id`). A page holds what fits: pass `next_cursor` as `cursor` for the next.',
     subsets: ['contacts'],
     endpoint: listContacts,
     reads: true,
@@ -41,13 +41,13 @@ export const contactTools = [
       }
       return { endpoint: saveContacts, params: {}, query: {}, body: contacts };
     },
-    answers: [importSchema],
+    counts: ['created', 'updated'],
   }),
   tool({
     name: 'delete_contact',
     title: 'Delete a contact',
     description:
-      'Deletes one contact (ct_…) with its group memberships. It cannot be undone. Messages that exist stay, and the number is not blocked: for that use `add_to_blacklist`.',
+      'Deletes one contact (ct_…) with its group memberships. It cannot be undone. The number is not blocked: for that use `add_to_blacklist`.',
     subsets: ['contacts'],
     endpoint: deleteContact,
     deletes: { field: 'id', question: 'Delete this contact?' },
@@ -61,6 +61,7 @@ export const contactTools = [
       'Lists the contact groups by name with their number of members. Send to one with "group:<name or id>" as `to` of `send_sms`.',
     subsets: ['contacts'],
     endpoint: listGroups,
+    extraArguments: CURSOR,
     reads: true,
     thirdParty: true,
   }),
@@ -72,5 +73,6 @@ export const contactTools = [
     subsets: ['contacts'],
     endpoint: addGroupContacts,
     repeatable: true,
+    counts: ['added'],
   }),
 ];

@@ -150,6 +150,19 @@ describe('POST /v1/blacklist', () => {
 });
 
 describe('GET /v1/blacklist', () => {
+  it('filters by reason, and by when a number was listed', async () => {
+    const account = await newAccount();
+    await add(account, { msisdn: number(1), reason: 'skarga' });
+    await add(account, { msisdn: number(2) });
+    const [, second] = await listed(account);
+    const found = async (query: string) =>
+      (await account.api.get(`/v1/blacklist?${query}`)).body.data.map(({ msisdn }) => msisdn);
+    expect(await found('reason=skarga')).toEqual([number(1)]);
+    expect(await found('reason=skarga&since=2099-01-01T00:00:00Z')).toEqual([]);
+    expect(await found(`since=${second!.created_at}`)).toEqual([number(2)]);
+    expect(await found(`until=${second!.created_at}`)).toEqual([number(1)]);
+  });
+
   it('pages by number, 50 by default, 200 at most; the cursor is the last number', async () => {
     const account = await newAccount();
     await add(account, { msisdns: numbers(201).reverse() });

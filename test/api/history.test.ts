@@ -44,6 +44,19 @@ describe('GET /v1/messages', () => {
     expect((await account.api.get('/v1/messages?limit=200')).body.data).toHaveLength(10);
   });
 
+  it('filters by when they were accepted, from the start on and before the end', async () => {
+    const account = await newAccount();
+    const [first] = await sendMany(account, 1);
+    const [second] = await sendMany(account, 1);
+    const { created_at: at } = (await account.api.get(`/v1/messages/${second}`)).body;
+    const ids = async (query: string) =>
+      (await account.api.get(`/v1/messages?${query}`)).body.data.map(({ id }) => id);
+    expect(await ids(`since=${at}`)).toEqual([second]);
+    expect(await ids(`until=${at}`)).toEqual([first]);
+    expect(await ids(`since=${at}&until=${at}`)).toEqual([]);
+    expect(await ids('since=2020-01-01T00:00:00Z&until=2099-01-01T00:00:00Z')).toEqual([second, first]);
+  });
+
   it('filters by status, reference and number, together and over pages', async () => {
     const account = await newAccount();
     const [first] = await sendMany(account, 6, { reference: 'a' });

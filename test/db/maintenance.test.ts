@@ -269,7 +269,7 @@ describe('retention', () => {
       lookups: 1,
       emails: 0,
     });
-    const all = { status: null, reference: null, recipient: null, before: null };
+    const all = { status: null, reference: null, recipient: null, since: null, until: null, before: null };
     const rows = new Map((await readHistory(sql(), account, all, 100)).map((row) => [row.id, row]));
     expect(messageRecord(rows.get(ended)!)).toMatchObject({
       ...{ to: '+48*****200', text: '', status: 'delivered', parts: 1, cost_grosze: 15 },

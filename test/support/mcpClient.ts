@@ -7,10 +7,15 @@ export const GENERATIONS: readonly Generation[] = ['legacy', 'modern'];
 /** What a tool answered, read. */
 export interface ToolAnswer {
   isError: boolean;
-  /** `structuredContent`; empty for an error. */
+  /** `structuredContent`. */
   body: Record<string, unknown>;
   /** Of an error, read from its text; empty otherwise. */
-  refusal: { error?: { code: string; message: string; param?: string }; next?: string };
+  refusal: {
+    error?: { code: string; message: string; param?: string };
+    next?: string;
+    notice?: string;
+    confirm?: string;
+  };
   texts: string[];
 }
 

@@ -7,10 +7,15 @@ const PYTHON = process.env['PYTHON'] ?? 'python3';
 
 /**
  * Finds a Python program in the cache folder, or installs it there from PyPI: once per machine, up to a minute.
+ * @param others packages beside it, as `name==version`
  * @returns the folder with its commands, `python` among them
  * @throws Error when Python 3.10 or newer, or the package index, cannot be used
  */
-export async function installedPythonPackage(name: string, version: string): Promise<string> {
+export async function installedPythonPackage(
+  name: string,
+  version: string,
+  others: readonly string[] = [],
+): Promise<string> {
   const folder = join(cacheFolder(), `${name}-${version}`);
   const commands = join(folder, 'bin');
   const complete = join(folder, 'complete');
@@ -19,7 +24,7 @@ export async function installedPythonPackage(name: string, version: string): Pro
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await run(PYTHON, ['-m', 'venv', folder]);
-  const install = ['install', '--quiet', '--disable-pip-version-check', `${name}==${version}`];
+  const install = ['install', '--quiet', '--disable-pip-version-check', `${name}==${version}`, ...others];
   await run(join(commands, 'pip'), install);
   mkdirSync(`${complete}.part`);
   renameSync(`${complete}.part`, complete);

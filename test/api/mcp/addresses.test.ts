@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { freePort } from '../../../bin/ports.ts';
 import { newAccount } from '../../support/factories.ts';
@@ -21,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** The status of a list of tools that is asked for at this host, from a page of this origin. */
-async function statusOf(headers: { Host: string; Origin?: string }): Promise<number> {
+/** What a list of tools is answered with that is asked for at this host, from a page of this origin. */
+async function answerAt(headers: { Host: string; Origin?: string }): Promise<[number, string]> {
   const asking = request({
     ...{ host: '127.0.0.1', port, path: '/mcp', method: 'POST' },
     headers: {
@@ -34,8 +35,7 @@ async function statusOf(headers: { Host: string; Origin?: string }): Promise<num
   });
   asking.end(LIST);
   const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-  answer.resume();
-  return answer.statusCode!;
+  return [answer.statusCode!, await text(answer)];
 }
 
 it.each([
@@ -47,5 +47,10 @@ it.each([
   [403, { Host: 'tools.example.com', Origin: 'https://tools.example.org' }],
   [403, { Host: 'sub.tools.example.com' }],
 ])('%i for %o', async (status, headers) => {
-  expect(await statusOf(headers)).toBe(status);
+  expect((await answerAt(headers))[0]).toBe(status);
+});
+
+it('says which address it was asked at, and what sets it', async () => {
+  const [, refusal] = await answerAt({ Host: 'tools.example.org', Origin: 'https://a.example' });
+  for (const word of ['tools.example.org', 'https://a.example', 'MCP_URL']) expect(refusal).toContain(word);
 });

@@ -64,6 +64,20 @@ it.each(GENERATIONS)(
   },
 );
 
+it('a call beyond those that an account may make at once is answered with a result', async () => {
+  const account = await newAccount();
+  let first: Promise<Response> | undefined;
+  await heldBack(account, async (waiting) => {
+    first = postTool(single.url, account.key, 'legacy', { name: 'send_sms', args: SEND });
+    await waiting();
+    const call = { name: 'get_account', args: {} };
+    const second = await postTool(single.url, account.key, 'legacy', call);
+    const result = expect.stringMatching(/rate_limited.*"isError":true/) as string;
+    expect([second.status, await second.text()]).toEqual([200, result]);
+  });
+  expect(await (await first!).text()).toContain('"accepted":1');
+});
+
 it('a client that cancels while its user is asked leaves nothing', async () => {
   const account = await bound();
   const cancelling = new AbortController();
