@@ -1,5 +1,4 @@
 import { describe, expect, inject, it } from 'vitest';
-import { database, newAccount } from '../../support/factories.ts';
 import { GENERATIONS, mcpClient } from '../../support/mcpClient.ts';
 import { using } from './using.ts';
 
@@ -260,32 +259,5 @@ describe('the door of the assistant-tool server', () => {
     const called = await asked('tools/call', { name: 'get_account' });
     expect([called.status, await called.text()]).toEqual([200, expect.stringContaining('rate_limited')]);
     expect((await account.api.get('/v1/account')).status).toBe(429);
-  });
-
-  describe('a large body, of one request and two further ones', () => {
-    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_account' } };
-    const large = JSON.stringify(request) + ' '.repeat(150 * 1024);
-    const called = ({ key }: { key: string }) => post('/mcp', large, { Authorization: `Bearer ${key}` });
-    const used = async ({ id }: { id: string }) =>
-      (await database()<{ used: number }[]>`select used from rate_windows where account_id = ${id}`)[0]?.used;
-
-    it('counts as such in a window that it begins and in one that has begun', async () => {
-      const account = await newAccount();
-      await database()`
-        insert into rate_windows (account_id, started_at, used)
-        select id, now() - interval '61 s', rate_limit_per_minute from accounts where id = ${account.id}`;
-      for (const count of [3, 6]) {
-        expect((await called(account)).status).toBe(200);
-        expect(await used(account)).toBe(count);
-      }
-    });
-
-    it('is refused where the window has no room for it', async () => {
-      const account = await newAccount({ rateLimit: 4 });
-      expect((await called(account)).status).toBe(200);
-      const refused = await called(account);
-      expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
-      expect(await used(account)).toBe(4);
-    });
   });
 });

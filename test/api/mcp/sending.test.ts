@@ -199,14 +199,14 @@ describe('a send through a tool', () => {
       const questions: string[] = [];
       const answer = await using(
         account.key,
-        ({ call }) => call('send_sms', { ...ELEVEN, from: 'SKLEP', text: 'Dzień\u200b dobry', confirm }),
+        ({ call }) => call('send_sms', { ...ELEVEN, from: 'SKLEP', text: 'Dzień\u0007 dobry', confirm }),
         answering(reply, questions),
       );
       expect(answer.isError).toBe(isError);
       if (isError) expect(answer.refusal).toMatchObject({ error: { code: 'declined' } });
       const { day, time } = polishTime(Date.parse(later));
       expect(questions).toEqual([
-        `It would go to 11 recipients and cost 1.10 PLN net. From: SKLEP. When: ${day} ${time} Europe/Warsaw. To: +48500100310, +48500100311, +48500100312 and 8 more. Text to the first: "Dzień[U+200B] dobry". It is large.`,
+        `It would go to 11 recipients and cost 1.10 PLN net. From: SKLEP. When: ${day} ${time} Europe/Warsaw. To: +48500100310, +48500100311, +48500100312 and 8 more. Text to the first: "Dzień[U+0007] dobry". It is large.`,
       ]);
       expect(await storedMessages(account.id)).toHaveLength(isError ? 0 : 11);
     },
