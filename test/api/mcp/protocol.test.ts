@@ -1,4 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
+import { newAccount } from '../../support/factories.ts';
 import { GENERATIONS, mcpClient } from '../../support/mcpClient.ts';
 import { using } from './using.ts';
 
