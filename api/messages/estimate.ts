@@ -62,9 +62,13 @@ export const estimateSchema = z
           ),
           non_gsm7: documented(
             z
-              .strictObject({ character: z.string(), code_point: z.string(), position: z.int().positive() })
+              .strictObject({
+                character: z.string().describe('The character.'),
+                code_point: z.string().describe('Its code point.'),
+                position: z.int().positive().describe('Its place in the text, from 1.'),
+              })
               .nullable(),
-            'The first character that makes a text `ucs2`, its code point, and its position from 1; null where there is none.',
+            'The first character that makes a text `ucs2`; null where there is none.',
             { character: 'ń', code_point: 'U+0144', position: 4 },
           ),
           parts: message.parts,
