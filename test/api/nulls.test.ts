@@ -127,7 +127,7 @@ describe('null for an optional field', () => {
     const again = await api.send({ to: '500100200', text: 'x', ...nulls }, 'nulls-1');
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect(again.body).toEqual(first.body);
-    const other = await api.send({ to: '500100200', text: 'x', priority: false }, 'nulls-1');
+    const other = await api.send({ to: '500100200', text: 'x', priority: true }, 'nulls-1');
     expect(other.status).toBe(409);
   });
 
