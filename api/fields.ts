@@ -99,9 +99,8 @@ export const identifier = z
 /** Text that people type or paste, made canonical: here, so that nothing measures, compares or stores another form. */
 export const plainText = identifier.overwrite(canonicalText).meta({ pattern: '^[^\\u0000]*$' });
 
-/** One line of text: no control characters, nor blanks around it. */
+/** One line of text: no control characters. */
 export const lineText = plainText
-  .trim()
   .refine(isOneLine, issue({ reason: 'characters_forbidden' }))
   .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' });
 
@@ -110,8 +109,11 @@ const somethingSeen = [(value: string) => !isBlank(value), issue({ reason: 'fiel
 /** Text that is not blank. */
 export const filledText = plainText.refine(...somethingSeen).min(1);
 
-/** One line that is not blank. */
-export const filledLine = lineText.refine(...somethingSeen).min(1);
+/** One line that is not blank, without blanks around it. */
+export const filledLine = lineText
+  .trim()
+  .refine(...somethingSeen)
+  .min(1);
 
 /** Id of a resource in a path; a malformed one is refused as `resource_unknown`. */
 export function pathId(prefix: IdPrefix) {

@@ -31,6 +31,7 @@ const name = filledText.trim().max(TEMPLATE_NAME_MAX);
 const body = filledText.max(TEMPLATE_BODY_MAX.mms);
 const type = z.enum(TEMPLATE_TYPES);
 const subject = lineText
+  .trim()
   .max(TEMPLATE_SUBJECT_MAX)
   .nullable()
   .transform((given) => (given === null || isBlank(given) ? null : given));

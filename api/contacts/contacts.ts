@@ -88,7 +88,7 @@ export function contactRecord(row: ContactRow) {
 const email = z.email();
 const orNull = (value: string | null): string | null => (value === null || isBlank(value) ? null : value);
 
-const personName = lineText.max(PERSON_NAME_MAX).nullable().transform(orNull).optional();
+const personName = lineText.trim().max(PERSON_NAME_MAX).nullable().transform(orNull).optional();
 
 const emailAddress = plainText
   .trim()

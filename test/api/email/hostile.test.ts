@@ -51,7 +51,8 @@ describe('no line break gets into a header', () => {
 
   it('in bodies they are content', async () => {
     const text = `a\r\n.\r\n${INJECTED}\n`;
-    expect(await delivered({ text, html: '<p>\r\n\r\n.</p>' })).toMatchObject({ text, headers: [], bcc: [] });
+    const taken = { text: text.replaceAll('\r', ''), headers: [], bcc: [] };
+    expect(await delivered({ text, html: '<p>\r\n\r\n.</p>' })).toMatchObject(taken);
   });
 });
 
@@ -100,23 +101,21 @@ describe('an address is an address and nothing else', () => {
 });
 
 describe('a name beside an address is a name', () => {
-  it.each([
-    'Jan <jan@klient.example>',
-    ' ',
-    '\u202eknaB',
-    'biuro﹫bank.pl',
-    '=?utf-8?q?Bank?=',
-    'Ba\u034fnk',
-  ])('%j is none', async (name) => {
-    await refused({ from_name: name }, 'from_name');
-  });
-
-  it.each(["O'Brien, Sp. z o.o. (sklep)", 'Sklep ❤️ 商店'])(
-    '%s reaches the provider as it is',
+  it.each(['Jan <jan@klient.example>', ' ', 'biuro﹫bank.pl', '=?utf-8?q?Bank?='])(
+    '%j is none',
     async (name) => {
-      expect(await delivered({ from_name: name })).toMatchObject({ from: { name } });
+      await refused({ from_name: name }, 'from_name');
     },
   );
+
+  it.each([
+    ["O'Brien, Sp. z o.o. (sklep)", "O'Brien, Sp. z o.o. (sklep)"],
+    ['Sklep ❤️ 商店', 'Sklep ❤️ 商店'],
+    ['\u202eknaB', 'knaB'],
+    ['Ba\u034fnk', 'Bank'],
+  ])('%j reaches the provider as it looks', async (given, name) => {
+    expect(await delivered({ from_name: given })).toMatchObject({ from: { name } });
+  });
 });
 
 describe('headers', () => {
