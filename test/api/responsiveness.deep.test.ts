@@ -280,7 +280,7 @@ describe('nor does what the limits allow', () => {
     // The worker reads what was accepted before, on the same cores.
     const handedOver = () =>
       eventually(
-        () => database()`select from emails where status in ('draft', 'queued') and file_bytes > 0 limit 1`,
+        () => database()`select from emails where status = 'queued' and file_bytes > 0 limit 1`,
         (left) => left.length === 0,
       );
     await handedOver();
@@ -297,7 +297,8 @@ describe('nor does what the limits allow', () => {
     expect(grown).toBeLessThan(500);
     const own = await Promise.all(Array.from({ length: 12 }, () => post10(accounts[0]!)));
     expect(own.filter((status) => status === 429).length).toBeGreaterThan(0);
-    expect(own.filter((status) => status !== 429).length).toBeGreaterThanOrEqual(4);
+    // The large requests that an account may have under way.
+    expect(own.filter((status) => status !== 429).length).toBeGreaterThanOrEqual(2);
     expect((await peakMegabytes()) - before).toBeLessThan(500);
   });
 
