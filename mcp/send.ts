@@ -13,7 +13,7 @@ import { type Accepted, findReplayedResponse } from '../api/messages/sending.ts'
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { Refused } from '../domain/refusals.ts';
 import { countUnconfirmed, type SendSize, uncountUnconfirmed } from '../operations/quotas.ts';
-import { contentOf } from '../operations/sending/content.ts';
+import { contentOf } from '../operations/sending/plan.ts';
 import { canonical, contentKeys, type IdempotencyKey } from '../operations/sending/idempotency.ts';
 import type { SendInput } from '../operations/sending/send.ts';
 import { agreement, type Asked, type Result } from './agreement.ts';

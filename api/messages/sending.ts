@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { NewMessage } from '../../db/messages/accept.ts';
 import { messageRecord } from '../../domain/records.ts';
 import type { OperationContext, Caller } from '../../operations/context.ts';
-import { contentOf } from '../../operations/sending/content.ts';
+import { contentOf } from '../../operations/sending/plan.ts';
 import { findReplay, type IdempotencyKey } from '../../operations/sending/idempotency.ts';
 import { send, type SendInput } from '../../operations/sending/send.ts';
 import { documented, grosze } from '../fields.ts';

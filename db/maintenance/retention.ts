@@ -99,7 +99,7 @@ function reportsOf(sql: Sql, ids: readonly string[]): Fragment {
      where p.message_id = any(${ids as string[]}) and d.applied_at is not null
     union all
     select d.id from message_parts p join delivery_reports d on d.route = p.route and d.other_ids @> array[p.provider_message_id]
-     where p.message_id = any(${ids as string[]}) and d.applied_at is not null
+     where p.message_id = any(${ids as string[]}) and d.other_ids <> '{}' and d.applied_at is not null
     union all
     select d.id from delivery_reports d where d.message_id = any(${ids as string[]}) and d.applied_at is not null)`;
 }

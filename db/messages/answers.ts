@@ -47,7 +47,7 @@ export async function acceptParts(
                 where o.alternative_id = ${providerMessageId} and o.look_at is not null
                union all
                select o.id from delivery_reports o join answered a on a.route = o.route
-                where o.other_ids @> array[${providerMessageId}] and o.look_at is not null)
+                where o.other_ids <> '{}' and o.other_ids @> array[${providerMessageId}] and o.look_at is not null)
          for update skip locked
     ), due as (
       update delivery_reports r set look_at = now() from awaited where r.id = awaited.id returning r.id

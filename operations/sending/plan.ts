@@ -25,8 +25,10 @@ import { rulesOf } from '../../domain/channels.ts';
 import { isHeavy } from '../../domain/sms.ts';
 import { messageCost, pricePerPart } from '../../domain/money.ts';
 import { mostParts, orderRoutes, type Routing } from '../../domain/routing.ts';
+import { INTERFACE } from '../../domain/ids.ts';
 import { isNumber } from '../../domain/msisdn.ts';
 import type { OperationContext } from '../context.ts';
+import type { RequestContent } from './idempotency.ts';
 import { sampleLinks } from './newMessages.ts';
 import { expandRecipients, readRecipients, type Recipient } from './recipients.ts';
 import type { SendInput } from './send.ts';
@@ -197,7 +199,7 @@ function callingHoursOf({ routes }: Routing, name: string | null): CallingHours 
 }
 
 /** The effective window. The earlier interface has none: without `date` it sends immediately (v1.2.0, POST /v1/sms). */
-export function windowOf({ interface: form, send_window: own }: SendInput, terms: SendTerms): string {
+function windowOf({ interface: form, send_window: own }: SendInput, terms: SendTerms): string {
   return own ?? (form === 'v1' ? null : terms.sendWindow) ?? ANY_TIME;
 }
 
@@ -260,4 +262,28 @@ function refuseUnverified(recipients: readonly Recipient[], { unverified }: Send
   if (unverified.length === 0) return;
   const first = recipients.find(({ msisdn }) => unverified.includes(msisdn));
   throw new Refused({ reason: 'recipient_unverified', index: first?.index ?? null }, 'to');
+}
+
+/** What tells a send from another one with its idempotency key. @param plan of the same input, if there is one */
+export function contentOf(context: OperationContext<SendInput>, plan?: Plan): RequestContent {
+  const { input } = context;
+  return {
+    written: { interface: INTERFACE, channel: DEFAULT_CHANNEL, ...input },
+    resolve: async () => resolvedOf(input, plan ?? (await planMessages(context))),
+  };
+}
+
+/** Values of contacts, the blacklist and prices are left out: they change what the same send comes to. */
+function resolvedOf(
+  input: SendInput,
+  { channel, batched, sender, priority, wording, terms, messages }: Plan,
+) {
+  const { interface: form = INTERFACE, send_at, expires_at, reference, idx } = input;
+  const { pieces, content, finish } = wording;
+  const recipients = messages.map(({ recipient }) => recipient.msisdn).sort();
+  const window = windowOf(input, terms);
+  return {
+    ...{ form, channel, batched, sender, priority, recipients, pieces, content, finish },
+    ...{ send_at, window, expires_at, reference, idx },
+  };
 }

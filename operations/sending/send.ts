@@ -11,7 +11,6 @@ import { currentTraceparent } from '../../telemetry/tracing.ts';
 import type { OperationContext } from '../context.ts';
 import { spendingOf } from '../quotas.ts';
 import { accept } from './accept.ts';
-import { contentOf } from './content.ts';
 import {
   areSame,
   claimsOf,
@@ -24,7 +23,7 @@ import {
   type Sent,
 } from './idempotency.ts';
 import { messageQuotaRefusal, newMessages, refuseLinksBeyond } from './newMessages.ts';
-import { isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
+import { contentOf, isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
 import { type KeyClaim, KeyTakenError } from '../../db/messages/idempotency.ts';
 
 /** Parameters of a send or its estimate (v2.3.0, Send), validated field by field. */

@@ -6,7 +6,7 @@ import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Routing } from '../../domain/routing.ts';
-import { contentOf } from '../../operations/sending/content.ts';
+import { contentOf } from '../../operations/sending/plan.ts';
 import { fingerprintOf } from '../../operations/sending/idempotency.ts';
 import { type Item, type ItemAnswers, sendItems } from '../../operations/sending/send.ts';
 import { startDatabase } from '../support/database.ts';
