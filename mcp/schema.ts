@@ -60,8 +60,8 @@ function bound(name: 'minimum' | 'maximum', value: number | undefined) {
 }
 
 /**
- * Arguments as models mean them: lists, booleans and numbers as JSON in a string, one text for a list of texts, and optional fields that
- * are filled with nothing. What is not understood stays, for the endpoint to refuse.
+ * Arguments as models mean them: lists, booleans and numbers as JSON in a string, one text or number for a list of texts, and optional
+ * fields that are filled with nothing. What is not understood stays, for the endpoint to refuse.
  */
 export function meantArguments(
   given: Readonly<Record<string, unknown>>,
@@ -79,15 +79,20 @@ function isFiller(value: unknown): boolean {
 }
 
 function valueMeant(value: unknown, { type = 'string', items }: ToolSchema): unknown {
-  if (typeof value !== 'string' || type === 'string' || value === '') return value;
-  const read = parsed(type === 'boolean' ? value.toLowerCase() : value);
-  if (typeOf(read) === type) return read;
-  return type === 'array' && items?.type === 'string' ? [value] : value;
+  if (value === '') return value;
+  const read = typeof value === 'string' && type !== 'string' ? parsed(value, type) : undefined;
+  const meant = typeOf(read) === type ? read : value;
+  if (type !== 'array' || items?.type !== 'string') return meant;
+  // Command lines read a phone number as a number.
+  if (Array.isArray(meant)) return meant.map(textMeant);
+  return typeof value === 'string' || Number.isSafeInteger(value) ? [textMeant(value)] : value;
 }
 
-function parsed(text: string): unknown {
+const textMeant = (value: unknown): unknown => (Number.isSafeInteger(value) ? String(value) : value);
+
+function parsed(text: string, type: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(type === 'boolean' ? text.toLowerCase() : text);
   } catch {
     return undefined;
   }

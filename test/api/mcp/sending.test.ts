@@ -60,6 +60,7 @@ describe('a send through a tool', () => {
     ['with one number as a list', {}, { to: [ONE.to] }],
     ['with its defaults', {}, { to: ['+48500100200', ONE.to], priority: false, from: 'INFO' }],
     ['with a list as JSON', {}, { to: '["+48500100200"]' }],
+    ['with a number', {}, { to: 500100200 }],
     ['with the number written otherwise, twice', {}, { to: ['48500100200', '+48500100200'] }],
     ['with fields filled with nothing', {}, { from: '', params: {}, template_id: '', priority: 'False' }],
     ['with null for a key', {}, { idempotency_key: null }],
