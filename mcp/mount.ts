@@ -47,7 +47,7 @@ const CALLS = new Set<unknown>(['tools/call', 'resources/read']);
 /** The MCP server (v2.3.0, What the service does): `/mcp`, and the subsets below it. */
 export function assistantTools(): Mount {
   return {
-    paths: ['/mcp', ...SUBSETS.map((subset) => `/mcp/${subset}`)].flatMap((path) => [path, `${path}/`]),
+    paths: ['/mcp', ...SUBSETS.map((subset) => `/mcp/${subset}`)],
     methods: ['GET', 'POST', 'DELETE'],
     serve,
   };
@@ -133,7 +133,7 @@ function refuse(context: Context, status: number, code: number, message: string)
 type Call = Session['call'];
 
 async function answer(call: Call, context: Context, body: unknown): Promise<void> {
-  const session: Session = { tools: toolsAt(context.path.replace(/\/$/, '')), call };
+  const session: Session = { tools: toolsAt(context.path), call };
   const { services, requestId, closedSignal } = call;
   const handler = createMcpHandler(({ era }) => createToolServer(session, era === 'modern'), {
     // Lists do not change while a client is subscribed.

@@ -1,5 +1,6 @@
 import { polishTime } from '../domain/calendar.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
+import { codePointName } from '../domain/text.ts';
 
 /** Bytes of JSON: at most 10,000 tokens, by 1.5 bytes for one of text that is hard to compress. */
 export const ANSWER_BYTES = 15_000;
@@ -59,10 +60,7 @@ const INVISIBLE =
 
 /** A text in which nothing is hidden: invisible and control characters as `[U+200B]`. */
 export function visible(text: string): string {
-  return text.replace(
-    INVISIBLE,
-    (one) => `[U+${one.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`,
-  );
+  return text.replace(INVISIBLE, (character) => `[${codePointName(character)}]`);
 }
 
 export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
