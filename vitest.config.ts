@@ -1,4 +1,5 @@
-import { availableParallelism, loadavg } from 'node:os';
+import { cpus } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 
 const files = (...names: string[]): string[] => names.map((name) => `test/${name}.test.ts`);
@@ -31,7 +32,13 @@ const project = (
   test: { name, exclude: [...DEEP, ...exclude], isolate, ...rest },
 });
 
-const isBusy = loadavg()[0]! > 1.5 * availableParallelism();
+/** Milliseconds that all CPUs together have been idle since the machine started. */
+const idle = (): number => cpus().reduce((sum, { times }) => sum + times.idle, 0);
+
+// A load average would still count the run before this one.
+const idleBefore = idle();
+await setTimeout(1000);
+const isBusy = idle() - idleBefore < 250 * cpus().length;
 
 export default defineConfig({
   test: {
