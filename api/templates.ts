@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapInChunks } from '../concurrency/tasks.ts';
 import { listTemplates as readTemplates, readTemplate, type TemplateRow } from '../db/messages/templates.ts';
 import {
   placeholderNames,
@@ -72,7 +73,7 @@ export const listTemplates = endpoint({
   responses: { 200: z.strictObject({ data: z.array(templateSchema).describe('The page.') }) },
   async handle({ services, caller }) {
     const templates = await readTemplates(services.sql, caller.accountId);
-    return { status: 200, body: { data: templates.map(templateRecord) } };
+    return { status: 200, body: { data: await mapInChunks(templates, templateRecord) } };
   },
 });
 

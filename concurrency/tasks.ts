@@ -98,18 +98,20 @@ export async function serially<T>(name: string, work: () => Promise<T>): Promise
   }
 }
 
-// A few milliseconds of work.
-const ITEMS = 500;
+const CHUNK_MS = 5;
 
-/** `Array.map` for thousands of items; yields to the event loop after every 500. */
+/** `Array.map` for thousands of items, or large ones; yields to the event loop every few milliseconds. */
 export async function mapInChunks<In, Out>(
   items: readonly In[],
   work: (item: In, index: number) => Out,
 ): Promise<Out[]> {
   const made: Out[] = [];
+  let until = performance.now() + CHUNK_MS;
   for (const [index, item] of items.entries()) {
-    if (index % ITEMS === ITEMS - 1) await setImmediate();
     made.push(work(item, index));
+    if (performance.now() < until) continue;
+    await setImmediate();
+    until = performance.now() + CHUNK_MS;
   }
   return made;
 }

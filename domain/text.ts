@@ -22,6 +22,9 @@ const SHOWN_OR_IGNORABLE = new RegExp(
   'gv',
 );
 
+// What Polish is written in. Below U+0300 all text is NFC, and only the soft hyphen is never shown.
+const CANONICAL = /^[^\r\u00AD\u0300-\uFFFF]*$/;
+
 // Stream-safe text has at most 30 combining marks in a row (Unicode Standard Annex 15); composing more is quadratic in them.
 const ENDLESS_MARKS = /\p{M}{31}/u;
 
@@ -30,6 +33,7 @@ const ENDLESS_MARKS = /\p{M}{31}/u;
  * and between letters whose form they change; NFC, unless there are over 30 marks in a row. Equal texts look equal, and cost the same.
  */
 export function canonicalText(text: string): string {
+  if (CANONICAL.test(text)) return text;
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
   const shown = IGNORABLE.test(lines) ? lines.replace(SHOWN_OR_IGNORABLE, '$1') : lines;
   return ENDLESS_MARKS.test(shown) ? shown : shown.normalize('NFC');

@@ -59,7 +59,7 @@ async function answerOf(tool: Tool, given: Arguments, call: ToolCall): Promise<B
   if (!Array.isArray(body['data'])) return body;
   const rows = body['data'] as object[];
   if (!paged) return pageFrom(body, rows, cursor);
-  const shown = fitting(rows.map((row) => presented(row))).length;
+  const shown = fitting(rows, (row) => presented(row)).length;
   if (shown === rows.length && marks !== true) return body;
   return await ask({ ...given, ...(shown === 0 ? {} : { limit: shown }) });
 }
@@ -68,7 +68,7 @@ async function answerOf(tool: Tool, given: Arguments, call: ToolCall): Promise<B
 function pageFrom(body: Body, rows: readonly object[], cursor: unknown): Body {
   const from = cursor === undefined ? 0 : Number(cursor);
   if (!Number.isSafeInteger(from) || from < 0) throw new Refused({ reason: 'cursor_malformed' }, 'cursor');
-  const page = fitting(rows.slice(from).map((row) => presented(row)));
+  const page = fitting(rows.slice(from), (row) => presented(row));
   const end = from + page.length;
   return { ...body, count: rows.length, next_cursor: end < rows.length ? String(end) : null, data: page };
 }

@@ -65,11 +65,21 @@ export function visible(text: string): string {
 
 export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** The first rows that have room in an answer, at least one. @param room bytes */
-export function fitting<Row>(rows: readonly Row[], room = ANSWER_BYTES - 1_000): Row[] {
+/** The first rows as they are shown that have room in an answer, at least one; no others are made. @param room bytes */
+export function fitting<Row, Shown>(
+  rows: readonly Row[],
+  show: (row: Row) => Shown,
+  room = ANSWER_BYTES - 1_000,
+): Shown[] {
+  const fit: Shown[] = [];
   let left = room;
-  const end = rows.findIndex((row) => (left -= sizeOf(row) + 1) < 0);
-  return end < 0 ? [...rows] : rows.slice(0, Math.max(end, 1));
+  for (const row of rows) {
+    const one = show(row);
+    left -= sizeOf(one) + 1;
+    if (left < 0 && fit.length > 0) break;
+    fit.push(one);
+  }
+  return fit;
 }
 
 /** Cuts lists and texts of an answer that is too large. */
@@ -84,7 +94,7 @@ export function bounded(body: Body): Body {
 function cut(value: unknown): unknown {
   if (typeof value === 'string' && value.length > TEXT_MAX)
     return `${value.slice(0, TEXT_MAX)}… [cut: ${value.length} characters]`;
-  if (Array.isArray(value)) return fitting(value.slice(0, ROWS_MAX).map(cut), ANSWER_BYTES / 2);
+  if (Array.isArray(value)) return fitting(value.slice(0, ROWS_MAX), cut, ANSWER_BYTES / 2);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, field]) =>

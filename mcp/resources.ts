@@ -14,7 +14,7 @@ import { problemText } from '../api/http/texts.ts';
 import { listTemplates } from '../api/templates.ts';
 import { Refused } from '../domain/refusals.ts';
 import { callEndpoint, type ToolCall } from './toolCall.ts';
-import { ANSWER_BYTES, presented } from './present.ts';
+import { ANSWER_BYTES, presented, sizeOf } from './present.ts';
 
 interface ServedResource extends Resource {
   endpoint: Endpoint;
@@ -79,8 +79,10 @@ export async function readResource(uri: string, call: ToolCall): Promise<ReadRes
     if (call.refusal !== null) throw new Refused(call.refusal);
     const { body } = await callEndpoint(question, call, []);
     const shown = Object.entries(body as object).filter(([name]) => fields?.includes(name) ?? true);
-    const text = JSON.stringify(presented({ ...Object.fromEntries(shown), ...extraFields?.(call) }));
-    if (Buffer.byteLength(text) > ANSWER_BYTES)
+    const answer = { ...Object.fromEntries(shown), ...extraFields?.(call) };
+    // Measured first: what is presented is never shorter, and takes longer.
+    const text = sizeOf(answer) > ANSWER_BYTES ? null : JSON.stringify(presented(answer));
+    if (text === null || Buffer.byteLength(text) > ANSWER_BYTES)
       throw new ProtocolError(ProtocolErrorCode.InvalidRequest, TOO_LONG);
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   } catch (thrown) {

@@ -16,7 +16,7 @@ export function sentBody(messages: readonly Shown[]) {
   const accepted = messages.length - rejected.length;
   const times = messages.flatMap(({ send_at }) => (send_at === null ? [] : [send_at])).sort();
   const { from, reference = null } = messages[0]!;
-  const rows = fitting(messages.slice(0, ROWS_MAX).map(rowOf));
+  const rows = fitting(messages.slice(0, ROWS_MAX), rowOf);
   return {
     count: messages.length,
     accepted,
