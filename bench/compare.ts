@@ -16,10 +16,9 @@ interface Round {
   history: History;
 }
 
-/** The size of a workflow's past, on average. */
+/** The length of a workflow's past, on average. */
 interface History {
   events: number;
-  bytes: number;
   stateTransitions: number;
 }
 
@@ -68,7 +67,7 @@ async function saturate(ground: Ground, contender: Contender, { messages, inFlig
   const all = requests * recipients;
   const ids: string[] = [];
   const before = await countStatements(ground.sql);
-  const cpu = countCpu({ ...ground.servers, ...pids, ...ground.outside });
+  const cpu = countCpu({ ...ground.servers, ...pids });
   const ended = await contender.begin();
   const startedAt = Date.now();
   await run(requests, recipients === 1 ? inFlight : LARGE_IN_FLIGHT, async () => {
@@ -92,11 +91,7 @@ async function historyOf(client: Client, ids: string[]): Promise<History> {
   const infos = await Promise.all(
     ids.map(async (id) => (await client.workflow.getHandle(id).describe()).raw.workflowExecutionInfo),
   );
-  const mean = (field: 'historyLength' | 'historySizeBytes' | 'stateTransitionCount'): number =>
+  const mean = (field: 'historyLength' | 'stateTransitionCount'): number =>
     infos.reduce((sum, info) => sum + Number(info?.[field] ?? 0), 0) / infos.length;
-  return {
-    events: mean('historyLength'),
-    bytes: mean('historySizeBytes'),
-    stateTransitions: mean('stateTransitionCount'),
-  };
+  return { events: mean('historyLength'), stateTransitions: mean('stateTransitionCount') };
 }

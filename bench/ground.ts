@@ -21,8 +21,6 @@ export interface Ground {
   client: Client;
   /** Process ids of the servers by name; `postgres` stands for the postmaster and its children. */
   servers: Record<string, number>;
-  /** Process ids of the load, the SMSC and the receiver. */
-  outside: Record<string, number>;
   smscPort: number;
   receiverUrl: string;
   dataDir: string;
@@ -50,7 +48,6 @@ export async function startGround({ temporal, profiles }: Options): Promise<Grou
     ...{ databaseUrl: postgres.superuserUrl, sql, temporalAddress: address, dataDir, start },
     client: new Client({ connection }),
     servers: { ...pids, postgres: postgres.pid },
-    outside: { load: process.pid, smsc: smsc.pid, receiver: receiver.pid },
     ...{ smscPort: Number(new URL(smsc.url).port), receiverUrl: receiver.url },
   };
 }

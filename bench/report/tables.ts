@@ -12,95 +12,64 @@ export interface Results {
   apis?: AcceptedByApis[];
 }
 
-/** Not of what is compared. */
-const OUTSIDE = ['load', 'smsc', 'receiver'];
-
-/** Messages per second, and what a message leaves behind and asks of PostgreSQL. */
-export function rateTable(compared: Compared[]): string {
-  return table(
-    [
-      ...['', 'messages/s', 'rounds', 'history events', 'history bytes', 'state transitions'],
-      ...['SQL statements, API', 'worker'],
-    ],
-    compared.map(({ title, middle, rounds }) => [
-      title,
-      figure(middle.perSecond),
-      rounds.map(({ perSecond }) => figure(perSecond)).join(' '),
-      ...[middle.history.events, middle.history.bytes, middle.history.stateTransitions].map(figure),
-      ...[middle.statements['api'], middle.statements['worker']].map(figure),
-    ]),
-  );
-}
-
-/** CPU milliseconds of every process for a message. */
-export function cpuTable(compared: Compared[]): string {
+/** Messages per second, and what a message leaves behind, asks of PostgreSQL, and costs each process in CPU milliseconds. */
+export function compareTable(compared: Compared[]): string {
   const names = [...new Set(compared.flatMap(({ middle }) => Object.keys(middle.cpuMs)))];
-  const own = names.filter((name) => !OUTSIDE.includes(name));
+  const sum = (values: Record<string, number>): number =>
+    Object.values(values).reduce((total, value) => total + value, 0);
   return table(
-    ['', ...own, 'together', 'load, SMSC and receiver'],
-    compared.map(({ title, middle: { cpuMs } }) => {
-      const sum = (some: string[]): number => some.reduce((total, name) => total + (cpuMs[name] ?? 0), 0);
-      return [title, ...own.map((name) => figure(cpuMs[name])), figure(sum(own)), figure(sum(OUTSIDE))];
+    ['', 'messages/s', 'history events', 'state transitions', 'SQL', ...names, 'together'],
+    compared.map(({ title, rounds, middle: { perSecond, history, statements, cpuMs } }) => {
+      const all = rounds.length > 1 ? ` (${rounds.map((round) => figure(round.perSecond)).join(' ')})` : '';
+      return [
+        title,
+        `${figure(perSecond)}${all}`,
+        ...[history.events, history.stateTransitions, sum(statements)].map(figure),
+        ...[...names.map((name) => cpuMs[name]), sum(cpuMs)].map(figure),
+      ];
     }),
   );
 }
 
-/** One request beside the bare update-with-start. */
+/** One request beside the bare update-with-start, by requests open at once. */
 export function acceptTable({ singles }: Accepting): string {
+  const bareColumns = ['bare: median ms', 'requests/s'];
+  const columns = ['median ms', '99 % ms', 'requests/s', '× median', '× requests/s', 'API CPU ms'];
   return table(
-    ['', 'at once', 'median ms', '99 % ms', 'requests/s', '× median', '× requests/s'],
-    singles.flatMap(({ inFlight, bare, product }) =>
-      [
-        { name: 'bare update-with-start', timing: bare },
-        { name: 'POST /v1/messages', timing: product },
-      ].map(({ name, timing: { median, p99, perSecond } }) => [
-        name,
+    ['at once', ...bareColumns, ...columns],
+    singles.map(({ inFlight, bare, product: { median, p99, perSecond, cpuMs } }) => {
+      const ratios = [median / bare.median, perSecond / bare.perSecond];
+      return [
         String(inFlight),
-        ...[median, p99, perSecond, median / bare.median, perSecond / bare.perSecond].map(figure),
-      ]),
-    ),
-  );
-}
-
-/** CPU milliseconds of every process for a single message, by requests open at once. */
-export function acceptCpuTable({ singles }: Accepting): string {
-  const names = Object.keys(singles[0]!.product.cpuMs);
-  return table(
-    ['at once', ...names],
-    singles.map(({ inFlight, product }) => [
-      String(inFlight),
-      ...names.map((name) => figure(product.cpuMs[name])),
-    ]),
+        ...[bare.median, bare.perSecond, median, p99, perSecond, ...ratios, cpuMs['api']].map(figure),
+      ];
+    }),
   );
 }
 
 /** Five hundred recipients beside ten single ones. */
 export function batchTable({ batch }: Accepting): string {
   return table(
-    ['', 'ms'],
-    [
-      ['one request of 500 recipients', figure(batch.of500)],
-      ['ten requests of one, one after the other', figure(batch.tenInTurn)],
-      ['ten requests of one, all at once', figure(batch.tenAtOnce)],
-    ],
+    ['', 'one request of 500', 'ten of one, in turn', 'at once'],
+    [['ms', ...[batch.of500, batch.tenInTurn, batch.tenAtOnce].map(figure)]],
   );
 }
 
 /** Milliseconds from the request to the submit. */
 export function floodTable({ idle, flooded }: FloodResult): string {
   return table(
-    ['milliseconds from request to submit', 'median', '99 %', 'last'],
+    ['', 'median ms', '99 % ms'],
     [
-      { what: 'single messages, nothing else happens', of: idle },
-      { what: "single messages during another account's flood", of: flooded },
-    ].map(({ what, of }) => [what, figure(of.median), figure(of.p99), figure(of.last)]),
+      { what: 'without the flood', of: idle },
+      { what: 'during it', of: flooded },
+    ].map(({ what, of: { median, p99 } }) => [what, figure(median), figure(p99)]),
   );
 }
 
 /** Accepting by API processes. */
 export function apisTable(apis: AcceptedByApis[]): string {
   return table(
-    ['APIs', 'accepted/s', 'median ms', '99 % ms', 'CPU ms of the APIs for a message'],
+    ['APIs', 'accepted/s', 'median ms', '99 % ms', 'API CPU ms'],
     apis.map((one) => [String(one.apis), ...[one.perSecond, one.median, one.p99, one.cpuMs].map(figure)]),
   );
 }

@@ -23,6 +23,13 @@ test('every page links to pages and headings that are there', () => {
   expect(broken).toEqual([]);
 });
 
+test('the documents have at most 12,000 words', () => {
+  const words = ['README.md', 'CHANGELOG.md', ...markdownIn('docs')].flatMap((page) =>
+    read(page).match(/\S+/g),
+  );
+  expect(words.length).toBeLessThanOrEqual(12_000);
+});
+
 test('every page names tests that are there', () => {
   const named = PAGES.flatMap((page) =>
     [...read(page).matchAll(/`(test\/[\w./-]+?)\/?`/g)].map(([, file = '']) => file),
