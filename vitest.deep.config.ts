@@ -4,8 +4,19 @@ const MINUTE = 60_000;
 // Suites with the usual API and worker; the others start what they break.
 const SERVICE = ['api', 'browser', 'mcp'].map((folder) => `test/${folder}/**/*.deep.test.ts`);
 
-function project(name: string, include: string[], globalSetup: string): TestProjectConfiguration {
-  return { extends: true, test: { name, include, globalSetup: [globalSetup] } };
+// What one process allows at once, remembers, or does with its sockets.
+const OF_ONE_PROCESS = ['callbacks', 'email/providers', 'fairness', 'protocol'].map(
+  (name) => `test/api/${name}.test.ts`,
+);
+
+interface Files {
+  include: string[];
+  exclude: string[];
+  globalSetup: string;
+}
+
+function project(name: string, { globalSetup, ...files }: Files): TestProjectConfiguration {
+  return { extends: true, test: { name, ...files, globalSetup: [globalSetup] } };
 }
 
 /** What takes too long for `npm test`, or too much of the machine: one file after the other. */
@@ -22,18 +33,18 @@ export default defineConfig({
     // Seeds are shown as they come.
     disableConsoleIntercept: true,
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'deep',
-          include: ['test/**/*.deep.test.ts'],
-          exclude: SERVICE,
-          globalSetup: ['test/setup/servers.ts'],
-        },
-      },
-      project('deep api', SERVICE, 'test/setup/service.ts'),
+      project('deep', {
+        include: ['test/**/*.deep.test.ts'],
+        exclude: SERVICE,
+        globalSetup: 'test/setup/servers.ts',
+      }),
+      project('deep api', { include: SERVICE, exclude: [], globalSetup: 'test/setup/service.ts' }),
       // The tests of the API once more, against two Temporal servers on PostgreSQL, two workers and two APIs behind balancers.
-      project('api on a cluster', ['test/api/**/*.test.ts'], 'test/cluster/globalSetup.ts'),
+      project('api on a cluster', {
+        include: ['test/api/**/*.test.ts'],
+        exclude: ['test/api/**/*.deep.test.ts', ...OF_ONE_PROCESS],
+        globalSetup: 'test/cluster/globalSetup.ts',
+      }),
     ],
   },
 });
