@@ -37,13 +37,11 @@ export function inboundActivities(sql: Database) {
   };
 }
 
-interface Settled {
-  settled: SettledReply;
-  /** null: settled by an earlier call. */
-  matched: boolean | null;
-}
-
-async function settle(tx: Sql, id: string): Promise<Settled | null> {
+/** @returns `matched` null: settled by an earlier call */
+async function settle(
+  tx: Sql,
+  id: string,
+): Promise<{ settled: SettledReply; matched: boolean | null } | null> {
   await settleReservation(tx, id);
   const reply = await lockReply(tx, id);
   if (reply === null) return null;

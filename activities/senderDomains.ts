@@ -10,14 +10,8 @@ import type { DomainsLookedAt } from '../workflows/contracts.ts';
 const DOMAINS_PER_RUN = 1_000;
 const AT_ONCE = 8;
 
-interface DomainServices {
-  sql: Database;
-  secretsKey: Buffer;
-  dnsServers: DnsServers;
-}
-
 /** The step of the workflow `senderDomains`; it may be interrupted and repeated at any point. */
-export function senderDomainActivities({ sql, secretsKey, dnsServers }: DomainServices) {
+export function senderDomainActivities(sql: Database, secretsKey: Buffer, dnsServers: DnsServers) {
   const services = { sql, secretsKey: () => Promise.resolve(secretsKey) };
   return {
     /** Checks the sender domains that are due, the longest unchecked first. */

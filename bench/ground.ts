@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { withTemporal } from '../bin/connections.ts';
-import { addSearchAttributes, searchAttributesOf } from '../bin/searchAttributes.ts';
+import { addSearchAttributes } from '../bin/searchAttributes.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { startTemporal } from '../dev/temporal.ts';
 import { findTemporal } from '../dev/temporalProgram.ts';
-import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
 import type { Options } from './options.ts';
 import { atEnd, type Program, startProgram } from './program.ts';
 
@@ -64,7 +63,7 @@ async function startOwnTemporal(dataDir: string): Promise<Temporal> {
 async function prepare(temporal: Temporal): Promise<Temporal> {
   const namespace = 'default';
   await withTemporal({ address: temporal.address, namespace }, (connection) =>
-    addSearchAttributes(connection, namespace, searchAttributesOf(SEARCH_ATTRIBUTES)),
+    addSearchAttributes(connection, namespace),
   );
   return temporal;
 }

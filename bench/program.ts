@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url';
-import { startChild, systemEnvironment, untilReady } from '../dev/children.ts';
+import { systemEnvironment } from '../dev/children.ts';
+import { startNodeProcess } from '../tools/cluster/nodeProcess.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const READY = /"msg":"(API listening|worker started|ready)"/;
+const READY = /^.*"msg":"(?:API listening|worker started|ready)".*\n/m;
 
 const ends: (() => Promise<unknown>)[] = [];
 let ending: Promise<void> | undefined;
@@ -39,22 +38,16 @@ export async function startProgram(
   env: Record<string, string>,
   { dataDir, profiles }: { dataDir: string; profiles: string | null },
 ): Promise<Program> {
-  const profiling =
+  const nodeOptions =
     profiles === null ? [] : ['--cpu-prof', '--cpu-prof-dir', profiles, '--cpu-prof-interval', '500'];
-  const child = await startChild({
-    ...{ dataDir, name, command: process.execPath, args: [...profiling, '--import', 'tsx', file] },
-    ...{ cwd: ROOT, env: { ...systemEnvironment(), ...env } },
+  const child = await startNodeProcess({
+    ...{ name, dataDir, program: file, nodeOptions, saying: READY, port: 0 },
+    env: { ...systemEnvironment(), ...env },
   });
   atEnd(() => child.stop());
-  const said = (): string | undefined =>
-    child
-      .output()
-      .split('\n')
-      .slice(0, -1)
-      .find((line) => READY.test(line));
-  await untilReady(child, file, () => said() !== undefined);
   void child.ended.then((how) => {
     if (ending === undefined) console.error(`${file} ended in the middle of the benchmark: ${how}`);
   });
-  return { pid: child.pid, url: /"url":"([^"]+)"/.exec(said()!)?.[1] ?? '' };
+  const [ready = ''] = READY.exec(child.output()) ?? [];
+  return { pid: child.pid, url: /"url":"([^"]+)"/.exec(ready)?.[1] ?? '' };
 }

@@ -4,7 +4,7 @@ import { type Database, readWithin, type Sql } from '../db/connection.ts';
 import { countOpenFindings } from '../db/maintenance/findings.ts';
 import { readRegularWork } from '../db/maintenance/regularWork.ts';
 import { readBacklog } from '../db/money/reservations.ts';
-import { readOverview, readWatched, type WatchedRoute } from '../db/routes/routeOverview.ts';
+import { readQueues, readWatched } from '../db/routes/routeOverview.ts';
 import { ping } from '../db/setup.ts';
 import { providerKinds } from '../providers/registry.ts';
 
@@ -76,7 +76,11 @@ const routes: Reading = async (tx, registry) => {
   const watched = (await readWatched(tx)).map((route) => ({ ...route, route: route.name }));
   const timed = watched.map((route) => ({
     ...route,
-    sinceReport: isSilent(route) ? null : secondsSince(route.reportedAt ?? route.submittingSince),
+    // Silence of a provider that reports failures alone means nothing. A kind unknown to this release is taken for one that reports.
+    sinceReport:
+      providerKinds.named(route.kind)?.reportsFailuresAlone === true
+        ? null
+        : secondsSince(route.reportedAt ?? route.submittingSince),
     sinceReply: secondsSince(route.repliedAt),
   }));
   const states = watched.flatMap(({ route, kind, state: set }) =>
@@ -129,7 +133,7 @@ const routes: Reading = async (tx, registry) => {
 const queues: Reading = async (tx, registry) =>
   show(
     registry,
-    (await readOverview(tx)).map((route) => ({ ...route, route: route.name })),
+    (await readQueues(tx)).map((route) => ({ ...route, route: route.name })),
     ['route', 'kind'],
     {
       queue: [
@@ -160,11 +164,6 @@ function show<Row extends object>(
       if (value !== null) metric.inc(Object.fromEntries(labelled) as Record<string, string>, Number(value));
     }
   }
-}
-
-// Its silence means nothing. A kind unknown to this release is taken for one that reports.
-function isSilent({ kind }: WatchedRoute): boolean {
-  return providerKinds.named(kind)?.reportsFailuresAlone === true;
 }
 
 function secondsSince(instant: Date | null): number | null {

@@ -4,6 +4,8 @@ import { keyFingerprint, readFact } from '../db/installation.ts';
 import { StartProblem } from './problem.ts';
 
 const EVERY_MS = 5_000;
+const CHANGED =
+  'SECRETS_KEY: the stored secrets are encrypted with another key now; start again with that one (SECRETS_KEY, or DATA_DIR/secrets.key).';
 
 interface KeyWatch {
   /** Rejects with a StartProblem once the secrets are encrypted with another key; never resolves. */
@@ -21,7 +23,7 @@ export function watchSecretsKey(databaseUrl: string, key: Buffer, everyMs = EVER
   changed.catch(() => undefined);
   const look = async (): Promise<void> => {
     const now = await readFact(sql, 'secrets_key');
-    if (now !== null && now !== fingerprint) end(keyChanged());
+    if (now !== null && now !== fingerprint) end(new StartProblem(CHANGED));
   };
   // A database that is unreachable, or being restored, says nothing about the key.
   const looking = repeat(everyMs, look, () => undefined);
@@ -31,10 +33,4 @@ export function watchSecretsKey(databaseUrl: string, key: Buffer, everyMs = EVER
       await Promise.all([looking.stop(), sql.end({ timeout: 1 })]);
     },
   };
-}
-
-function keyChanged(): StartProblem {
-  return new StartProblem(
-    'SECRETS_KEY: the stored secrets are encrypted with another key now; start again with that one (SECRETS_KEY, or DATA_DIR/secrets.key).',
-  );
 }

@@ -1,9 +1,8 @@
 import { migrate } from '../db/migrate.ts';
-import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
 import { readConfig } from './config.ts';
 import { awaitDatabase, awaitTemporal, connectTo, withTemporal } from './connections.ts';
 import { runTask } from './process.ts';
-import { addSearchAttributes, searchAttributesOf } from './searchAttributes.ts';
+import { addSearchAttributes } from './searchAttributes.ts';
 
 const PATIENCE_MS = 30_000;
 
@@ -15,7 +14,7 @@ await runTask(async () => {
   console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}.`);
   await awaitTemporal(temporal, PATIENCE_MS);
   const added = await withTemporal(temporal, (connection) =>
-    addSearchAttributes(connection, temporal.namespace, searchAttributesOf(SEARCH_ATTRIBUTES)),
+    addSearchAttributes(connection, temporal.namespace),
   );
   console.log(
     added.length === 0 ? 'The search attributes are there.' : `Search attributes added: ${added.join(', ')}.`,

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode, lastLine, StartProblem } from '../bin/problem.ts';
 import { identify, isRunning, readIdentity } from '../bin/runfile.ts';
 
-type Child = {
+/** A process that this one has started. */
+export type Child = {
   pid: number;
   /** Resolves at its exit with the reason: "code 1", "signal SIGKILL". */
   ended: Promise<string>;

@@ -19,14 +19,13 @@ import { startConfiguredMetrics } from '../bin/metrics.ts';
 import { StartProblem } from '../bin/problem.ts';
 import { runProcess, type Running } from '../bin/process.ts';
 import { removeRunFile, writeRunFile, type RunFile } from '../bin/runfile.ts';
-import { addSearchAttributes, searchAttributesOf } from '../bin/searchAttributes.ts';
+import { addSearchAttributes } from '../bin/searchAttributes.ts';
 import { checkSecretsKey, loadSecretsKey } from '../bin/secrets.ts';
 import { startConfiguredTracing } from '../bin/tracing.ts';
 import { withDatabase } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
 import { ensureDemoAccount } from '../operations/accounts/demo.ts';
 import { startWorker } from '../worker/worker.ts';
-import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
 import { lockDataDir } from './dataDir.ts';
 import { startPostgres } from './postgres.ts';
 import { startTemporal } from './temporal.ts';
@@ -157,9 +156,7 @@ async function startOrchestration(
   if (external !== undefined) {
     const temporal = externalTemporal(config, external);
     await awaitTemporal(temporal, EXTERNAL_PATIENCE_MS);
-    await withTemporal(temporal, (connection) =>
-      addSearchAttributes(connection, namespace, searchAttributesOf(SEARCH_ATTRIBUTES)),
-    );
+    await withTemporal(temporal, (connection) => addSearchAttributes(connection, namespace));
     return { temporal, temporalUiUrl: null };
   }
   const binary = await findTemporal({ cliPath: config.TEMPORAL_CLI_PATH, log: say, signal });

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTemporal } from '../bin/connections.ts';
-import { addSearchAttributes, searchAttributesOf } from '../bin/searchAttributes.ts';
-import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
+import { addSearchAttributes, searchAttributes } from '../bin/searchAttributes.ts';
 import { type DevServer, endLeftover, startChild, systemEnvironment, untilReady } from './children.ts';
 import { keptPort, prepareDataDir } from './dataDir.ts';
 import { randomLoopbackAddress, openUiGate } from './uiGate.ts';
@@ -17,16 +16,12 @@ type TemporalOptions = {
   env?: Record<string, string>;
 };
 
-// `url` is host:port.
-type DevTemporal = DevServer & { uiUrl: string };
-
 const NAME = 'temporal';
 // The Web UI's port in Temporal's own tools.
 const USUAL_UI_PORT = 8233;
-const ATTRIBUTES = searchAttributesOf(SEARCH_ATTRIBUTES);
 
-/** Starts Temporal and its Web UI; waits for namespace and search attributes. @throws StartProblem when it does not come up */
-export async function startTemporal(options: TemporalOptions): Promise<DevTemporal> {
+/** Starts Temporal (`url` is host:port) and its Web UI; waits for namespace and search attributes. @throws StartProblem when it does not come up */
+export async function startTemporal(options: TemporalOptions): Promise<DevServer & { uiUrl: string }> {
   const { binary, dataDir, namespace = 'default', pragmas = [], env = {} } = options;
   prepareDataDir(dataDir);
   await endLeftover(dataDir, NAME);
@@ -44,7 +39,7 @@ export async function startTemporal(options: TemporalOptions): Promise<DevTempor
     'sqlite-pragma': ['journal_mode=wal', ...pragmas],
     'log-level': ['warn'],
     'log-format': ['json'],
-    'search-attribute': Object.entries(ATTRIBUTES).map(([name, type]) => `${name}=${type}`),
+    'search-attribute': searchAttributes.map(({ name, typeName }) => `${name}=${typeName}`),
     'dynamic-config-value': serverSettings(),
   };
   const args = Object.entries(flags).flatMap(([flag, values]) => values.map((value) => `--${flag}=${value}`));
@@ -74,7 +69,7 @@ async function serves(address: string, namespace: string): Promise<boolean> {
     return await withTemporal({ address, namespace }, async (connection) => {
       await connection.workflowService.describeNamespace({ namespace });
       // The command line registers them for a new namespace only; this one may be of an earlier release.
-      return (await addSearchAttributes(connection, namespace, ATTRIBUTES)).length === 0;
+      return (await addSearchAttributes(connection, namespace)).length === 0;
     });
   } catch {
     return false;

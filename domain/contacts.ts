@@ -174,7 +174,9 @@ export function searchTerms(q: string): SearchTerm[] {
   const terms: SearchTerm[] = [];
   let number: string[] = [];
   const endNumber = () => {
-    if (number.some((word) => DIGIT.test(word))) terms.push(numberTerm(number.join(' ')));
+    const written = number.join(' ');
+    if (DIGIT.test(written))
+      terms.push({ spellings: [...new Set([written, written.replace(NOT_STORED, '')])] });
     else terms.push(...number.map((word) => ({ spellings: [word] })));
     number = [];
   };
@@ -187,10 +189,6 @@ export function searchTerms(q: string): SearchTerm[] {
   }
   endNumber();
   return terms;
-}
-
-function numberTerm(written: string): SearchTerm {
-  return { spellings: [...new Set([written, written.replace(NOT_STORED, '')])] };
 }
 
 // What spreadsheets take for a formula: its signs and all that normalizes to them (NFKC: wide, small, raised, lowered, the Hebrew plus,
@@ -232,11 +230,10 @@ function byPieces(cell: string, change: (piece: string, formula: RegExp) => stri
 
 /** Columns of a contact table, before the custom fields; one of the same name gets the prefix `fields.`, which no key can have. */
 export const CONTACT_COLUMNS = ['msisdn', 'first_name', 'last_name', 'email', 'groups'] as const;
-type ContactColumn = (typeof CONTACT_COLUMNS)[number];
 
 const CUSTOM_PREFIX = 'fields.';
 
-export function isContactColumn(name: string): name is ContactColumn {
+export function isContactColumn(name: string): name is (typeof CONTACT_COLUMNS)[number] {
   return (CONTACT_COLUMNS as readonly string[]).includes(name);
 }
 

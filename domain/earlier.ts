@@ -145,21 +145,16 @@ function positionOf(second: number): SentKey {
   return Math.min(Math.max(second, 0), LAST_SECOND) * NUMBERS_IN_A_SECOND;
 }
 
-// `nextCursor` is null on the last page.
-interface HistoryPage<Row> {
-  page: Row[];
-  nextCursor: number | null;
-}
-
 /**
  * Cuts a page, newest first, from `size + 1` rows. It ends with a full second, which becomes the cursor, if that leaves at least half of
  * `size`; otherwise it is full, and the cursor is the position of its last row. Paging neither skips nor repeats rows that existed when it began.
  * Positions are assigned before commit, so a row may appear seconds late, behind later positions.
+ * @returns `nextCursor` null on the last page
  */
 export function pageOfHistory<Row extends { sentKey: SentKey }>(
   found: readonly Row[],
   size: number,
-): HistoryPage<Row> {
+): { page: Row[]; nextCursor: number | null } {
   const next = found[size];
   const page = found.slice(0, size);
   const last = page.at(-1);
@@ -178,18 +173,8 @@ export interface ReportedRow extends SubmissionState {
   updatedAt: Date;
 }
 
-interface DeliveryReportEvent {
-  event: 'delivery_report';
-  message_id: string;
-  to: string;
-  status: EarlierStatus;
-  sent_at: string | null;
-  done_at: string | null;
-  idx: string | null;
-}
-
 /** Presents a status change (v1.2.0, Events): `sent_at` once submitted, `done_at` once final. */
-export function deliveryReportEvent(row: ReportedRow): DeliveryReportEvent {
+export function deliveryReportEvent(row: ReportedRow) {
   return {
     event: 'delivery_report',
     message_id: row.id,
@@ -210,17 +195,8 @@ export interface IncomingRow {
   receivedAt: Date;
 }
 
-interface IncomingSmsEvent {
-  event: 'incoming_sms';
-  message_id: string;
-  from: string;
-  to: string;
-  message: string;
-  received_at: string;
-}
-
 /** Presents a reply (v1.2.0, Events). @param inboundNumber the account's two-way number */
-export function incomingSmsEvent(row: IncomingRow, inboundNumber: string | null): IncomingSmsEvent {
+export function incomingSmsEvent(row: IncomingRow, inboundNumber: string | null) {
   return {
     event: 'incoming_sms',
     message_id: row.id,
@@ -248,25 +224,8 @@ export interface LoggedRow extends SubmissionState {
   updatedAt: Date;
 }
 
-interface MessageLog {
-  id: string;
-  smsapi_id: string | null;
-  type: Channel;
-  sender: string | null;
-  recipient: string;
-  message_preview: string | null;
-  parts: number;
-  cost_grosze: number;
-  cost_pln: number;
-  status: EarlierStatus;
-  dlr_status: EarlierStatus | null;
-  dlr_updated_at: string | null;
-  idx: string | null;
-  sent_at: string;
-}
-
 /** Presents a message of the history (v1.2.0, MessageLog). */
-export function messageLog(row: LoggedRow): MessageLog {
+export function messageLog(row: LoggedRow) {
   const { status, dlrStatus } = shownStatus(row);
   return {
     id: row.id,

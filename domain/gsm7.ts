@@ -105,11 +105,9 @@ export function normalize(text: string): string {
   let normalized = '';
   for (const char of canonicalText(text)) {
     if (septetsOf(char) > 0) normalized += char;
-    else for (const plain of anyAscii(char)) normalized += inGsm7(plain);
+    else
+      for (const ascii of anyAscii(char))
+        normalized += septetsOf(ascii) > 0 ? ascii : (FROM_ASCII.get(ascii) ?? '');
   }
   return normalized;
-}
-
-function inGsm7(ascii: string): string {
-  return septetsOf(ascii) > 0 ? ascii : (FROM_ASCII.get(ascii) ?? '');
 }

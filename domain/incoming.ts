@@ -43,19 +43,10 @@ export interface InboundRow {
 }
 
 /** A reply in API responses and webhooks (v2.3.0, InboundMessage). */
-export interface InboundRecord {
-  id: string;
-  from: string;
-  to: string | null;
-  text: string;
-  reply_to: string | null;
-  matched_by: 'prefix' | 'last_message';
-  received_at: string;
-  read_at: string | null;
-}
+export type InboundRecord = ReturnType<typeof inboundRecord>;
 
 /** Presents a stored reply (v2.3.0, InboundMessage). */
-export function inboundRecord(row: InboundRow): InboundRecord {
+export function inboundRecord(row: InboundRow) {
   return {
     id: row.id,
     from: row.sender,

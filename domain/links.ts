@@ -13,17 +13,7 @@ export interface TrackedLinkRow {
   createdAt: Date;
 }
 
-export interface TrackedLinkRecord {
-  token: string;
-  short_url: string;
-  url: string;
-  message_id: string | null;
-  to: string | null;
-  clicks: number;
-  first_click_at: string | null;
-  last_click_at: string | null;
-  created_at: string;
-}
+export type TrackedLinkRecord = ReturnType<typeof linkRecord>;
 
 /** The token at the beginning of what was opened as a link, which may have caught the signs behind it; null for no token. */
 export function linkToken(opened: string | undefined, length: number): string | null {
@@ -37,7 +27,7 @@ export const LINK_TOKEN_LENGTH = 8;
 export const LOGGED_CLICKS = 50;
 
 /** Presents a stored link (v2.3.0, TrackedLink). @param shortUrl base of short links: with scheme, without trailing slash */
-export function linkRecord(row: TrackedLinkRow, shortUrl: string): TrackedLinkRecord {
+export function linkRecord(row: TrackedLinkRow, shortUrl: string) {
   return {
     token: row.token,
     short_url: `${shortUrl}/l/${row.token}`,

@@ -91,15 +91,13 @@ export function normaliseCountryRates(input: unknown): CountryRates {
   return rates;
 }
 
-/** Price per domestic SMS part that a net top-up buys, in grosze (v2.3.0, Limits, Prices); null below the smallest top-up. */
-function topUpRate(topUpGrosze: number): number | null {
-  return TIERS.find(({ from }) => topUpGrosze >= from)?.rate ?? null;
-}
-
-/** Domestic price per part after a top-up, grosze net; never rises ("the top-up amount fixes the rate for good"). Null below 50 PLN. */
+/**
+ * Domestic price per part after a top-up, grosze net (v2.3.0, Limits, Prices); never rises ("the top-up amount fixes the rate for good").
+ * Null below 50 PLN.
+ */
 export function rateAfterTopUp(currentGrosze: number, topUpGrosze: number): number | null {
-  const tier = topUpRate(topUpGrosze);
-  return tier === null ? null : Math.min(currentGrosze, tier);
+  const tier = TIERS.find(({ from }) => topUpGrosze >= from);
+  return tier === undefined ? null : Math.min(currentGrosze, tier.rate);
 }
 
 function individualRate(channel: Channel, msisdn: string, rates: CountryRates): number | undefined {

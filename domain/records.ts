@@ -25,28 +25,10 @@ export interface MessageRow {
 }
 
 /** v2.3.0, Message. */
-export interface MessageRecord {
-  id: string;
-  type: Channel;
-  status: MessageStatus;
-  to: string;
-  from: string | null;
-  text: string;
-  subject: string | null;
-  parts: number;
-  cost_grosze: number;
-  priority: boolean;
-  reference: string | null;
-  send_at: string | null;
-  expires_at: string | null;
-  delivered_at: string | null;
-  error: string | null;
-  created_at: string;
-  updated_at: string;
-}
+export type MessageRecord = ReturnType<typeof messageRecord>;
 
 /** Presents a stored message (v2.3.0, Message), grosze net. `error` is a Polish sentence, only of a failed or rejected message. */
-export function messageRecord(row: MessageRow): MessageRecord {
+export function messageRecord(row: MessageRow) {
   return {
     id: row.id,
     type: row.channel,

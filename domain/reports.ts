@@ -46,18 +46,6 @@ export interface EmailSums extends Record<EmailStatus, number> {
   refundedGrosze: number;
 }
 
-interface EmailFigures extends Record<EmailStatus, number> {
-  count: number;
-  cost_grosze: number;
-  refunded_grosze: number;
-  net_grosze: number;
-}
-
-interface LookupFigures {
-  count: number;
-  cost_grosze: number;
-}
-
 /** Grosze net. */
 export interface ReportFigures extends Record<MessageStatus, number> {
   messages: number;
@@ -103,8 +91,8 @@ export interface Report extends ReportPeriod {
   rest: ReportFigures | null;
   totals: ReportFigures;
   /** `lookups` and `emails` are null when the report is filtered. */
-  lookups: LookupFigures | null;
-  emails: EmailFigures | null;
+  lookups: ReturnType<typeof lookupFigures> | null;
+  emails: ReturnType<typeof emailFigures> | null;
 }
 
 /** In days. */
@@ -136,11 +124,11 @@ export function reportFigures(sums: ReportSums): ReportFigures {
   };
 }
 
-export function lookupFigures({ count, costGrosze }: LookupSums): LookupFigures {
+export function lookupFigures({ count, costGrosze }: LookupSums) {
   return { count, cost_grosze: costGrosze };
 }
 
-export function emailFigures({ costGrosze, refundedGrosze, count, ...byStatus }: EmailSums): EmailFigures {
+export function emailFigures({ costGrosze, refundedGrosze, count, ...byStatus }: EmailSums) {
   return {
     count,
     cost_grosze: costGrosze,

@@ -20,7 +20,7 @@ const CAPACITY = { gsm7: { single: 160, multi: 153 }, ucs2: { single: 70, multi:
  */
 export function splitIntoParts(text: string, alwaysUcs2 = false): SplitText {
   const encoding = !alwaysUcs2 && isGsm7(text) ? 'gsm7' : 'ucs2';
-  const unitsOf = encoding === 'gsm7' ? septetsOf : utf16Units;
+  const unitsOf = encoding === 'gsm7' ? septetsOf : (char: string) => char.length;
   const { single, multi } = CAPACITY[encoding];
   const parts = fitsInto(text, unitsOf, single) ? [text] : cut(text, unitsOf, multi);
   return { encoding, parts };
@@ -45,10 +45,6 @@ export function applySplit(text: string, note: string): SplitText {
   if (encoding !== 'gsm7' && encoding !== 'ucs2') throw new RangeError(`${note} says no cut of a text`);
   const begins = list === undefined ? [] : list.split(',').map(Number);
   return { encoding, parts: [0, ...begins].map((begin, index) => text.slice(begin, begins[index])) };
-}
-
-function utf16Units(char: string): number {
-  return char.length;
 }
 
 function fitsInto(text: string, unitsOf: (char: string) => number, capacity: number): boolean {

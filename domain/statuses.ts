@@ -105,20 +105,7 @@ export interface StartableMessage {
 }
 
 // Why a message failed or was rejected; stored as a code, worded when shown.
-const ERROR_CODES = [
-  'network_refused',
-  'invalid_destination',
-  'invalid_sender',
-  'invalid_content',
-  'not_permitted',
-  'rejected_on_report',
-  'blacklisted',
-  'opted_out',
-  'given_up',
-] as const;
-export type ErrorCode = (typeof ERROR_CODES)[number];
-
-const REASONS: Readonly<Record<ErrorCode, string>> = {
+const REASONS = {
   network_refused: 'Wiadomość odrzucona przez operatora przy nadaniu.',
   invalid_destination: 'Wiadomość odrzucona przez operatora przy nadaniu: numer odbiorcy jest nieprawidłowy.',
   invalid_sender: 'Wiadomość odrzucona przez operatora przy nadaniu: nadawca nie jest dozwolony.',
@@ -130,7 +117,8 @@ const REASONS: Readonly<Record<ErrorCode, string>> = {
   blacklisted: 'Numer jest na czarnej liście konta.',
   opted_out: 'Numer jest na czarnej liście (odbiorca zrezygnował z wiadomości).',
   given_up: 'Wiadomość nie została wysłana: operator serwisu zrezygnował z nadania.',
-};
+} as const;
+export type ErrorCode = keyof typeof REASONS;
 
 /** Only where the recipient opted out may `error` say so (v2.3.0, Message; BlacklistEntry, `opt_out`). */
 export function blacklistReason(optedOut: boolean): ErrorCode {
@@ -140,11 +128,7 @@ const UNKNOWN_REASON = 'Wiadomość odrzucona.';
 
 /** The Polish sentence for a stored error code, the field `error` (v2.3.0, Message). */
 export function reasonText(errorCode: string): string {
-  return isErrorCode(errorCode) ? REASONS[errorCode] : UNKNOWN_REASON;
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return (ERROR_CODES as readonly string[]).includes(code);
+  return Object.hasOwn(REASONS, errorCode) ? REASONS[errorCode as ErrorCode] : UNKNOWN_REASON;
 }
 
 /** Numbers blacklisted per request (v2.3.0, Limits). */

@@ -119,7 +119,10 @@ export function internalTimeline(facts: MessageFacts, internal: InternalFacts): 
     ...statusChanges(facts).map(({ at, status }) => ({
       at,
       kind: 'status',
-      facts: { status, ...(status === message.status ? errorOf(message.errorCode) : {}) },
+      facts: {
+        status,
+        ...(status === message.status && message.errorCode !== null ? { error: message.errorCode } : {}),
+      },
     })),
     ...internal.reports.map(({ at, route, providerMessageId, part, state, errorCode, applied }) => ({
       at,
@@ -251,10 +254,6 @@ function statusChanges({ message, parts }: MessageFacts): { at: Date; status: Me
 
 function latest(times: readonly Date[]): Date {
   return times.reduce((last, time) => (time > last ? time : last));
-}
-
-function errorOf(code: string | null): { error?: string } {
-  return code === null ? {} : { error: code };
 }
 
 function inOrder<T extends { at: Date }>(entries: T[]): T[] {

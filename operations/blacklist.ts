@@ -11,14 +11,9 @@ interface BlacklistAddition {
   expires_at: number | null;
 }
 
-interface Blacklisted {
-  /** Distinct valid numbers, including those already listed. */
-  added: number;
-  invalid: string[];
-}
-
 /**
  * Blacklists numbers (v2.3.0, Blacklist and opt-out). Existing entries get the new reason and expiry; invalid numbers are skipped.
+ * @returns how many distinct valid numbers there are, including those already listed, and the invalid ones
  * @throws Refused for an expiry in the past and above the account's quota; nothing is listed then
  */
 export async function extendBlacklist({
@@ -26,7 +21,7 @@ export async function extendBlacklist({
   caller: { accountId },
   input: { numbers, reason, expires_at: expiresAt },
   receivedAt,
-}: OperationContext<BlacklistAddition>): Promise<Blacklisted> {
+}: OperationContext<BlacklistAddition>) {
   if (expiresAt !== null && expiresAt <= receivedAt) {
     throw new Refused({ reason: 'instant_past', field: 'expires_at' }, 'expires_at');
   }

@@ -18,6 +18,7 @@ import type { OperationContext, Services } from './context.ts';
 import { updateWithStart } from './updateWithStart.ts';
 import { within } from './outages.ts';
 import { faultOf, recordedAfter, type StaffServices } from './staff.ts';
+import type { Decided } from './support/decisions.ts';
 
 const CANCEL_MS = 8000;
 const REMIND_MS = 2000;
@@ -134,12 +135,6 @@ function isRefusal(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
 }
 
-/** Result of a cancel by staff; `carriedOut` is null if no worker has processed it yet. */
-interface StaffCancel {
-  accountId: string;
-  carriedOut: true | null;
-}
-
 /** Cancels a scheduled message of any account for staff, up to its send time, and refunds its cost. @throws StaffRefused */
 export const cancelForStaff = recordedAfter('messages cancel', async (services, { id }: { id: string }) => {
   const data = await cancelBySignal(services, id);
@@ -147,7 +142,7 @@ export const cancelForStaff = recordedAfter('messages cancel', async (services, 
 });
 
 /** Signals a scheduled message's workflow to cancel and waits for the outcome. @throws StaffRefused also if the message was sent anyway */
-export async function cancelBySignal(services: StaffServices, id: string): Promise<StaffCancel> {
+export async function cancelBySignal(services: StaffServices, id: string): Promise<Decided> {
   const message = await readSubmission(services.sql, id);
   if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
   const { accountId, status } = message;

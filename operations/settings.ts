@@ -75,17 +75,14 @@ function unavailable(
   return new Refused({ reason }, 'inbound_prefix');
 }
 
-interface Senders {
-  senders: { name: string; is_default: boolean }[];
-  /** Used when a send names no sender. */
-  current: string;
-}
-
-/** Lists active senders (v2.3.0, Sender list item). An inactive default falls back to the installation's. */
+/**
+ * Lists active senders (v2.3.0, Sender list item), and the current one, which is used when a send names none. An inactive default falls
+ * back to the installation's.
+ */
 export async function listSenders({
   services: { sql, settings },
   caller: { accountId },
-}: Pick<OperationContext<unknown>, 'services' | 'caller'>): Promise<Senders> {
+}: Pick<OperationContext<unknown>, 'services' | 'caller'>) {
   const [account, names] = await Promise.all([readAccount(sql, accountId), activeSenders(sql, accountId)]);
   const chosen = names.find((name) => name === account?.senderName);
   return {

@@ -48,28 +48,24 @@ export async function resumePausedWorkflows(
   while (!stopping.aborted) {
     const taken = await takePaused(sql, BATCH_SIZE);
     if (taken.length === 0) return;
-    const of = new Map<SignalResult, string[]>([
-      ['signalled', []],
-      ['over', []],
-      ['failed', []],
-    ]);
-    const failures: Error[] = [];
+    const of: Record<SignalResult, string[]> = { signalled: [], over: [], failed: [] };
+    const failures: unknown[] = [];
     for (let i = 0; i < taken.length; i += SIGNAL_CONCURRENCY) {
       const some = taken.slice(i, i + SIGNAL_CONCURRENCY).map(async (message) => {
         try {
-          of.get(await signal(client, message))!.push(message.id);
+          of[await signal(client, message)].push(message.id);
         } catch (error) {
-          failures.push(error instanceof Error ? error : new Error(String(error)));
-          of.get('failed')!.push(message.id);
+          failures.push(error);
+          of.failed.push(message.id);
         }
       });
       await Promise.all(some);
     }
-    await notePausedResumed(sql, of.get('signalled')!);
-    await forgetPaused(sql, of.get('over')!);
-    await resumePausedAgain(sql, of.get('failed')!);
+    await notePausedResumed(sql, of.signalled);
+    await forgetPaused(sql, of.over);
+    await resumePausedAgain(sql, of.failed);
     // Temporal did not answer: the next run signals again.
-    if (failures[0]) throw failures[0];
+    if (failures.length > 0) throw failures[0];
   }
 }
 

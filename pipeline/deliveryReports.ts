@@ -93,7 +93,7 @@ export function createDeliveryReports(
       await applyNow().catch(onError);
     },
     async receiveLateAnswer(route, reference, answer, arrivedAt) {
-      await storeLateAnswer(sql, { route, reference, answer, arrivedAt });
+      await storeLateAnswer(sql, route, reference, answer, arrivedAt);
       await applyNow().catch(onError);
     },
   };
@@ -102,12 +102,10 @@ export function createDeliveryReports(
 // A late rejection has the message submitted again, whatever its code: a lasting error is answered in time on the next submit.
 async function storeLateAnswer(
   sql: Database,
-  {
-    route,
-    reference,
-    answer,
-    arrivedAt,
-  }: { route: string; reference: string; answer: LateAnswer; arrivedAt: number },
+  route: string,
+  reference: string,
+  answer: LateAnswer,
+  arrivedAt: number,
 ): Promise<void> {
   const submitted = parseReference(reference);
   if (submitted === null) return;
@@ -134,14 +132,7 @@ function measure({ to, afterSeconds }: MovedMessage): void {
   if (to === 'delivered') observeDelivered(afterSeconds);
 }
 
-interface Applied {
-  looked: number;
-  /** When the earliest report without a match is due again. */
-  againInMs: number;
-  moved: MovedMessage[];
-}
-
-async function applyReports(tx: Sql): Promise<Applied> {
+async function applyReports(tx: Sql) {
   const { reports, ...seen } = await takeMatchedReports(tx, BATCH_SIZE);
   if (reports.length === 0) return { ...seen, moved: [] };
   const messages = await lockReportedMessages(tx, [...new Set(reports.map((report) => report.messageId))]);

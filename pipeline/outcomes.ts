@@ -64,10 +64,8 @@ export function createOutcomeDispatcher(
   };
 }
 
-async function notifyWorkflow(
-  client: Client,
-  { id, messageId, status, events }: PendingOutcome,
-): Promise<void> {
+async function notifyWorkflow(client: Client, outcome: PendingOutcome): Promise<void> {
+  const { id, messageId, status, events } = outcome;
   const args: [MessageOutcome] = [{ status, events }];
   try {
     await client.withDeadline(Date.now() + UPDATE_MS, () =>

@@ -39,12 +39,7 @@ import type { QuickLane } from './quickLane.ts';
 
 // `X-Service-Signature` has exactly one signature, by the latest secret: receivers parse it as documented (v2.3.0, Events).
 function signaturesOf(
-  {
-    accountId,
-    type,
-    secret,
-    secretBefore,
-  }: Pick<WebhookEvent, 'accountId' | 'type' | 'secret' | 'secretBefore'>,
+  { accountId, type, secret, secretBefore }: WebhookEvent,
   secretsKey: Buffer,
   body: string,
   now: number,
@@ -81,7 +76,12 @@ async function bodyOf(sql: Database, event: WebhookEvent, shortUrl: string): Pro
     case 'email_event':
       return emailEvent(await readNotifiedEvent(sql, event.subjectId, event.snapshot as EmailEventSnapshot));
     default:
-      return await envelopeOf(sql, event, shortUrl);
+      return {
+        id: event.id,
+        type: event.type,
+        created_at: event.createdAt.toISOString(),
+        data: await dataOf(sql, event, shortUrl),
+      };
   }
 }
 
@@ -89,15 +89,6 @@ async function deliveryReportOf(sql: Database, event: WebhookEvent): Promise<obj
   const { status, error_code: errorCode, updated_at: updatedAt } = event.snapshot as StatusSnapshot;
   const message = await eventReported(sql, event.subjectId);
   return deliveryReportEvent({ ...message, status, errorCode, updatedAt: new Date(updatedAt) });
-}
-
-async function envelopeOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
-  return {
-    id: event.id,
-    type: event.type,
-    created_at: event.createdAt.toISOString(),
-    data: await dataOf(sql, event, shortUrl),
-  };
 }
 
 // v2.3.0, Events.

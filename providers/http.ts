@@ -4,9 +4,10 @@ import { z } from 'zod';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-const plainUrl = z
-  .url({ protocol: /^https?$/, abort: true })
-  .refine((url) => isPlain(new URL(url)), 'must have no user, query or fragment');
+const plainUrl = z.url({ protocol: /^https?$/, abort: true }).refine((url) => {
+  const { username, password, search, hash } = new URL(url);
+  return username + password + search + hash === '';
+}, 'must have no user, query or fragment');
 
 /** Setting: base URL of a provider, no trailing slash. API keys and texts go over it, so it is HTTPS except on loopback (tests). */
 export const providerUrl = plainUrl
@@ -19,10 +20,6 @@ export const providerUrl = plainUrl
 /** Setting: our public base URL, no trailing slash. Hosts become A-labels: a non-ASCII URL would more than halve an SMS part. */
 export const publicUrl = plainUrl.transform(withoutSlash);
 
-function isPlain({ username, password, search, hash }: URL): boolean {
-  return username === '' && password === '' && search === '' && hash === '';
-}
-
 // Unlike `href`, drops the mark of an empty query or fragment.
 function withoutSlash(url: string): string {
   const { origin, pathname } = new URL(url);
@@ -32,16 +29,6 @@ function withoutSlash(url: string): string {
 const CONNECT_TIMEOUT_MS = 5_000;
 // Short, because an answer is lost when the provider closes a connection just as we write.
 const KEEP_ALIVE_MS = 2_000;
-
-function createAgent(): Agent {
-  return new Agent({
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
-}
 
 const ANSWER_BYTES = 256 * 1024;
 
@@ -92,7 +79,13 @@ export function createProviderHttp(
   urls: readonly string[],
   headers: Readonly<Record<string, string>>,
 ): ProviderHttp {
-  const agent = createAgent();
+  const agent = new Agent({
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
   const usual = { accept: 'application/json', ...headers };
   return {
     async send(request, limits, signal) {
@@ -123,6 +116,7 @@ async function exchangeWith(
   const giveUp = () => ending.abort();
   let timer = setTimeout(giveUp, body === undefined ? answeredWithinMs : writtenWithinMs);
   let ended = false;
+  const ofBody = body && { 'content-type': body.type, 'content-length': String(body.bytes) };
   const watched = watch(body, () => {
     if (ended) return;
     clearTimeout(timer);
@@ -135,7 +129,7 @@ async function exchangeWith(
       origin: url.origin,
       path: url.pathname + url.search,
       method,
-      headers: { ...headers, ...ofBody(body) },
+      headers: { ...headers, ...ofBody },
       body: body === undefined ? null : Readable.from(watched.pieces(), { objectMode: false }),
       signal: ending.signal,
     });
@@ -151,22 +145,12 @@ async function exchangeWith(
   }
 }
 
-function ofBody(body: Body | undefined): Record<string, string> {
-  return body === undefined ? {} : { 'content-type': body.type, 'content-length': String(body.bytes) };
-}
-
 // A body, and how far it was read. Without its last chunk it is incomplete, so the provider cannot have accepted it.
-interface WatchedBody {
-  pieces(): AsyncIterable<Buffer>;
-  written(): boolean;
-  failure(): Exchange | null;
-}
-
-function watch(body: Body | undefined, onWritten: () => void): WatchedBody {
+function watch(body: Body | undefined, onWritten: () => void) {
   let left = body?.bytes ?? Infinity;
   let failure: Exchange | null = null;
   return {
-    async *pieces() {
+    async *pieces(): AsyncIterable<Buffer> {
       try {
         for await (const piece of body?.pieces() ?? []) {
           left -= piece.length;
@@ -179,7 +163,7 @@ function watch(body: Body | undefined, onWritten: () => void): WatchedBody {
       }
     },
     written: () => left <= 0,
-    failure: () => failure,
+    failure: (): Exchange | null => failure,
   };
 }
 

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { migrate } from '../db/migrate.ts';
-import { announcement } from './cluster/announcement.ts';
 import { addApps, addBalancer, type ClusterServers } from './cluster/apps.ts';
-import { removeClusterFile, writeClusterFile, type ClusterFile } from './cluster/clusterFile.ts';
-import { supervisedMembers, type Member } from './cluster/members.ts';
+import { removeClusterFile, writeClusterFile, type ClusterFile, type Member } from './cluster/clusterFile.ts';
+import { supervisedMembers } from './cluster/members.ts';
 import { readOptions } from './cluster/options.ts';
 import { keptPorts } from './cluster/ports.ts';
 import { startDatabase, startTemporalServers, type Cluster } from './cluster/servers.ts';
@@ -12,9 +11,9 @@ import { readConfig, type Config } from '../bin/config.ts';
 import { lockDataDir } from '../dev/dataDir.ts';
 import { StartProblem } from '../bin/problem.ts';
 import { removeRunFile, writeRunFile } from '../bin/runfile.ts';
-import { findTemporalServer } from './cluster/temporalServerPrograms.ts';
+import { findTemporalServer } from './cluster/temporalServer.ts';
 import { expectListenable } from '../bin/ports.ts';
-import { runProcess, type Running } from '../bin/process.ts';
+import { runProcess } from '../bin/process.ts';
 import { checkSecretsKey, loadSecretsKey } from '../bin/secrets.ts';
 
 const USUAL_TEMPORAL_PORT = 7233;
@@ -36,7 +35,7 @@ await runProcess(async (stopping) => {
   const publish = (processes: Member[]): void => {
     if (known !== null) writeClusterFile(dataDir, { ...known, processes });
   };
-  const members = supervisedMembers({ say, restart: options.restart, onChange: publish });
+  const members = supervisedMembers(say, options.restart, publish);
   const stop = async (): Promise<void> => {
     try {
       await members.stop();
@@ -55,14 +54,13 @@ await runProcess(async (stopping) => {
     await stop();
     throw error;
   }
-  const running: Running = {
+  return {
     async stop() {
       say('Stopping …');
       await stop();
       say('Stopped.');
     },
   };
-  return running;
 }, GRACE_MS);
 
 async function startAll(cluster: Cluster): Promise<Omit<ClusterFile, 'processes' | 'pid'>> {
@@ -109,4 +107,26 @@ function runFileOf(
   const temporal = { address: temporalAddress, namespace: config.TEMPORAL_NAMESPACE, embedded: true };
   const database = { databaseUrl, ...(partUrls === undefined ? {} : { partUrls }) };
   return { ...database, temporal, temporalUiUrl: null, apiUrl };
+}
+
+/** What the terminal shows once everything runs: what listens where, and how to go on. */
+function announcement(
+  { apiUrl, temporalAddress }: Omit<ClusterFile, 'processes'>,
+  members: Member[],
+  { config, dataDir, options }: Pick<Cluster, 'config' | 'dataDir' | 'options'>,
+): string {
+  const rows = members.map(
+    ({ name, pid, address }) => `  ${name.padEnd(14)}pid ${String(pid).padEnd(9)}${address ?? ''}`,
+  );
+  return `
+The cluster is running; data and logs are in ${dataDir}.
+
+${rows.join('\n')}
+
+  Temporal      ${temporalAddress}, namespace "${config.TEMPORAL_NAMESPACE}" (the balancer, in front of all servers)${
+    apiUrl === null ? '' : `\n  API           ${apiUrl} (the balancer, in front of all APIs)`
+  }
+
+Commands of this installation: DATA_DIR=${dataDir} npm run admin -- …
+${options.restart ? 'A process that ends is started again. ' : ''}Ctrl-C stops everything in order.`;
 }

@@ -15,7 +15,6 @@ import { forgetOldSecrets } from '../db/webhooks/webhooks.ts';
 import { readBacklog } from '../db/money/reservations.ts';
 import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
 import { repeat } from '../concurrency/tasks.ts';
-import type { OwnEmailServices } from '../operations/email/ownEmail.ts';
 import { sendDueOwnEmails } from './ownEmails.ts';
 
 const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
@@ -69,13 +68,12 @@ const OWN_EMAILS_MS = 5_000;
 
 /** Starts the periodic loops, which also catch up on what a crash left between storing and signalling. */
 export function startLoops(
-  servers: Servers,
-  pipeline: Pipeline,
-  options: Pick<WorkerOptions, 'config' | 'secretsKey' | 'log'>,
+  { sql, client }: Servers,
+  { reports, outcomes, replyParts, emailEvents, routing, onReportError }: Pipeline,
+  { config, secretsKey, log }: Pick<WorkerOptions, 'config' | 'secretsKey' | 'log'>,
 ): { stop(): Promise<void> } {
-  const { sql, client } = servers;
-  const { log } = options;
-  const { reports, outcomes, replyParts, emailEvents, onReportError } = pipeline;
+  const ownEmailAccount = config.OWN_EMAIL_ACCOUNT ?? null;
+  const ownEmails = { sql, backlog: () => readBacklog(sql), routing, secretsKey, log, ownEmailAccount };
   const stopping = new AbortController();
   const logAs = (what: string) => logRetry(log, what);
   const applying = repeat(CATCH_UP_MS, () => reports.catchUp(), onReportError);
@@ -88,11 +86,7 @@ export function startLoops(
       () => resumePausedWorkflows(sql, client, stopping.signal),
       logAs('suspended accounts'),
     ),
-    repeat(
-      OWN_EMAILS_MS,
-      () => sendDueOwnEmails(ownEmailsOf(servers, pipeline, options), stopping.signal),
-      logAs('own e-mails'),
-    ),
+    repeat(OWN_EMAILS_MS, () => sendDueOwnEmails(ownEmails, stopping.signal), logAs('own e-mails')),
     repeat(FORMER_SECRETS_MS, () => forgetOldSecrets(sql), logAs('former webhook secrets')),
   ];
   return {
@@ -103,20 +97,5 @@ export function startLoops(
       stopping.abort();
       await Promise.all(others.map((loop) => loop.stop()));
     },
-  };
-}
-
-function ownEmailsOf(
-  { sql }: Servers,
-  { routing }: Pipeline,
-  { config, secretsKey, log }: Pick<WorkerOptions, 'config' | 'secretsKey' | 'log'>,
-): OwnEmailServices {
-  return {
-    sql,
-    backlog: () => readBacklog(sql),
-    routing,
-    secretsKey,
-    log,
-    ownEmailAccount: config.OWN_EMAIL_ACCOUNT ?? null,
   };
 }

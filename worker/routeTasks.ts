@@ -63,6 +63,7 @@ export async function takeRouteTasks(
   const tasks = submitConcurrency(route, provider);
   // A slow recipient's server may take minutes for an e-mail: one account never occupies all tasks.
   const places = createFairSemaphore(tasks, tasks - 1);
+  const lookups = Math.min(Math.max(provider.state().window, LOOKUPS_MIN), LOOKUPS_MAX);
   const workers = await createAll([
     {
       ...worker,
@@ -73,12 +74,12 @@ export async function takeRouteTasks(
         ...emailActivities({ ...submitting, secretsKey, shortUrl, emailEvents, places }),
       },
     },
-    ...(looksUp(route)
+    ...(providerKinds.named(route.kind)?.traits.carries.includes('hlr') === true
       ? [
           {
             ...worker,
             taskQueue: lookupQueue(route.name),
-            maxConcurrentActivityTaskExecutions: lookupConcurrency(provider),
+            maxConcurrentActivityTaskExecutions: lookups,
             activities: lookupActivities(sql, provider),
           },
         ]
@@ -116,14 +117,6 @@ async function createAll(wanted: readonly WorkerOptions[]): Promise<Worker[]> {
   if (failure === undefined) return workers;
   await Promise.all(workers.map((worker) => worker.runUntil(Promise.resolve())));
   throw (failure as PromiseRejectedResult).reason;
-}
-
-function looksUp({ kind }: Route): boolean {
-  return providerKinds.named(kind)?.traits.carries.includes('hlr') === true;
-}
-
-function lookupConcurrency(provider: Provider): number {
-  return Math.min(Math.max(provider.state().window, LOOKUPS_MIN), LOOKUPS_MAX);
 }
 
 // Twice the window: submits also store before and after, so about two tasks keep one window slot busy.

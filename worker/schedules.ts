@@ -10,7 +10,7 @@ import type { reconciliationActivities } from '../activities/reconciliation.ts';
 import type { senderDomainActivities } from '../activities/senderDomains.ts';
 import { repeat } from '../concurrency/tasks.ts';
 import type { Database } from '../db/connection.ts';
-import { expectRegularWork, type RegularActivity } from '../db/maintenance/regularWork.ts';
+import { expectRegularWork } from '../db/maintenance/regularWork.ts';
 import { MESSAGES_QUEUE } from '../workflows/contracts.ts';
 
 type Step =
@@ -90,7 +90,12 @@ export function keepSchedules(sql: Database, client: Client, log: Logger): { sto
     async () => {
       if (done) return;
       await client.withDeadline(Date.now() + ANSWER_MS, () => ensureSchedules(client));
-      await expectRegularWork(sql, REGULAR_WORK.flatMap(stepsOf));
+      await expectRegularWork(
+        sql,
+        REGULAR_WORK.flatMap(({ id: schedule, intervalSeconds, steps }) =>
+          steps.map((activity) => ({ activity, schedule, intervalSeconds })),
+        ),
+      );
       done = true;
     },
     (error) => {
@@ -121,10 +126,6 @@ async function ensureSchedule(client: Client, options: ScheduleOptions): Promise
         ...(policies === undefined ? {} : { policies }),
       }));
   }
-}
-
-function stepsOf({ id, intervalSeconds, steps }: RegularWork): RegularActivity[] {
-  return steps.map((activity) => ({ activity, schedule: id, intervalSeconds }));
 }
 
 function optionsOf({ id, workflow, spec, catchupWindow, summary, note }: RegularWork): ScheduleOptions {

@@ -105,7 +105,6 @@ function sharedOptions({ connection, namespace }: Servers) {
 }
 
 type SharedOptions = ReturnType<typeof sharedOptions>;
-type WorkflowOptions = SharedOptions & Required<Pick<SdkWorkerOptions, 'workflowBundle'>>;
 
 function routesOf(
   { sql }: Servers,
@@ -144,7 +143,7 @@ async function workflowWorker(
   { notifying, routing }: Pipeline,
   submits: ReturnType<typeof quickSubmissionActivities>,
   { config, secretsKey }: WorkerOptions,
-  shared: WorkflowOptions,
+  shared: SharedOptions & Required<Pick<SdkWorkerOptions, 'workflowBundle'>>,
 ): Promise<Worker> {
   return await Worker.create({
     ...shared,
@@ -163,7 +162,7 @@ async function workflowWorker(
       ...inboundActivities(sql),
       ...notingSuccess(sql, {
         ...reconciliationActivities(sql, client),
-        ...senderDomainActivities({ sql, secretsKey, dnsServers: config.DNS_SERVERS ?? null }),
+        ...senderDomainActivities(sql, secretsKey, config.DNS_SERVERS ?? null),
         ...maintenanceActivities(sql, {
           contentDays: config.RETAIN_CONTENT_DAYS,
           logDays: config.RETAIN_LOG_DAYS ?? LOG_DAYS,

@@ -72,14 +72,12 @@ export async function handleAnswer(
   }
 }
 
-type Throttled = SubmitAnswer & { kind: 'throttled' };
-
 /** Puts parts back and pauses the route: for all workers if it has a rate, else for this one. @returns false if the claim was lost */
 async function pauseRoute(
   { sql, pacer }: SubmitContext,
   some: PartsOf,
   claim: PartClaim | null,
-  { retryAfterMs, code }: Throttled,
+  { retryAfterMs, code }: SubmitAnswer & { kind: 'throttled' },
 ): Promise<boolean> {
   // Without it other workers only retry too early; the parts' state must be stored in any case.
   const pausing = pacer.pause(retryAfterMs).catch((error: unknown) => {

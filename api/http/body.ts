@@ -11,12 +11,6 @@ const ESCAPE_MOST = '\\u0000'.length;
 const ESCAPES = /\\(?:[/nr]|u00[0-7][0-9A-Fa-f])/g;
 const PARTIAL_ESCAPE = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
-/** The length of every piece but the last is a multiple of three. */
-interface DecodedFile {
-  bytes: number;
-  pieces: Buffer[];
-}
-
 /** A file's content in a body: base64, not yet decoded. */
 export class EncodedFile {
   readonly #text: Buffer;
@@ -26,8 +20,11 @@ export class EncodedFile {
     this.#text = text;
   }
 
-  /** Decodes the content; other requests run between steps. @returns null for invalid base64 (RFC 4648, 4) */
-  async decode(): Promise<DecodedFile | null> {
+  /**
+   * Decodes the content; other requests run between steps.
+   * @returns pieces of which all but the last have a multiple of three octets; null for invalid base64 (RFC 4648, 4)
+   */
+  async decode(): Promise<{ bytes: number; pieces: Buffer[] } | null> {
     const pieces: Buffer[] = [];
     let bytes = 0;
     let left = '';

@@ -43,16 +43,8 @@ const CALLBACK_REMARK =
   'The callback addresses contain a secret: enter them at the provider and keep them out of tickets and mails.';
 // Fits the width of a terminal.
 const NARROW = [
-  'name',
-  'kind',
-  'state',
-  'working',
-  'sessions',
-  'sessions_wanted',
-  'in_flight',
-  'queue',
-  'unanswered',
-  'failures',
+  ...['name', 'kind', 'state', 'working', 'sessions', 'sessions_wanted', 'in_flight'],
+  ...['queue', 'unanswered', 'failures'],
 ];
 
 const name = required('<NAME>', 'the route', routeName);

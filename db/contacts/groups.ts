@@ -141,16 +141,11 @@ export class ContactGroupsTooManyError extends Error {
   }
 }
 
-interface MembersAdded {
-  /** New memberships, without contacts that were in the group before. */
-  added: number;
-  members: number;
-  known: ReadonlySet<string>;
-}
-
 /**
  * Adds contacts to a group (v2.3.0, Groups) by id, skipping unknown ids, and by number, creating nameless contacts for unknown numbers.
- * @param msisdns E.164 with plus @returns null without such a group @throws ContactGroupsTooManyError, QuotaReachedError
+ * @param msisdns E.164 with plus
+ * @returns `added`: new memberships, without contacts that were in the group before; null without such a group
+ * @throws ContactGroupsTooManyError, QuotaReachedError
  */
 export async function addMembers(
   sql: Database,
@@ -158,7 +153,7 @@ export async function addMembers(
   groupId: string,
   contactIds: readonly string[],
   msisdns: readonly string[],
-): Promise<MembersAdded | null> {
+) {
   return await changeAddressBook(sql, accountId, async (tx) => {
     const groups = await tx`select from contact_groups where account_id = ${accountId} and id = ${groupId}`;
     if (groups.count === 0) return null;

@@ -23,10 +23,8 @@ export async function storeReports(sql: Sql, route: string, reports: DeliveryRep
   const references = reports.map((report) => parseReference(report.reference));
   await sql`
     with stored as (
-      insert into delivery_reports (route, provider_message_id, alternative_id, other_ids, message_id, part, phone,
-                                    state, error_code, details)
-      select ${route}, id, other_ids->>0, array(select jsonb_array_elements_text(other_ids - 0)), message_id, part, phone,
-             state, error_code, details
+      insert into delivery_reports (route, provider_message_id, other_ids, message_id, part, phone, state, error_code, details)
+      select ${route}, id, array(select jsonb_array_elements_text(other_ids)), message_id, part, phone, state, error_code, details
         from unnest(${reports.map((r) => r.providerMessageId)}::text[],
                     ${reports.map((r) => JSON.stringify(r.otherIds ?? []))}::text[]::jsonb[],
                     ${references.map((r) => r?.messageId ?? null)}::text[],
@@ -82,7 +80,7 @@ export async function takeMatchedReports(
 ): Promise<{ looked: number; reports: MatchedReport[]; againInMs: number }> {
   const rows = await sql<(MatchedReport | { reportId: number; messageId: null; againInMs: number | null })[]>`
     with r as materialized (
-      select id, route, provider_message_id, array[provider_message_id, alternative_id] || other_ids as ids,
+      select id, route, provider_message_id, provider_message_id || other_ids as ids,
              message_id, part, phone, state, received_at
         from delivery_reports
        where look_at <= now()

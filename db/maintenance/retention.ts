@@ -95,9 +95,6 @@ function reportsOf(sql: Sql, ids: readonly string[]): Fragment {
         on d.route = p.route and d.provider_message_id = p.provider_message_id
      where p.message_id = any(${ids as string[]}) and d.applied_at is not null
     union all
-    select d.id from message_parts p join delivery_reports d on d.route = p.route and d.alternative_id = p.provider_message_id
-     where p.message_id = any(${ids as string[]}) and d.applied_at is not null
-    union all
     select d.id from message_parts p join delivery_reports d on d.route = p.route and d.other_ids @> array[p.provider_message_id]
      where p.message_id = any(${ids as string[]}) and d.other_ids <> '{}' and d.applied_at is not null
     union all

@@ -44,9 +44,6 @@ export async function acceptParts(
                 where o.provider_message_id = ${providerMessageId} and o.applied_at is null and o.look_at is not null
                union all
                select o.id from delivery_reports o join answered a on a.route = o.route
-                where o.alternative_id = ${providerMessageId} and o.look_at is not null
-               union all
-               select o.id from delivery_reports o join answered a on a.route = o.route
                 where o.other_ids <> '{}' and o.other_ids @> array[${providerMessageId}] and o.look_at is not null)
          for update skip locked
     ), due as (

@@ -180,11 +180,9 @@ export async function readInternalFacts(sql: Sql, { message, parts }: MessageFac
         from delivery_reports
        where received_at between ${from}::timestamptz - interval '1 second' and ${to}::timestamptz + interval '10 minutes'
          and (message_id = ${message.id}
-              or (route, provider_message_id) in (select * from unnest(${taken.map((p) => p.route)}::text[],
-                                                          ${taken.map((p) => p.providerMessageId!)}::text[]))
               or exists (select from unnest(${taken.map((p) => p.route)}::text[], ${taken.map((p) => p.providerMessageId!)}::text[])
                                   as t(route, id)
-                          where t.route = delivery_reports.route and t.id = any(alternative_id || other_ids)))
+                          where t.route = delivery_reports.route and t.id = any(provider_message_id || other_ids)))
        order by delivery_reports.id limit ${MANY}`,
     sql<InternalFacts['acts']>`
       select at, case action when 'unstick' then concat_ws(' ', action, details->>'action') else action end as action, actor

@@ -39,6 +39,7 @@ export function chargedAndReserved(
   trace: string | null,
   isTaken = false,
 ): Fragment {
+  // `account_id` has no foreign key: it is copied from rows that have one, and another check for each message could not fail.
   return sql`
     charged as (
       insert into ledger_entries (account_id, kind, amount_grosze, test_credits, subject_kind, subject_id)

@@ -2,14 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Sql } from '../connection.ts';
 import { createResultBatcher } from '../../concurrency/gather.ts';
 
-interface TakenSlots {
-  now: number;
-  first: number;
-}
-
 // Reserves the next slots of a route's rate limit, across all processes: slots are `spacingMs` apart and never in the past. Times are the
 // database's, epoch milliseconds.
-async function takeSlots(sql: Sql, route: string, parts: number, spacingMs: number): Promise<TakenSlots> {
+async function takeSlots(sql: Sql, route: string, parts: number, spacingMs: number) {
   const taken = parts * spacingMs;
   const [row] = await sql<{ now: number; next: number }[]>`
     insert into route_states as s (route, next_slot_at)

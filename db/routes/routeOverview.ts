@@ -23,7 +23,7 @@ export interface WatchedRoute {
 }
 
 /** Counts of messages and e-mails, each limited to {@link COUNTED_MAX}. */
-interface RouteQueue {
+interface RouteQueue extends Pick<WatchedRoute, 'name' | 'kind'> {
   /** Messages and e-mails waiting for their submit, or being submitted. */
   queue: number;
   /** Messages and e-mails with an unanswered submit and no later information. */
@@ -39,7 +39,11 @@ const COUNTED_MAX = 500_000;
 export async function readOverview(sql: Sql, name: string | null = null): Promise<RouteOverview[]> {
   const routes = await readWatched(sql, name);
   const queues = await readQueues(sql, name);
-  return routes.map((route) => ({ ...route, ...(queues.get(route.name) ?? { queue: 0, unanswered: 0 }) }));
+  return routes.map((route) => ({
+    ...{ queue: 0, unanswered: 0 },
+    ...route,
+    ...queues.find((queue) => queue.name === route.name),
+  }));
 }
 
 /** The same without queues, whose cost grows with their length. */
@@ -64,7 +68,8 @@ export async function readWatched(sql: Sql, name: string | null = null): Promise
   }));
 }
 
-async function readQueues(sql: Sql, name: string | null): Promise<Map<string, RouteQueue>> {
+/** As {@link readOverview}, of the queues alone. */
+export async function readQueues(sql: Sql, name: string | null = null): Promise<RouteQueue[]> {
   // A sequential scan would be repeated for each route.
   await sql`select set_config('enable_seqscan', 'off', true)`;
   // In the column's collation, or else its index is not used.
@@ -78,11 +83,10 @@ async function readQueues(sql: Sql, name: string | null): Promise<Map<string, Ro
   const waiting: Fragment = sql`in ('waiting', 'submitting', 'answered')`;
   // Not "=", for which PostgreSQL may choose the index of all unanswered messages.
   const unanswered: Fragment = sql`between 'unanswered' and 'unanswered'`;
-  const found = await sql<(RouteQueue & { name: string })[]>`
-    select r.name, ${count('messages', waiting)} + ${count('emails', waiting)} as queue,
+  return await sql<RouteQueue[]>`
+    select r.name, r.kind, ${count('messages', waiting)} + ${count('emails', waiting)} as queue,
            ${count('messages', unanswered)} + ${count('emails', unanswered)} as unanswered
       from routes r where ${name}::text is null or r.name = ${name}`;
-  return new Map(found.map(({ name: of, ...queue }) => [of, queue]));
 }
 
 // Reports and messages that suffice to see it, and how long the reports of one message are apart at most as a rule.
@@ -94,14 +98,13 @@ const APART = '10 minutes';
 export async function readOnePartReporters(sql: Sql): Promise<{ route: string; messages: number }[]> {
   return await sql<{ route: string; messages: number }[]>`
     with reported as materialized (
-      select route, provider_message_id, alternative_id, other_ids from delivery_reports
+      select route, provider_message_id || other_ids as ids from delivery_reports
        where received_at between now() - interval '1 day' and now() - ${APART}::interval and applied_at is not null
        order by id desc limit ${REPORTS_LOOKED_AT}
     ), long as (
       select distinct m.id, p.route
         from reported r
-        join message_parts p on p.route = r.route
-         and p.provider_message_id = any(array[r.provider_message_id, r.alternative_id] || r.other_ids)
+        join message_parts p on p.route = r.route and p.provider_message_id = any(r.ids)
         join messages m on m.id = p.message_id
        where m.parts > 1 and m.status in ('sent', 'delivered', 'expired')
     ), counted as (

@@ -12,14 +12,15 @@ export interface Unnotified {
   awaited: boolean;
 }
 
-interface EventPage {
-  /** Id of the last event; null: no more events that are old enough. */
-  last: string | null;
-  left: Unnotified[];
-}
-
-/** Scans the next webhook events by id for pending ones: an index of these would slow down every delivery. */
-export async function unnotifiedAfter(sql: Sql, after: string, limit: number): Promise<EventPage> {
+/**
+ * Scans the next webhook events by id for pending ones: an index of these would slow down every delivery.
+ * @returns `last`: the id of the last event; null: no more events that are old enough
+ */
+export async function unnotifiedAfter(
+  sql: Sql,
+  after: string,
+  limit: number,
+): Promise<{ last: string | null; left: Unnotified[] }> {
   const [page] = await sql<{ last: string | null }[]>`
     select max(id) as last from (
       select id from webhook_events e where id > ${after} and ${isLate(sql)} order by id limit ${limit}) e`;

@@ -254,19 +254,13 @@ export async function setWebhook(
   });
 }
 
-interface LegacyChange {
-  url: string | null;
-  secret: Buffer;
-  changes: Record<string, { from: unknown; to: unknown }>;
-}
-
 /** Sets the webhook's URL for v1.2.0, as {@link setWebhook} does, without keeping the former secret. The caller must lock the account. @param asked undefined: the present one */
 export async function setLegacyWebhook(
   tx: Sql,
   accountId: string,
   asked: string | null | undefined,
   choose: (stored: Buffer | null) => Buffer,
-): Promise<LegacyChange> {
+) {
   const [before] = await tx<{ legacyWebhookUrl: string | null; legacyWebhookSecret: Buffer | null }[]>`
     select legacy_webhook_url, legacy_webhook_secret from accounts where id = ${accountId} for no key update`;
   const stored = before?.legacyWebhookSecret ?? null;

@@ -113,20 +113,15 @@ export async function openAccount(sql: Sql, { id, settings, balance }: NewAccoun
   }
 }
 
-interface NewAccountInput {
-  /** A test account by default. */
-  settings: AccountPatch & { name: string };
-  balance: number;
-}
-
-/** Creates an account. @throws Refused for an invalid contact address */
+/** Creates an account, a test account by default. @throws Refused for an invalid contact address */
 export const createAccount = recorded(
   'accounts create',
-  async (sql, { settings: given, balance }: NewAccountInput) => {
+  async (sql, input: { settings: AccountPatch & { name: string }; balance: number }) => {
+    const { settings: given, balance } = input;
     const settings = withContactEmail({ ...given, mode: given.mode ?? 'test' });
     const id = newId('cl');
     await openAccount(sql, { id, settings, balance });
-    const data: AccountDetails = await findAccount(sql, id);
+    const data = await findAccount(sql, id);
     const logged = Object.entries(settings).map(([name, value]) => [name, loggable(name, value)]);
     const details = { settings: byColumnName(Object.fromEntries(logged) as object), balance_grosze: balance };
     return { data, account: id, details };
@@ -139,14 +134,10 @@ interface AccountChanges {
   changes: Omit<AccountPatch, 'countryRates'> & { countryRates?: unknown };
 }
 
-interface ChangedAccount {
-  account: AccountDetails;
-  status: AccountDetails['status'] | null;
-}
-
 /**
  * Changes an account's settings; suspends, closes (permanently) or reactivates it. Unsubmitted messages of a suspended account wait, those
  * of a closed one are cancelled and refunded.
+ * @returns the account, and its status if that has changed
  * @throws StaffRefused, Refused
  */
 export const changeAccount = recorded(
@@ -158,11 +149,11 @@ export const changeAccount = recorded(
       throw new StaffRefused({ reason: 'nothing_to_change', of: 'account' });
     await updateAccount(sql, id, patch);
     const { status = before.status } = patch;
-    const data: ChangedAccount = {
-      account: await findAccount(sql, id),
-      status: status === before.status ? null : status,
+    return {
+      data: { account: await findAccount(sql, id), status: status === before.status ? null : status },
+      account: id,
+      details: { changes: difference(before, patch) },
     };
-    return { data, account: id, details: { changes: difference(before, patch) } };
   },
 );
 

@@ -11,22 +11,21 @@ import {
 } from '../../db/accounts/keywords.ts';
 import { restrictionOf } from '../../domain/keywords.ts';
 
-interface EnableInput {
-  account: string;
-  msisdn: string;
-}
-
 /** Lets an account receive replies on a number, which accounts may share. @returns the account's keyword @throws StaffRefused */
-export const enableInbound = recorded('inbound enable', async (sql, { account, msisdn }: EnableInput) => {
-  const before = await findOpenAccountForUpdate(sql, account);
-  await setInboundNumber(sql, account, msisdn);
-  return {
-    data: { keyword: before.inboundPrefix },
-    account,
-    subject: maskMsisdn(msisdn),
-    details: { from: before.inboundNumber === null ? null : maskMsisdn(before.inboundNumber) },
-  };
-});
+export const enableInbound = recorded(
+  'inbound enable',
+  async (sql, { account, msisdn }: { account: string; msisdn: string }) => {
+    const before = await findOpenAccountForUpdate(sql, account);
+    await setInboundNumber(sql, account, msisdn);
+    const from = before.inboundNumber === null ? null : maskMsisdn(before.inboundNumber);
+    return {
+      data: { keyword: before.inboundPrefix },
+      account,
+      subject: maskMsisdn(msisdn),
+      details: { from },
+    };
+  },
+);
 
 /** Stops receiving replies; the account keeps its keyword. @throws StaffRefused */
 export const disableInbound = recorded('inbound disable', async (sql, { account }: { account: string }) => {

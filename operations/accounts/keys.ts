@@ -24,20 +24,8 @@ import { DEFAULT_TOKEN_RATE } from '../../domain/money.ts';
 
 export const ALL_SCOPES: readonly Scope[] = ['send', 'read', 'manage'];
 
-/** A new key; `key` is not stored. */
-interface IssuedKey {
-  id: string;
-  key: string;
-  hint: string;
-}
-
-/** Creates a key and stores its hash. The caller checks whether the account may have it. */
-export async function issueKey(
-  sql: Sql,
-  account: string,
-  mode: KeyMode,
-  scopes: readonly Scope[],
-): Promise<IssuedKey> {
+/** Creates a key, of which only the hash is stored. The caller checks whether the account may have it. */
+export async function issueKey(sql: Sql, account: string, mode: KeyMode, scopes: readonly Scope[]) {
   const id = newId('key');
   const { key, hash, hint } = newApiKey(mode);
   await insertKey(sql, { id, account, hash, hint, mode, scopes: [...scopes] });
@@ -50,13 +38,6 @@ interface CreateInput {
   scopes?: readonly Scope[];
 }
 
-interface CreatedKey {
-  id: string;
-  key: string;
-  mode: KeyMode;
-  scopes: readonly Scope[];
-}
-
 /** Creates an API key. @throws StaffRefused also for a live key before the first top-up (v2.3.0, Authentication) */
 export const createKey = recorded('keys create', async (sql, input: CreateInput) => {
   const account = await findOpenAccountForUpdate(sql, input.account);
@@ -65,8 +46,8 @@ export const createKey = recorded('keys create', async (sql, input: CreateInput)
     throw new StaffRefused({ reason: 'live_key_before_top_up' });
   }
   const { id, key, hint } = await issueKey(sql, account.id, mode, scopes);
-  const data: CreatedKey = { id, key, mode, scopes };
-  return { data, account: account.id, subject: id, details: { hint, mode, scopes: [...scopes] } };
+  const details = { hint, mode, scopes: [...scopes] };
+  return { data: { id, key, mode, scopes }, account: account.id, subject: id, details };
 });
 
 /** Revokes a key immediately; idempotent. @throws StaffRefused key_missing */
@@ -76,23 +57,21 @@ export const revokeKey = recorded('keys revoke', async (sql, { key: id }: { key:
   return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint } };
 });
 
-/** A key's daily MCP tool budget (Polish days), grosze net; null: unlimited. */
-interface BudgetInput {
-  key: string;
-  grosze: number | null;
-}
-
 /**
- * Sets a key's daily MCP tool budget. Charges made today while it had a budget count against the new one.
+ * Sets a key's daily MCP tool budget (Polish days), grosze net; null: unlimited. Charges made today while it had a budget count against the
+ * new one.
  * @throws StaffRefused key_missing
  */
-export const changeToolBudget = recorded('keys budget', async (sql, { key: id, grosze }: BudgetInput) => {
-  const before = await lockKey(sql, id);
-  if (before === undefined) throw new StaffRefused({ reason: 'key_missing', key: id });
-  const key = await setToolBudget(sql, id, grosze);
-  const changes = { tool_budget_grosze: { from: before.toolBudgetGrosze, to: grosze } };
-  return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint, changes } };
-});
+export const changeToolBudget = recorded(
+  'keys budget',
+  async (sql, { key: id, grosze }: { key: string; grosze: number | null }) => {
+    const before = await lockKey(sql, id);
+    if (before === undefined) throw new StaffRefused({ reason: 'key_missing', key: id });
+    const key = await setToolBudget(sql, id, grosze);
+    const changes = { tool_budget_grosze: { from: before.toolBudgetGrosze, to: grosze } };
+    return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint, changes } };
+  },
+);
 
 export interface CreatedToken {
   id: string;

@@ -54,7 +54,8 @@ export async function sendOwnEmail(services: OwnEmailServices, email: OwnEmail):
 async function sendFrom(services: OwnEmailServices, accountId: string, email: OwnEmail): Promise<string> {
   const to = emailAddress(email.to);
   if (to === null) throw new Refused({ reason: 'address_malformed', field: 'to' }, 'to');
-  await requireActive(services, accountId);
+  // The account check that otherwise happens with the API key.
+  refuseInactive((await readAccount(services.sql, accountId))?.status ?? 'closed');
   const { subject, text, idx } = email;
   const { body: sent } = await sendEmail({
     services,
@@ -79,10 +80,4 @@ async function sendFrom(services: OwnEmailServices, accountId: string, email: Ow
     receivedAt: Date.now(),
   });
   return sent.id;
-}
-
-/** The account check that otherwise happens with the API key. @throws Refused */
-async function requireActive({ sql }: OwnEmailServices, accountId: string): Promise<void> {
-  const account = await readAccount(sql, accountId);
-  refuseInactive(account?.status ?? 'closed');
 }

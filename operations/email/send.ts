@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import {
   acceptEmail,
   type EmailAttachment,
-  type EmailLimits,
   type EmailRecipient,
   type EmailTerms,
   isSuppressed,
@@ -172,15 +171,13 @@ function refuseUnclearUnsubscribing({ to, cc, bcc, listUnsubscribe }: EmailInput
     throw new Refused({ reason: 'unsubscribe_needs_one' }, 'list_unsubscribe');
 }
 
-interface Planned {
-  email: NewEmail;
-  limits: EmailLimits;
-}
-
 /** Plans an e-mail and checks all but the quotas, which are checked in the write's transaction because of concurrent requests. */
-async function planEmail({ services, caller, input, requestId }: EmailContext): Promise<Planned> {
+async function planEmail({ services, caller, input, requestId }: EmailContext) {
   const { sql } = services;
-  const asked = allRecipients(input);
+  const { to, cc, bcc } = input;
+  const asked = Object.entries({ to, cc, bcc }).flatMap(([kind, addresses]) =>
+    addresses.map((address) => ({ kind: kind as EmailRecipient['kind'], address })),
+  );
   const from = input.from === null ? null : domainOf(input.from);
   const terms = await readEmailTerms(
     sql,
@@ -228,12 +225,6 @@ async function planEmail({ services, caller, input, requestId }: EmailContext): 
   return { email, limits: quotasOf(terms.quotas) };
 }
 
-function allRecipients({ to, cc, bcc }: EmailInput): Omit<EmailRecipient, 'suppressed'>[] {
-  return Object.entries({ to, cc, bcc }).flatMap(([kind, addresses]) =>
-    addresses.map((address) => ({ kind: kind as EmailRecipient['kind'], address })),
-  );
-}
-
 function refuseUnverified(terms: EmailTerms, from: string | null, paid: readonly EmailRecipient[]): void {
   if (terms.domain === null || terms.verifiedRoutes.length === 0) {
     if (from === null && terms.domain === null)
@@ -246,11 +237,9 @@ function refuseUnverified(terms: EmailTerms, from: string | null, paid: readonly
   if (foreign !== undefined) throw new Refused({ reason: 'address_not_own' }, foreign.kind);
 }
 
-type Who = Pick<EmailContext, 'services' | 'caller'>;
-
 /** @throws Refused if no e-mail route is up (v1.2.0, POST /v1/email, 503), or none is verified for the sender's domain */
 async function routeOf(
-  { services, caller }: Who,
+  { services, caller }: Pick<EmailContext, 'services' | 'caller'>,
   { verifiedRoutes }: EmailTerms,
   id: string,
   allSuppressed: boolean,

@@ -1,4 +1,4 @@
-import { type AccountDetails, updateAccount } from '../../db/accounts/staff.ts';
+import { updateAccount } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { book, readPayment } from '../../db/money/ledger.ts';
 import { MIN_TOP_UP_GROSZE, rateAfterTopUp } from '../../domain/money.ts';
@@ -14,14 +14,9 @@ interface TopUp {
   reference?: string;
 }
 
-/** `booked` is false if this payment was booked before; then nothing has changed. */
-interface ToppedUp {
-  account: AccountDetails;
-  booked: boolean;
-}
-
 /**
  * Books a paid top-up, which fixes the price per part permanently and makes a test account live (v2.3.0, Limits, Prices).
+ * @returns `booked` is false if this payment was booked before; then nothing has changed
  * @throws StaffRefused also below 50 PLN, and for the reference of another payment
  */
 export const topUp = recorded('topup', async (sql, { account: id, grosze, reference }: TopUp) => {
@@ -33,20 +28,19 @@ export const topUp = recorded('topup', async (sql, { account: id, grosze, refere
   }
   const named = reference === undefined ? {} : { reference };
   if (reference !== undefined && (await wasBooked(sql, id, grosze, reference))) {
-    const data: ToppedUp = { account: before, booked: false };
-    return { data, account: id, details: { amount_grosze: grosze, ...named, booked: false } };
+    const details = { amount_grosze: grosze, ...named, booked: false };
+    return { data: { account: before, booked: false }, account: id, details };
   }
   await book(sql, { account: id, kind: 'topup', grosze, ...named });
   await updateAccount(sql, id, { pricePerPartGrosze: rate, mode: 'live' });
   const after = await findAccount(sql, id);
-  const data: ToppedUp = { account: after, booked: true };
   const details = {
     amount_grosze: grosze,
     ...named,
     price_per_part_grosze: { from: before.pricePerPartGrosze, to: rate },
     mode: { from: before.mode, to: after.mode },
   };
-  return { data, account: id, details };
+  return { data: { account: after, booked: true }, account: id, details };
 });
 
 async function wasBooked(sql: Sql, account: string, grosze: number, reference: string): Promise<boolean> {
@@ -56,17 +50,13 @@ async function wasBooked(sql: Sql, account: string, grosze: number, reference: s
   throw new StaffRefused({ reason: 'reference_used', account, reference });
 }
 
-interface Adjustment {
-  account: string;
-  /** Net; negative to deduct. */
-  grosze: number;
-  note: string;
-}
-
-/** Adjusts a balance with a ledger entry. @returns the new balance @throws StaffRefused */
-export const adjustBalance = recorded('adjust', async (sql, { account, grosze, note }: Adjustment) => {
-  await findAccountForUpdate(sql, account);
-  await book(sql, { account, kind: 'adjustment', grosze, note });
-  const { balanceGrosze } = await findAccount(sql, account);
-  return { data: { balanceGrosze }, account, details: { amount_grosze: grosze, note } };
-});
+/** Adjusts a balance with a ledger entry; negative to deduct, net. @returns the new balance @throws StaffRefused */
+export const adjustBalance = recorded(
+  'adjust',
+  async (sql, { account, grosze, note }: { account: string; grosze: number; note: string }) => {
+    await findAccountForUpdate(sql, account);
+    await book(sql, { account, kind: 'adjustment', grosze, note });
+    const { balanceGrosze } = await findAccount(sql, account);
+    return { data: { balanceGrosze }, account, details: { amount_grosze: grosze, note } };
+  },
+);

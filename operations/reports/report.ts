@@ -111,9 +111,10 @@ export async function report({
 }: OperationContext<ReportInput>): Promise<Report> {
   const { group_by: by, limit } = input;
   const period = reportPeriod(input, Date.now());
-  const spans = spansOf(period, by);
+  const spans = by === 'day' || by === 'week' || by === 'month' ? divide(period.from, period.to, by) : null;
   const testMode = accountMode === 'test';
-  const filter = filterOf(input);
+  const { sender = null, country = null, reference = null, status = null, type = null } = input;
+  const filter: ReportFilter = { sender, country, reference, status, type };
   const deadline = receivedAt + DEADLINE_MS;
   const read = async () => {
     const left = deadline - Date.now();
@@ -129,18 +130,6 @@ export async function report({
     until: deadline,
     error: () => new DeadlineError('waited too long for other reports'),
   });
-  return reportOf({ period, by, spans, testMode, filtered: isFiltered(filter) }, sums);
-}
-
-function spansOf({ from, to }: ReportPeriod, by: ReportDivision): CalendarSpan[] | null {
-  return by === 'day' || by === 'week' || by === 'month' ? divide(from, to, by) : null;
-}
-
-function filterOf(input: ReportInput): ReportFilter {
-  const { sender = null, country = null, reference = null, status = null, type = null } = input;
-  return { sender, country, reference, status, type };
-}
-
-function isFiltered(filter: ReportFilter): boolean {
-  return Object.values(filter).some((value) => value !== null);
+  const filtered = Object.values(filter).some((value) => value !== null);
+  return reportOf({ period, by, spans, testMode, filtered }, sums);
 }

@@ -13,7 +13,7 @@ import { StaffRefused } from '../../domain/refusals.ts';
 import type { RouteRule, SimulatedUse } from '../../domain/routing.ts';
 import { DEFAULT_BROKEN_AFTER_S, DEFAULT_WEIGHT } from '../../domain/money.ts';
 import { recorded } from '../staff.ts';
-import { type CallbackAddresses, callbackAddresses } from './callbacks.ts';
+import { callbackAddresses } from './callbacks.ts';
 import { type GivenCredentials, newCredentials, sealed } from './credentials.ts';
 import {
   findRoute,
@@ -21,7 +21,6 @@ import {
   kindOf,
   mergedSettings,
   onlyUsesNow,
-  type PlainRoute,
   plainRoute,
   type Settings,
   simulatedUseNow,
@@ -43,14 +42,7 @@ interface NewRoute {
   prefix?: string;
 }
 
-interface AddedRoute {
-  route: PlainRoute;
-  /** Null for a kind without callbacks. */
-  callbacks: CallbackAddresses | null;
-  simulated: SimulatedUse | null;
-}
-
-/** Adds a route; running workers open it within two seconds. @throws StaffRefused */
+/** Adds a route; running workers open it within two seconds. @returns `callbacks` null for a kind without @throws StaffRefused */
 export const addRoute = recorded('routes add', async (sql, input: NewRoute, services) => {
   const { name, prefix, ratePerSecond = null, brokenAfterS = DEFAULT_BROKEN_AFTER_S } = input;
   const kind = kindOf(input);
@@ -70,14 +62,9 @@ export const addRoute = recorded('routes add', async (sql, input: NewRoute, serv
     const everything = { accountId: null, type: null, priority: null };
     await addRule(sql, { route: name, prefix, ...everything, weight: DEFAULT_WEIGHT });
   }
-  const data: AddedRoute = {
-    route: plainRoute(route),
-    callbacks:
-      kind.callbacks === null
-        ? null
-        : callbackAddresses(kind, kind.callbacks, { name, settings, credentials }),
-    simulated: await simulatedUseNow(sql),
-  };
+  const callbacks =
+    kind.callbacks && callbackAddresses(kind, kind.callbacks, { name, settings, credentials });
+  const data = { route: plainRoute(route), callbacks, simulated: await simulatedUseNow(sql) };
   const rates = { rate_per_second: ratePerSecond, broken_after_s: brokenAfterS };
   return { data, subject: name, details: { kind: kind.name, settings, ...rates, prefix: prefix ?? null } };
 });
@@ -136,10 +123,6 @@ export const removeRoute = recorded('routes remove', async (sql, { route: name }
   return { data: undefined, subject: name, details: { kind: route.kind, settings: storedSettings(route) } };
 });
 
-interface RouteNamed {
-  route: string;
-}
-
 export interface SwitchedRoute {
   state: RouteState;
   /** Messages and e-mails waiting for, or in, submission. */
@@ -162,7 +145,7 @@ export const drainRoute = switching('routes drain', 'draining');
 export const disableRoute = switching('routes disable', 'disabled');
 
 function switching(action: string, state: RouteState) {
-  return recorded(action, async (sql, { route: name }: RouteNamed) => {
+  return recorded(action, async (sql, { route: name }: { route: string }) => {
     const before = await findRouteForUpdate(sql, name);
     if (before.state !== state) await setRouteState(sql, name, state);
     const [seen] = await readOverview(sql, name);

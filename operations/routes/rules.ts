@@ -1,12 +1,6 @@
 import { removeRule as deleteRule, type StoredRule, addRule as storeRule } from '../../db/routes/routes.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import {
-  orderRoutes,
-  type RouteTraffic,
-  type Routing,
-  type SimulatedUse,
-  type Traffic,
-} from '../../domain/routing.ts';
+import { orderRoutes, type RouteTraffic, type Routing, type Traffic } from '../../domain/routing.ts';
 import { DEFAULT_WEIGHT } from '../../domain/money.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import { type ActRecord, recorded, recordedAfter } from '../staff.ts';
@@ -20,8 +14,7 @@ import {
   storedSettings,
 } from './routes.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
-import type { Sql } from '../../db/connection.ts';
-import { readOverview } from '../../db/routes/routeOverview.ts';
+import { readWatched } from '../../db/routes/routeOverview.ts';
 import { openCredentials } from './credentials.ts';
 
 /** Absent conditions match everything. */
@@ -34,11 +27,6 @@ interface AddInput {
   priority?: boolean;
   /** Relative share among equal rules; 100 by default. */
   weight?: number;
-}
-
-interface ChangedRule {
-  rule: StoredRule;
-  simulated: SimulatedUse | null;
 }
 
 /**
@@ -54,16 +42,14 @@ export const addRule = recorded('routes rules add', async (sql, input: AddInput)
   if (account !== null) await findAccount(sql, account);
   const rule = { route, prefix, accountId: account, type, priority, weight };
   const added = { ...rule, id: await storeRule(sql, rule) };
-  const data: ChangedRule = { rule: added, simulated: await simulatedUseNow(sql) };
-  return { data, ...recordOf(added) };
+  return { data: { rule: added, simulated: await simulatedUseNow(sql) }, ...recordOf(added) };
 });
 
 /** Removes a rule; messages already assigned to its route stay there. @throws StaffRefused rule_missing */
 export const removeRule = recorded('routes rules remove', async (sql, { rule: id }: { rule: number }) => {
   const rule = await deleteRule(sql, id);
   if (rule === undefined) throw new StaffRefused({ reason: 'rule_missing', rule: id });
-  const data: ChangedRule = { rule, simulated: await simulatedUseNow(sql) };
-  return { data, ...recordOf(rule) };
+  return { data: { rule, simulated: await simulatedUseNow(sql) }, ...recordOf(rule) };
 });
 
 function recordOf({ id, route, prefix, accountId, type, priority, weight }: StoredRule): ActRecord {
@@ -92,14 +78,10 @@ interface Input {
   priority?: boolean;
 }
 
-interface Choice {
-  route: string;
-  /** Share of such messages that would take it first; 0 to 1. */
-  firstShare: number;
-  working: boolean;
-}
-
-/** Lists the routes that a message could take now, by preference. @throws StaffRefused account_missing */
+/**
+ * Lists the routes that a message could take now, by preference; `firstShare` of such messages, 0 to 1, would take it first.
+ * @throws StaffRefused account_missing
+ */
 export const whichRoutes = recorded('routes which', async (sql, input: Input) => {
   const { to: msisdn, account, type = 'sms', priority = false } = input;
   if (account !== undefined) await findAccount(sql, account);
@@ -107,7 +89,7 @@ export const whichRoutes = recorded('routes which', async (sql, input: Input) =>
   return { data, subject: maskMsisdn(msisdn), account };
 });
 
-function choices(routing: Routing, traffic: Omit<Traffic, 'key'>): Choice[] {
+function choices(routing: Routing, traffic: Omit<Traffic, 'key'>) {
   const placed = new Map<string, { first: number; places: number }>();
   for (let sample = 0; sample < SAMPLES; sample += 1) {
     for (const [place, name] of orderRoutes(routing, { ...traffic, key: `sample ${sample}` }).entries()) {
@@ -124,14 +106,9 @@ function choices(routing: Routing, traffic: Omit<Traffic, 'key'>): Choice[] {
     }));
 }
 
-interface Trial {
-  /** The provider's answer: third-party text. */
-  answer: string;
-  tookMs: number;
-}
-
 /**
  * Tests a route from this process by binding to its SMSC or querying its provider; nothing is sent. Works for a disabled route too.
+ * @returns the provider's answer, third-party text
  * @throws StaffRefused also if the test fails
  */
 export const tryRoute = recordedAfter('routes test', async (services, { route: name }: { route: string }) => {
@@ -143,15 +120,10 @@ export const tryRoute = recordedAfter('routes test', async (services, { route: n
   const started = Date.now();
   const tested = await kind.test(settings, credentials);
   if (!tested.ok) {
-    const sessions = await openSessions(sql, name);
+    // Carriers limit the number of binds: a test comes on top of the workers' sessions and may be refused for that.
+    const [seen] = await readWatched(sql, name);
+    const sessions = (seen?.workers ?? []).reduce((sum, worker) => sum + worker.sessions, 0);
     throw new StaffRefused({ reason: 'route_not_working', route: name, fault: tested.problem, sessions });
   }
-  const data: Trial = { answer: tested.answer, tookMs: Date.now() - started };
-  return { data, subject: name };
+  return { data: { answer: tested.answer, tookMs: Date.now() - started }, subject: name };
 });
-
-// Carriers limit the number of binds: a test comes on top of the workers' sessions and may be refused for that.
-async function openSessions(sql: Sql, name: string): Promise<number> {
-  const [seen] = await readOverview(sql, name);
-  return (seen?.workers ?? []).reduce((sum, worker) => sum + worker.sessions, 0);
-}

@@ -37,11 +37,6 @@ export type Done = Partial<
   Record<'cancelled' | 'open_messages' | 'open_replies' | 'open_lookups' | 'given_up' | 'open_emails', number>
 >;
 
-interface Erasure {
-  traces: Traces;
-  done: Done | null;
-}
-
 /**
  * Erases the data of a phone number (E.164) at its owner's request and cancels its scheduled messages. Blacklist entries remain.
  * @throws StaffRefused account_missing
@@ -87,9 +82,8 @@ async function eraseAddressNow(sql: Database, addressee: Addressee): Promise<Don
 }
 
 function recordOf(subject: string, account: string | null, traces: Traces, done: Done | null) {
-  const data: Erasure = { traces, done };
   const details = done === null ? { erased: false } : { erased: true, ...traces, ...done };
-  return { data, account, subject, details };
+  return { data: { traces, done }, account, subject, details };
 }
 
 async function cancelScheduled(services: StaffServices, person: Person): Promise<number> {

@@ -15,8 +15,6 @@ import { StaffRefused } from '../../domain/refusals.ts';
 import { faultOf, recorded } from '../staff.ts';
 import { describeWorkflow } from './workflow.ts';
 
-type Settlement = 'sent' | 'unsent';
-
 const SETTLE = { sent: settleSent, unsent: settleUnsent } as const;
 
 /**
@@ -27,7 +25,7 @@ const SETTLE = { sent: settleSent, unsent: settleUnsent } as const;
  */
 export const settle = recorded(
   'messages settle',
-  async (tx, { id, as }: { id: string; as: Settlement }, { temporal }) => {
+  async (tx, { id, as }: { id: string; as: keyof typeof SETTLE }, { temporal }) => {
     await openMessage(tx, id);
     const running = await hasRunningWorkflow(await temporal(), id);
     // Lock and read again after that check: a workflow that has just ended wrote the final status first.

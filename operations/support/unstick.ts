@@ -1,5 +1,5 @@
 import { readScheduled } from '../../db/messages/pauses.ts';
-import { readStuck, type StuckFilter, type StuckKind, type StuckThing } from '../../db/messages/stuck.ts';
+import { readStuck, type StuckFilter } from '../../db/messages/stuck.ts';
 import { type ResendRefusal, type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import { cancelBySignal } from '../cancel.ts';
@@ -27,17 +27,9 @@ interface Input {
   agreed: boolean;
 }
 
-interface Unstuck {
-  kind: StuckKind;
-  things: StuckThing[];
-  /** The total, without the limit. */
-  of: number;
-  /** One per thing, in that order; null in a dry run. */
-  outcome: ItemOutcome<StaffRefusal | ResendRefusal>[] | null;
-}
-
 /**
  * Applies an action to many stuck things. Each gets its own audit record right after it; a final one has the totals and what was left.
+ * @returns the things, the total without the limit, and an outcome for each, in that order; null in a dry run
  * @throws StaffRefused also if the only one was refused
  */
 export const unstick = recordedAfter('unstick', async (services, input: Input, record) => {
@@ -49,15 +41,11 @@ export const unstick = recordedAfter('unstick', async (services, input: Input, r
   const minutes = filter.minutes ?? MINUTES[kind];
   const wanted: StuckFilter = { accountId: account ?? null, route: route ?? null, minutes };
   const { count, things } = await readStuck(services.sql, kind, wanted, limit);
-  if (!agreed) {
-    const data: Unstuck = { kind, things, of: count, outcome: null };
-    return { data, account, details: { action, carried_out: false } };
-  }
   const ids = things.map(({ id }) => id);
-  const outcome = await carryOut(services, action, ids, ({ details, ...act }) =>
-    record({ ...act, details: { action, ...details } }),
-  );
-  const data: Unstuck = { kind, things, of: count, outcome };
+  const recordOne: Recorder = ({ details, ...act }) => record({ ...act, details: { action, ...details } });
+  const outcome = agreed ? await carryOut(services, action, ids, recordOne) : null;
+  const data = { kind, things, of: count, outcome };
+  if (outcome === null) return { data, account, details: { action, carried_out: false } };
   const done = outcome.filter(({ carriedOut }) => carriedOut === true).length;
   return { data, account, details: { action, ...filter, done, left: notCarriedOut(outcome) } };
 });
@@ -95,16 +83,8 @@ interface CancelInput {
   agreed: boolean;
 }
 
-interface CancelledMany {
-  ids: string[];
-  /** The total, without the limit. */
-  of: number;
-  /** One per message, in order of `ids`; null in a dry run. */
-  outcome: ItemOutcome<StaffRefusal>[] | null;
-}
-
 /**
- * Cancels the scheduled messages of an account or a request, with or without a workflow. Audit records as for `unstick`.
+ * Cancels the scheduled messages of an account or a request, with or without a workflow. Audit records and result as for `unstick`.
  * @throws StaffRefused if nothing was done
  */
 export const cancelMany = recordedAfter(
@@ -118,13 +98,10 @@ export const cancelMany = recordedAfter(
       limit,
     );
     const of = request === null ? {} : { request };
-    if (!agreed) {
-      const data: CancelledMany = { ids, of: count, outcome: null };
-      return { data, account, details: { ...of, carried_out: false } };
-    }
     const cancelOne = (id: string) => actOrRefusal(id, () => cancelBySignal(services, id));
-    const outcome = await actOnEach(ids, record, cancelOne, CANCELS_AT_ONCE);
-    const data: CancelledMany = { ids, of: count, outcome };
+    const outcome = agreed ? await actOnEach(ids, record, cancelOne, CANCELS_AT_ONCE) : null;
+    const data = { ids, of: count, outcome };
+    if (outcome === null) return { data, account, details: { ...of, carried_out: false } };
     const done = outcome.filter(({ carriedOut }) => carriedOut === true).length;
     return { data, account, details: { ...of, done, left: notCarriedOut(outcome) } };
   },

@@ -58,15 +58,10 @@ interface ExhaustedFilter {
   since?: number;
 }
 
-interface ResentMany {
-  events: DeliveryRow[];
-  /** One per event, in order; null in a dry run. */
-  outcome: ItemOutcome<ResendRefusal>[] | null;
-}
-
 /**
  * Delivers exhausted events again, newest first. Each gets its own audit record right after it; a final one has what was left.
  * @param agreed false: dry run
+ * @returns the events and an outcome for each, in order; null in a dry run
  * @throws StaffRefused
  */
 export const resendExhausted = recordedAfter(
@@ -75,16 +70,14 @@ export const resendExhausted = recordedAfter(
     const { filter, limit, agreed } = input;
     const events = await readExhausted(services.sql, filter, limit);
     const { account } = filter;
-    if (!agreed) {
-      const data: ResentMany = { events, outcome: null };
-      return { data, account, details: { carried_out: false } };
-    }
     const ids = events.map(({ id }) => id);
-    const outcome = await resendAll(services, ids, record);
+    const outcome = agreed ? await resendAll(services, ids, record) : null;
+    const data = { events, outcome };
+    if (outcome === null) return { data, account, details: { carried_out: false } };
     const filters = { ...filter, ...(filter.since === undefined ? {} : { since: new Date(filter.since) }) };
     const resent = outcome.filter(({ carriedOut }) => carriedOut === true).length;
-    const data: ResentMany = { events, outcome };
-    return { data, account, details: { resent, left: notCarriedOut(outcome), filters } };
+    const details = { resent, left: notCarriedOut(outcome), filters };
+    return { data, account, details };
   },
 );
 

@@ -25,42 +25,19 @@ export const resend = providerKind({
   email: {
     domains: {
       by: 'provider',
-      async add(settings, credentials, name) {
-        const { addDomain } = await import('./domains.ts');
-        return addDomain(settings, credentials, name);
-      },
-      async check(settings, credentials, id) {
-        const { checkDomain } = await import('./domains.ts');
-        return checkDomain(settings, credentials, id);
-      },
-      async remove(settings, credentials, id) {
-        const { removeDomain } = await import('./domains.ts');
-        return removeDomain(settings, credentials, id);
-      },
+      add: async (...given) => (await import('./domains.ts')).addDomain(...given),
+      check: async (...given) => (await import('./domains.ts')).checkDomain(...given),
+      remove: async (...given) => (await import('./domains.ts')).removeDomain(...given),
     },
-    suppressions: {
-      async remove(settings, credentials, address, awaitRateLimit) {
-        const { removeSuppression } = await import('./domains.ts');
-        return removeSuppression(settings, credentials, address, awaitRateLimit);
-      },
-    },
+    suppressions: { remove: async (...given) => (await import('./domains.ts')).removeSuppression(...given) },
     callback: {
-      async signed(credentials, call) {
-        const { isSigned } = await import('./events.ts');
-        return isSigned(credentials, call);
-      },
-      async read(call) {
-        const { readEvents } = await import('./events.ts');
-        return readEvents(call);
-      },
+      signed: async (...given) => (await import('./events.ts')).isSigned(...given),
+      read: async (...given) => (await import('./events.ts')).readEvents(...given),
     },
   },
   async open({ name, settings, credentials }, { onError }) {
     const { createResendProvider } = await import('./provider.ts');
     return createResendProvider({ name, settings, credentials, onError });
   },
-  async test(settings, credentials) {
-    const { testResendRoute } = await import('./http.ts');
-    return testResendRoute(settings, credentials);
-  },
+  test: async (...given) => (await import('./http.ts')).testResendRoute(...given),
 });

@@ -49,8 +49,5 @@ export const smpp = providerKind({
     const { createSmppProvider } = await import('./provider.ts');
     return createSmppProvider({ name, settings, credentials, onError });
   },
-  async test(settings, credentials) {
-    const { testSmppRoute } = await import('./provider.ts');
-    return testSmppRoute(settings, credentials);
-  },
+  test: async (...given) => (await import('./provider.ts')).testSmppRoute(...given),
 });

@@ -28,11 +28,6 @@ export function stateOf(status: string): ReportState | null {
   return STATE_OF.get(status.trim().toUpperCase()) ?? null;
 }
 
-function finalStateOf(status: string): ReportState | null {
-  const state = stateOf(status);
-  return state !== null && isFinalReport(state) ? state : null;
-}
-
 type Rejection = Exclude<SubmitAnswer, { kind: 'accepted' }>;
 
 const THROTTLED_MS = 1_000;
@@ -185,10 +180,11 @@ export function readAnswer(
     return only({ kind: 'unanswered', code: 'not_understood' });
   }
   const status = entry?.['status'];
+  const state = typeof status === 'string' ? stateOf(status) : null;
   return {
     answer: { kind: 'accepted', providerMessageId },
     parts: partsOf(exchange.json, entry),
-    ended: typeof status === 'string' ? finalStateOf(status) : null,
+    ended: state !== null && isFinalReport(state) ? state : null,
   };
 }
 

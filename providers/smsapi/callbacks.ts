@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { storable } from '../../domain/ids.ts';
 import { isFinalReport, type NetworkReply } from '../../domain/incoming.ts';
-import type { DeliveryReport, LookupAnswer } from '../../domain/submission.ts';
+import type { DeliveryReport } from '../../domain/submission.ts';
 import { parseAddress } from '../../domain/msisdn.ts';
 import { type CallbackCall, type CallbackContent, type CallbackFields, readFields } from '../callbacks.ts';
 import { findingOf } from './http.ts';
@@ -18,11 +18,6 @@ const DETAILS_MAX = 300;
 // Fields of a report that are stored as received; none is personal data.
 const DETAILS = ['status', 'status_name', 'sent_at', 'donedate', 'mcc', 'mnc', 'points'] as const;
 
-interface CalledBackLookup {
-  providerId: string;
-  answer: LookupAnswer;
-}
-
 /** Reads a callback of the given kind; null when it is not one. */
 export async function readContent(what: CallbackKind, call: CallbackCall): Promise<CallbackContent | null> {
   const fields = await readFields(call);
@@ -38,10 +33,7 @@ const contentOf: Readonly<Record<CallbackKind, (fields: CallbackFields) => Callb
     const reply = readReply(fields);
     return reply === null ? null : { kind: 'replies', replies: [reply] };
   },
-  lookups(fields) {
-    const lookup = readLookup(fields);
-    return lookup === null ? null : { kind: 'lookup', ...lookup };
-  },
+  lookups: readLookup,
 };
 
 /**
@@ -70,7 +62,7 @@ export function readReports(fields: CallbackFields): DeliveryReport[] | null {
       phone: reference === null ? null : parseAddress(ofReport('to', index) ?? ''),
       state,
       errorCode: isFinalReport(state) && state !== 'delivered' ? status.slice(0, 20) : null,
-      details: visible(details).slice(0, DETAILS_MAX),
+      details: details.replace(/[^\x20-\x7e]/g, '?').slice(0, DETAILS_MAX),
     };
   });
 }
@@ -95,11 +87,11 @@ export function readReply(fields: CallbackFields): NetworkReply | null {
 }
 
 /** Reads the result of a look-up (https://www.smsapi.pl/docs/#11-hlr); null when this is no such callback. */
-export function readLookup(fields: CallbackFields): CalledBackLookup | null {
+export function readLookup(fields: CallbackFields): (CallbackContent & { kind: 'lookup' }) | null {
   const providerId = fields.get('id') ?? fields.get('MsgId') ?? '';
   if (!PROVIDER_ID.test(providerId) || (!fields.has('status') && !fields.has('info'))) return null;
-  const answer: LookupAnswer = { kind: 'found', ...findingOf(Object.fromEntries(fields)) };
-  return { providerId, answer };
+  const answer = { kind: 'found' as const, ...findingOf(Object.fromEntries(fields)) };
+  return { kind: 'lookup', providerId, answer };
 }
 
 function valuesOf(fields: CallbackFields, name: string): string[] {
@@ -111,8 +103,4 @@ function valuesOf(fields: CallbackFields, name: string): string[] {
 // The provider writes numbers without plus; anything else is kept as received, for staff.
 function addressOf(address: string): string {
   return parseAddress(address) ?? storable(address);
-}
-
-function visible(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, '?');
 }

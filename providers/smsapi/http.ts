@@ -114,7 +114,9 @@ export async function testSmsapiRoute(
     const exchange = await http.send(PROFILE, LIMITS);
     const problem = problemOf(exchange);
     if (problem !== null) return { ok: false, problem: describeCode(problem) };
-    return { ok: true, answer: `account ${accountOf(exchange)}` };
+    const [username, points] = [usernameOf(exchange), pointsOf(exchange)];
+    const balance = points === null ? '' : `, ${points} points`;
+    return { ok: true, answer: `account ${username ?? 'name not given'}${balance}` };
   } finally {
     await http.close();
   }
@@ -155,10 +157,4 @@ function usernameOf(exchange: Exchange): string | null {
   const profile = exchange.kind === 'answered' && isRecord(exchange.json) ? exchange.json : {};
   const name = profile['username'] ?? profile['name'];
   return typeof name === 'string' ? name.replace(/\p{C}/gu, ' ').slice(0, NAME_MAX) : null;
-}
-
-function accountOf(exchange: Exchange): string {
-  const shown = usernameOf(exchange) ?? 'name not given';
-  const points = pointsOf(exchange);
-  return points === null ? shown : `${shown}, ${points} points`;
 }

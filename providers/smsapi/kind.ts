@@ -41,14 +41,8 @@ export const smsapi = providerKind({
     const { createSmsapiProvider } = await import('./provider.ts');
     return createSmsapiProvider({ name, settings, credentials, lookups: stores.lookups, onError });
   },
-  async test(settings, credentials) {
-    const { testSmsapiRoute } = await import('./http.ts');
-    return testSmsapiRoute(settings, credentials);
-  },
-  async balance(settings, credentials) {
-    const { readBalance } = await import('./http.ts');
-    return await readBalance(settings, credentials);
-  },
+  test: async (...given) => (await import('./http.ts')).testSmsapiRoute(...given),
+  balance: async (...given) => (await import('./http.ts')).readBalance(...given),
 });
 
 function called(what: CallbackKind): Callback {

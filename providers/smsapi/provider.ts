@@ -33,7 +33,11 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
   // Submits that wait for an answer, even a late one.
   const open = createTaskTracker();
   const lateAnswers = createLateAnswers(onError);
-  const notifyUrl = notifyUrlOf(options);
+  const { callbackUrl } = settings;
+  const notifyUrl =
+    callbackUrl === undefined
+      ? null
+      : callbackAddress(callbackUrl, name, CALLBACK_PATHS.reports, credentials.callbackSecret);
   const answerMs = settings.responseSeconds * 1000;
   const limits = { writtenWithinMs: WRITTEN_SHARE * answerMs, answeredWithinMs: LATEST_ANSWER_MS };
   let handlers: ProviderHandlers | null = null;
@@ -103,11 +107,6 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
       await lateAnswers.stop();
     },
   };
-}
-
-function notifyUrlOf({ name, settings: { callbackUrl }, credentials }: SmsapiOptions): string | null {
-  if (callbackUrl === undefined) return null;
-  return callbackAddress(callbackUrl, name, CALLBACK_PATHS.reports, credentials.callbackSecret);
 }
 
 // A provider that reports a message as already accepted understood the request, so it works.

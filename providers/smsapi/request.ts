@@ -69,7 +69,8 @@ export function submitForm(
 
 const FORMS: Readonly<Record<Channel, (part: SubmitPart, settings: SmsapiSettings, now: number) => Form>> = {
   sms: smsForm,
-  mms: mmsForm,
+  // Neither sender nor expiry exist here (the provider's PHP client, `Api/Action/Mms/Send`).
+  mms: ({ text, content }) => ({ subject: mmsContentOf(content).subject, smil: text }),
   vms: vmsForm,
 };
 
@@ -84,11 +85,6 @@ function smsForm(part: SubmitPart, settings: SmsapiSettings, now: number): Form 
     ...(part.priority && settings.fastPriority ? { fast: '1' } : {}),
     ...(optionsOf(part.content).flash ? { flash: '1' } : {}),
   };
-}
-
-// Neither sender nor expiry exist here (the provider's PHP client, `Api/Action/Mms/Send`).
-function mmsForm({ text, content }: SubmitPart): Form {
-  return { subject: mmsContentOf(content).subject, smil: text };
 }
 
 // `try` is 1 to 6, `interval` 300 to 7200 s (the provider's PHP client, `Api/Action/Vms/Send`). There is no expiry, so fewer calls are

@@ -44,8 +44,5 @@ export const smtp = providerKind({
     const { createSmtpProvider } = await import('./provider.ts');
     return createSmtpProvider({ name, settings, credentials, onError });
   },
-  async test(settings, credentials) {
-    const { testSmtpRoute } = await import('./provider.ts');
-    return testSmtpRoute(settings, credentials);
-  },
+  test: async (...given) => (await import('./provider.ts')).testSmtpRoute(...given),
 });

@@ -168,8 +168,8 @@ describe('erase', () => {
     const [part] =
       await pipeline.sql`select route, provider_message_id from message_parts where message_id = ${message.id}`;
     const [report] = await pipeline.sql<{ id: string }[]>`
-      insert into delivery_reports (route, provider_message_id, alternative_id, phone, state, details, applied_at, look_at)
-      values (${part!['route'] as string}, 'other', ${part!['providerMessageId'] as string}, ${NUMBER}, 'delivered', 'Poufne', now(), null)
+      insert into delivery_reports (route, provider_message_id, other_ids, phone, state, details, applied_at, look_at)
+      values (${part!['route'] as string}, 'other', ${[part!['providerMessageId'] as string]}, ${NUMBER}, 'delivered', 'Poufne', now(), null)
       returning id`;
     await ok('erase', '--number', NUMBER, '--account', account, '--yes');
     const [left] = await pipeline.sql`select phone, details from delivery_reports where id = ${report!.id}`;

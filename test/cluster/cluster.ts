@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type ClusterFile, readClusterFile } from '../../tools/cluster/clusterFile.ts';
-import { identify } from '../../bin/runfile.ts';
-import { findTemporalServer } from '../../tools/cluster/temporalServerPrograms.ts';
+import { type ClusterFile, clusterFile } from '../../tools/cluster/clusterFile.ts';
+import { identify, readJson } from '../../bin/runfile.ts';
+import { findTemporalServer } from '../../tools/cluster/temporalServer.ts';
 import {
   type Installation,
   leaveNothing,
@@ -68,7 +68,8 @@ export async function startCluster(
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += String(chunk)));
   await untilRunning(child, dataDir, () => output);
-  const now = (): ClusterFile => readClusterFile(dataDir)!;
+  const read = () => readJson(clusterFile(dataDir)) as ClusterFile | null;
+  const now = (): ClusterFile => read()!;
   const pid = (name: string): number => {
     const found = now().processes.find((process) => process.name === name);
     if (found === undefined) throw new Error(`there is no ${name}`);
@@ -94,7 +95,7 @@ export async function startCluster(
     admin: (...words) =>
       runAdmin({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SECRETS_KEY: secretsKey }, words),
     async stop() {
-      const pids = readClusterFile(dataDir)?.processes.map((process) => process.pid) ?? [];
+      const pids = read()?.processes.map((process) => process.pid) ?? [];
       if (child.exitCode === null && child.signalCode === null) {
         const ended = once(child, 'exit');
         const hurry = setTimeout(() => child.kill('SIGKILL'), STOP_PATIENCE_MS);

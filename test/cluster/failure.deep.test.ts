@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { findTemporalServer } from '../../tools/cluster/temporalServerPrograms.ts';
+import { findTemporalServer } from '../../tools/cluster/temporalServer.ts';
 import { checkAtRest } from '../crash/atRest.ts';
 import { type Chance, chanceFrom } from '../crash/chance.ts';
 import {

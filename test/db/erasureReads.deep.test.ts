@@ -19,8 +19,8 @@ beforeAll(async () => {
   await sql`insert into accounts (id, name, mode) values (${account}, 'Reports', 'live')`;
   // Of other people, all younger than the messages below.
   await sql`
-    insert into delivery_reports (route, provider_message_id, alternative_id, message_id, part, phone, state, details, applied_at, look_at)
-    select 'r', 'p' || n, 'a' || n, 'msg_' || n, 1, '+48600' || lpad(n::text, 6, '0'), 'delivered', 'Poufne', now(), null
+    insert into delivery_reports (route, provider_message_id, other_ids, message_id, part, phone, state, details, applied_at, look_at)
+    select 'r', 'p' || n, array['a' || n], 'msg_' || n, 1, '+48600' || lpad(n::text, 6, '0'), 'delivered', 'Poufne', now(), null
       from generate_series(1, ${MANY}::int) n`;
   await sql`analyze delivery_reports`;
 });
@@ -37,11 +37,11 @@ async function reported(): Promise<string> {
     insert into message_parts (message_id, part, state, route, provider_message_id)
     values (${id}, 1, 'accepted', 'r', 'x1' || ${id}), (${id}, 2, 'accepted', 'r', 'x2' || ${id})`;
   await sql`
-    insert into delivery_reports (route, provider_message_id, alternative_id, message_id, part, phone, state, details, applied_at, look_at)
-    values ('r', 'x1' || ${id}, null, null, null, null, 'delivered', 'Poufne', now(), null),
-           ('r', 'y2' || ${id}, 'x2' || ${id}, null, null, null, 'delivered', 'Poufne', now(), null),
-           ('r', '', null, ${id}, 1, null, 'delivered', 'Poufne', now(), null),
-           ('r', 'nobody' || ${id}, null, null, null, ${PHONE}, 'delivered', 'Poufne', now(), null)`;
+    insert into delivery_reports (route, provider_message_id, other_ids, message_id, part, phone, state, details, applied_at, look_at)
+    values ('r', 'x1' || ${id}, '{}', null, null, null, 'delivered', 'Poufne', now(), null),
+           ('r', 'y2' || ${id}, array['z2', 'x2' || ${id}], null, null, null, 'delivered', 'Poufne', now(), null),
+           ('r', '', '{}', ${id}, 1, null, 'delivered', 'Poufne', now(), null),
+           ('r', 'nobody' || ${id}, '{}', null, null, ${PHONE}, 'delivered', 'Poufne', now(), null)`;
   return id;
 }
 

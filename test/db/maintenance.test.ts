@@ -328,7 +328,7 @@ describe('retention', () => {
         ...values,
       })}`;
     await report({ provider_message_id: 'p-1' });
-    await report({ provider_message_id: 'p-2', alternative_id: 'a-2' });
+    await report({ provider_message_id: 'p-2', other_ids: ['a-2'] });
     await report({ message_id: id, part: 1 });
     await report({ provider_message_id: 'another', phone: '+48500100201' });
     await sql()`

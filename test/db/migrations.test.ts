@@ -1,3 +1,5 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -59,4 +61,24 @@ test.each([
   expect(tables.map(({ name }) => String(name))).toEqual(['schema_version']);
   const left = await sql`select version::int, name, md5 from schema_version order by version`;
   expect(left.map(({ version, name, md5 }) => [version, name, md5] as unknown[])).toEqual(versions);
+});
+
+test('005: the further ids of a report become one list, also where an earlier release still stores them in two', async () => {
+  const { folder } = await withMigrations({});
+  const later = (await readdir(folder)).filter((file) => file >= '005');
+  for (const file of later) await rm(join(folder, file));
+  const { url, sql } = await start((own) => migrate(own, undefined, folder));
+  const store = (id: string, alternative: string | null, others: string[]) => sql`
+    insert into delivery_reports (route, provider_message_id, alternative_id, other_ids, state)
+    values ('r', ${id}, ${alternative}, ${others}, 'delivered')`;
+  for (const moment of ['before', 'after']) {
+    await store(`${moment}-2`, 'a', []);
+    await store(`${moment}-3`, 'a', ['b', 'c']);
+    await store(`${moment}-0`, null, []);
+    if (moment === 'before') expect(await migrate(url)).toHaveLength(later.length);
+  }
+  const found = await sql<{ id: string; ids: string[] }[]>`
+    select provider_message_id as id, other_ids as ids from delivery_reports where alternative_id is null order by id`;
+  const lists = (moment: string) => [[`${moment}-0`], [`${moment}-2`, 'a'], [`${moment}-3`, 'a', 'b', 'c']];
+  expect(found.map(({ id, ids }) => [id, ...ids])).toEqual([...lists('after'), ...lists('before')]);
 });

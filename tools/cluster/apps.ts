@@ -26,7 +26,7 @@ export async function addBalancer(
       program: 'tools/cluster/balancerProcess.ts',
       args: [JSON.stringify(balanced)],
       env: process.env,
-      saying: 'the balancer listens',
+      saying: /the balancer listens/,
       port: balanced[0]!.port,
     }),
   );
@@ -69,7 +69,7 @@ export async function addApps(
     Promise.all(
       namesOf('worker', options.workers).map((name) => {
         const program = { name, dataDir, program: 'bin/worker.ts', env: env('worker', 0), port: 0 };
-        return members.add(name, () => startNodeProcess({ ...program, saying: '"worker started"' }));
+        return members.add(name, () => startNodeProcess({ ...program, saying: /"worker started"/ }));
       }),
     ),
   );
@@ -81,7 +81,7 @@ export async function addApps(
       const [port = 0] = await ports.take(name);
       backends.push(`127.0.0.1:${port}`);
       const program = { name, dataDir, program: 'bin/api.ts', env: env('api', port), port };
-      starts.push(members.add(name, () => startNodeProcess({ ...program, saying: '"API listening"' })));
+      starts.push(members.add(name, () => startNodeProcess({ ...program, saying: /"API listening"/ })));
     }
     await Promise.all(starts);
   });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { splitAddress } from './address.ts';
 
 /** Whether a server takes connections; `silent` when it gave no answer in time. */
 export type BackendState = 'serves' | 'refuses' | 'silent';
@@ -9,7 +8,6 @@ export type BackendState = 'serves' | 'refuses' | 'silent';
 /** One address in front of several servers. */
 type BalancerOptions = {
   host: string;
-  /** 0 takes a free one. */
   port: number;
   /** host:port each. */
   backends: string[];
@@ -17,13 +15,6 @@ type BalancerOptions = {
   check?: (address: string) => Promise<BackendState>;
   /** Between two such questions. */
   checkEveryMs?: number;
-};
-
-/** A balancer that listens. */
-type Balancer = {
-  port: number;
-  /** Breaks every connection and listens no more. */
-  close(): Promise<void>;
 };
 
 type Backend = {
@@ -44,8 +35,9 @@ const SILENCES_MAX = 3;
  * Passes TCP connections on to the server that serves and has the fewest. It neither reads nor changes what passes, so
  * gRPC, HTTP and TLS go through alike; a call under way ends with the connection when its server dies, and the client's
  * next connection comes to another one.
+ * @returns breaks every connection and listens no more
  */
-export async function startBalancer(options: BalancerOptions): Promise<Balancer> {
+export async function startBalancer(options: BalancerOptions): Promise<() => Promise<void>> {
   const backends = options.backends.map((address): Backend => {
     return { address, well: true, silences: 0, opening: 0, sockets: new Set() };
   });
@@ -60,15 +52,12 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
   await once(server, 'listening');
   const closing = new AbortController();
   const checks = backends.map((backend) => keepChecking(backend, backends, options, closing.signal));
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      closing.abort();
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of clients) socket.destroy();
-      await Promise.all([closed, ...checks]);
-    },
+  return async () => {
+    closing.abort();
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of clients) socket.destroy();
+    await Promise.all([closed, ...checks]);
   };
 }
 
@@ -93,9 +82,10 @@ async function passOn(near: Socket, backends: Backend[]): Promise<void> {
 const burden = ({ opening, sockets }: Backend): number => opening + sockets.size;
 
 function connected(address: string): Promise<Socket | null> {
-  const { host, port } = splitAddress(address);
+  const colon = address.lastIndexOf(':');
+  const [host, port] = [address.slice(0, colon), Number(address.slice(colon + 1))];
   return new Promise((resolve) => {
-    const far = connect({ host, port: Number(port), allowHalfOpen: true, noDelay: true });
+    const far = connect({ host, port, allowHalfOpen: true, noDelay: true });
     const giveUp = setTimeout(() => far.destroy(), CONNECT_MS);
     far.once('close', () => {
       clearTimeout(giveUp);

@@ -23,5 +23,5 @@ await runProcess(async () => {
     ),
   );
   console.log('the balancer listens');
-  return { stop: async () => void (await Promise.all(balancers.map((balancer) => balancer.close()))) };
+  return { stop: async () => void (await Promise.all(balancers.map((close) => close()))) };
 }, GRACE_MS);

@@ -12,13 +12,14 @@ const STABLE_MS = 60_000;
  * it by that.
  * @param name for the terminal: "temporal-1"
  * @param say receives one line when the server has fallen and one when it is back
+ * @returns stops it
  */
 export function keepRunning(
   first: DevServer,
   name: string,
   restart: () => Promise<DevServer>,
   say: (line: string) => void,
-): Pick<DevServer, 'stop'> {
+): () => Promise<void> {
   let current = first;
   let stopping = false;
   let recovery: Promise<void> = Promise.resolve();
@@ -58,11 +59,9 @@ export function keepRunning(
   };
 
   watch(first);
-  return {
-    stop: async () => {
-      stopping = true;
-      await recovery;
-      await current.stop();
-    },
+  return async () => {
+    stopping = true;
+    await recovery;
+    await current.stop();
   };
 }

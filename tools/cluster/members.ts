@@ -1,8 +1,6 @@
 import type { DevServer } from '../../dev/children.ts';
+import type { Member } from './clusterFile.ts';
 import { keepRunning } from './keepRunning.ts';
-
-/** A process of the cluster as it is at this moment. */
-export type Member = { name: string; pid: number; address: string | null };
 
 export type Members = {
   /** Starts a process and keeps it running; returns the first one. */
@@ -15,45 +13,39 @@ export type Members = {
   together(adding: () => Promise<unknown>): Promise<void>;
 };
 
-type MembersOptions = {
-  /** Receives one line when a process has fallen and one when it is back. */
-  say: (line: string) => void;
-  /** False leaves a process that has fallen where it is. */
-  restart: boolean;
-  /** Called after every start and fall. */
-  onChange: (members: Member[]) => void;
-};
-
-/** The processes of the cluster, supervised one by one. */
-export function supervisedMembers({ say, restart, onChange }: MembersOptions): Members {
-  const members: Member[] = [];
+/**
+ * The processes of the cluster, supervised one by one.
+ * @param say receives one line when a process has fallen and one when it is back
+ * @param restart false leaves a process that has fallen where it is
+ * @param onChange called after every start and fall
+ */
+export function supervisedMembers(
+  say: (line: string) => void,
+  restart: boolean,
+  onChange: (members: Member[]) => void,
+): Members {
+  const members = new Map<string, Member>();
   const stages: (() => Promise<void>)[][] = [];
   let stage: (() => Promise<void>)[] | null = null;
+  const list = (): Member[] => [...members.values()];
+  const newStage = (): (() => Promise<void>)[] => stages[stages.push([]) - 1]!;
 
-  const note = (name: string, { pid, port }: DevServer): void => {
-    const member = { name, pid, address: port === 0 ? null : `127.0.0.1:${port}` };
-    const known = members.findIndex((other) => other.name === name);
-    if (known >= 0) members[known] = member;
-    else members.push(member);
-    onChange([...members]);
-  };
-  const forget = (name: string): void => {
-    const index = members.findIndex((member) => member.name === name);
-    if (index >= 0) members.splice(index, 1);
-    onChange([...members]);
-  };
-  const add: Members['add'] = async (name, start) => {
-    const own = stage ?? newStage();
-    const noted = async (): Promise<DevServer> => {
-      const server = await start();
-      note(name, server);
-      return server;
-    };
-    const server = await noted();
-    if (restart) {
-      const kept = keepRunning(server, name, noted, say);
-      own.push(() => kept.stop());
-    } else {
+  return {
+    list,
+    async add(name, start) {
+      const own = stage ?? newStage();
+      const noted = async (): Promise<DevServer> => {
+        const server = await start();
+        const { pid, port } = server;
+        members.set(name, { name, pid, address: port === 0 ? null : `127.0.0.1:${port}` });
+        onChange(list());
+        return server;
+      };
+      const server = await noted();
+      if (restart) {
+        own.push(keepRunning(server, name, noted, say));
+        return server;
+      }
       let stopping = false;
       own.push(() => {
         stopping = true;
@@ -62,20 +54,11 @@ export function supervisedMembers({ say, restart, onChange }: MembersOptions): M
       void server.ended.then((how) => {
         if (stopping) return;
         say(`${name} has ended unexpectedly (${how}); it is not started again (--no-restart).`);
-        forget(name);
+        members.delete(name);
+        onChange(list());
       });
-    }
-    return server;
-  };
-  const newStage = (): (() => Promise<void>)[] => {
-    const fresh: (() => Promise<void>)[] = [];
-    stages.push(fresh);
-    return fresh;
-  };
-
-  return {
-    add,
-    list: () => [...members],
+      return server;
+    },
     async together(adding) {
       stage = newStage();
       try {

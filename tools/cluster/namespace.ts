@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import { errorText, StartProblem } from '../../bin/problem.ts';
-import { addSearchAttributes, searchAttributesOf } from '../../bin/searchAttributes.ts';
+import { addSearchAttributes, searchAttributes } from '../../bin/searchAttributes.ts';
 
 // How long closed workflows can be looked at; as in docker-compose.yml.
 const RETENTION = '72h';
@@ -21,7 +20,7 @@ export async function prepareNamespace(addresses: string[], namespace: string): 
   const [first = ''] = addresses;
   await patiently(first, async (connection) => {
     await register(connection, namespace);
-    await addSearchAttributes(connection, namespace, searchAttributesOf(SEARCH_ATTRIBUTES));
+    await addSearchAttributes(connection, namespace);
   });
   await Promise.all(
     addresses.map((address) => patiently(address, (connection) => search(connection, namespace))),
@@ -38,9 +37,7 @@ async function register({ workflowService }: Connection, namespace: string): Pro
 }
 
 async function search({ workflowService }: Connection, namespace: string): Promise<void> {
-  const query = Object.keys(searchAttributesOf(SEARCH_ATTRIBUTES))
-    .map((name) => `${name} is null`)
-    .join(' and ');
+  const query = searchAttributes.map(({ name }) => `${name} is null`).join(' and ');
   await workflowService.countWorkflowExecutions({ namespace, query });
 }
 

@@ -14,7 +14,7 @@ export type KeptPorts = {
 /** The ports of the processes of a data folder, remembered there. */
 export function keptPorts(dataDir: string): KeptPorts {
   const path = join(dataDir, 'cluster-ports.json');
-  const known = readKnown(path);
+  const known = shape.catch({}).parse(readJson(path));
   const dealt = new Set<number>();
   return {
     async take(name, count = 1, wanted) {
@@ -31,8 +31,4 @@ export function keptPorts(dataDir: string): KeptPorts {
       return ports;
     },
   };
-}
-
-function readKnown(path: string): Record<string, number[]> {
-  return shape.catch({}).parse(readJson(path));
 }

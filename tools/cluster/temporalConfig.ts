@@ -39,7 +39,7 @@ export function serverConfig(
     sql: {
       pluginName: 'postgres12',
       databaseName,
-      connectAddr: store.address,
+      connectAddr: `${store.host}:${store.port}`,
       connectProtocol: 'tcp',
       user: store.user,
       password: store.password,

@@ -3,12 +3,11 @@ import { promisify } from 'node:util';
 import { createDatabase } from '../../db/setup.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { errorText, StartProblem } from '../../bin/problem.ts';
-import { splitAddress } from './address.ts';
 
 /** Where Temporal keeps its state, and by which name and password it gets there. */
 export type TemporalStore = {
-  /** host:port */
-  address: string;
+  host: string;
+  port: string;
   user: string;
   password: string;
   /** What every workflow is at. */
@@ -36,7 +35,8 @@ export function temporalStoreOf(
   }
   const name = decodeURIComponent(url.pathname.slice(1));
   return {
-    address: `${url.hostname}:${url.port === '' ? '5432' : url.port}`,
+    host: url.hostname,
+    port: url.port === '' ? '5432' : url.port,
     user: role?.user ?? decodeURIComponent(url.username),
     password: role?.password ?? decodeURIComponent(url.password),
     database: `${name}_temporal`,
@@ -85,11 +85,10 @@ async function upgrade(
 
 async function runTool(
   sqlTool: string,
-  { address, user, password }: TemporalStore,
+  { host, port, user, password }: TemporalStore,
   database: string,
   args: string[],
 ): Promise<void> {
-  const { host, port } = splitAddress(address);
   // Not on the command line, where every user of this machine could read the password.
   const env = {
     PATH: process.env['PATH'],

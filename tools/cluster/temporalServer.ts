@@ -1,10 +1,33 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildWithGo, cacheFolder, makeOnce } from '../../dev/cache.ts';
 import { type DevServer, startChild, untilReady } from '../../dev/children.ts';
 import { frontendServes } from './frontendHealth.ts';
 import { serverConfig, type ServerPorts } from './temporalConfig.ts';
 import type { TemporalStore } from './temporalDatabases.ts';
+
+// The server inside the command line that `npm start` runs is of the same version.
+const VERSION = 'v1.29.1';
+const PACKAGES = ['server', 'tools/sql'].map((name) => `go.temporal.io/server/cmd/${name}@${VERSION}`);
+
+/**
+ * Finds Temporal's real server, and the tool that creates and upgrades its schemas, in the cache folder; builds them there with Go at the
+ * first call.
+ * @param log receives a sentence about what takes long, again every minute
+ * @param signal ends a build that is under way
+ * @throws StartProblem naming what to install
+ */
+export async function findTemporalServer(
+  log: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<{ server: string; sqlTool: string }> {
+  const build = { title: `Temporal's server ${VERSION}`, packages: PACKAGES, log, signal };
+  const folder = await makeOnce(join(cacheFolder(), `temporal-server-${VERSION}`), (draft) =>
+    buildWithGo(build, draft),
+  );
+  return { server: join(folder, 'server'), sqlTool: join(folder, 'sql') };
+}
 
 /** One process of Temporal's real server, with all four of its services. */
 type TemporalServerOptions = {
