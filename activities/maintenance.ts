@@ -11,6 +11,7 @@ import {
   eraseMessagesAfter,
   erasePostponed,
   eraseRepliesAfter,
+  eraseVerificationsAfter,
   type Mask,
   postponedAfter,
   type Step,
@@ -118,6 +119,7 @@ function madeBefore(sql: Database, dueBefore: number): Kind[] {
     erased('replies', 'in', eraseRepliesAfter),
     ['clicks', () => inBatches(() => eraseClicksBefore(sql, new Date(dueBefore), BATCH))],
     erased('lookups', 'hlr', eraseLookupsAfter),
+    erased('verifications', 'ver', eraseVerificationsAfter),
     erased('emails', 'em', eraseEmailsAfter),
   ];
 }

@@ -24,6 +24,7 @@ import { openApiEndpoint } from './openapi/document.ts';
 import { getReport } from './reports.ts';
 import { listSenders } from './senders.ts';
 import { changeTemplate, createTemplate, deleteTemplate, getTemplate, listTemplates } from './templates.ts';
+import { checkVerification, getVerification, startVerification } from './verifications.ts';
 import { changeWebhook, listDeliveries, resendDelivery } from './account/webhook.ts';
 
 export const endpoints: readonly Endpoint[] = [
@@ -53,6 +54,9 @@ export const endpoints: readonly Endpoint[] = [
   changeTemplate,
   deleteTemplate,
   lookUpNumber,
+  startVerification,
+  getVerification,
+  checkVerification,
   listInbound,
   getInbound,
   listLinks,

@@ -87,7 +87,7 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
     // Workers delete expired addresses.
     ...all('audit_addresses', APPEND_ONLY),
     // The API too finds that a sender domain is lost or back.
-    ...all('messages emails webhook_events findings', ['DELETE']),
+    ...all('messages emails verifications webhook_events findings', ['DELETE']),
     ...all('sender_domains', ['SELECT']),
   },
   worker: { ...NOBODYS, ...STAFF },

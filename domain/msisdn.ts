@@ -53,6 +53,11 @@ export function isPolish(msisdn: string): boolean {
   return msisdn.startsWith(POLAND);
 }
 
+/** Whether a number is in a range of Polish mobile phones: no landline, no premium number. */
+export function isPolishMobile(msisdn: string): boolean {
+  return isPolish(msisdn) && MOBILE.includes(parsePhoneNumberFromString(msisdn)?.getType());
+}
+
 /** Country of an MSISDN, ISO 3166-1 alpha-2; null for none (satellite, freephone 800) or an ambiguous calling code (1, 7, 44 ...). */
 export function countryOf(msisdn: string): string | null {
   return parsePhoneNumberFromString(msisdn)?.country ?? null;

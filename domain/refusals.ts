@@ -1,6 +1,7 @@
 import type { Channel } from './channelDeclaration.ts';
 import type { QuotaName } from './money.ts';
 import type { RouteTraffic } from './routing.ts';
+import type { ReachedLimit } from './verifications.ts';
 
 /** Why a dependency (database, Temporal) gave no answer: unreachable, or too slow. */
 export type Outage = 'unavailable' | 'timed_out';
@@ -95,6 +96,9 @@ type Why =
         'lookup_unverified' | 'lookup_unpaid' | 'lookup_failed' | 'lookup_no_route' | 'lookup_timed_out';
     }
   | { reason: 'not_cancellable' }
+  | { reason: 'recipient_not_mobile' | 'recipient_blacklisted' }
+  | { reason: 'verification_unknown' | 'verification_over' }
+  | ({ reason: 'codes_too_many' } & ReachedLimit)
   | { reason: 'email_unknown' | 'email_no_route' | 'email_content_missing' | 'address_not_own' }
   | { reason: 'address_malformed' | 'address_repeated' | 'display_name_malformed'; field: string }
   | { reason: 'address_not_listed' | 'sender_domain_missing' | 'unsubscribe_needs_one' }

@@ -80,6 +80,8 @@ interface SmsOptions {
   flash: boolean;
   /** Send and bill as UCS-2, even if the text fits GSM-7. */
   ucs2: boolean;
+  /** The verification whose code takes the place of the text's asterisks at the submit. */
+  verification?: string | undefined;
 }
 
 export interface SmsContent extends SmsOptions {
@@ -89,7 +91,8 @@ export interface SmsContent extends SmsOptions {
 const PLAIN_SMS: SmsOptions = { flash: false, ucs2: false };
 
 /** Options as stored with a message; null for the defaults. */
-export function storedOptions({ flash, ucs2 }: SmsOptions): object | null {
+export function storedOptions({ flash, ucs2, verification }: SmsOptions): object | null {
+  if (verification !== undefined) return { verification };
   return flash || ucs2 ? { ...(flash ? { flash } : {}), ...(ucs2 ? { ucs2 } : {}) } : null;
 }
 

@@ -1,12 +1,13 @@
 import { NOTIFIED_STATUSES } from './statuses.ts';
 
-/** v2.3.0, Events; those of sender domains are ours. */
+/** v2.3.0, Events; those of sender domains and verifications are ours. */
 export const WEBHOOK_EVENT_TYPES = [
   ...NOTIFIED_STATUSES.map((status) => `message.${status}` as const),
   'message.received',
   'link.clicked',
   'domain.verified',
   'domain.lost',
+  'verification.approved',
 ] as const;
 
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];

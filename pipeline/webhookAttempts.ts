@@ -27,11 +27,13 @@ import {
 import type { Database } from '../db/connection.ts';
 import { readNotifiedEvent } from '../db/emails/events.ts';
 import type { ClickSnapshot } from '../db/links/links.ts';
+import { readVerification } from '../db/verifications/verifications.ts';
 import { deliveryReportEvent, incomingSmsEvent } from '../domain/earlier.ts';
 import { emailEvent } from '../domain/email/dns.ts';
 import { inboundRecord } from '../domain/incoming.ts';
 import { linkRecord } from '../domain/links.ts';
 import { messageRecord, type MessageRow } from '../domain/records.ts';
+import { verificationRecord } from '../domain/verifications.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/messageMetrics.ts';
 import type { Delivery, Outgoing } from './outgoingHttp.ts';
@@ -117,6 +119,10 @@ async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Pro
     // From the snapshot: the domain may have been deleted.
     case 'domain':
       return event.snapshot;
+    case 'verification': {
+      const verification = await readVerification(sql, event.accountId, event.subjectId);
+      return { verification: verificationRecord(verification!) };
+    }
   }
 }
 

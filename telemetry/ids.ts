@@ -9,6 +9,7 @@ export interface Ids {
   replyId?: string;
   lookupId?: string;
   emailId?: string;
+  verificationId?: string;
 }
 
 const FIELDS: Readonly<Record<string, keyof Ids>> = {
@@ -19,6 +20,7 @@ const FIELDS: Readonly<Record<string, keyof Ids>> = {
   in: 'replyId',
   hlr: 'lookupId',
   em: 'emailId',
+  ver: 'verificationId',
 };
 
 const current = new AsyncLocalStorage<Ids>();

@@ -48,6 +48,7 @@ export async function takeRouteTasks(
   let stopping = false;
   const submitting: SubmitContext = {
     sql,
+    secretsKey,
     provider,
     routing,
     applyReports,
@@ -71,7 +72,7 @@ export async function takeRouteTasks(
       maxConcurrentActivityTaskExecutions: tasks,
       activities: {
         ...submissionActivities(submitting),
-        ...emailActivities({ ...submitting, secretsKey, shortUrl, emailEvents, places }),
+        ...emailActivities({ ...submitting, shortUrl, emailEvents, places }),
       },
     },
     ...(providerKinds.named(route.kind)?.traits.carries.includes('hlr') === true

@@ -83,7 +83,7 @@ export function notifyStart({ id, accountId }: { id: string; accountId: string }
     taskQueue: MESSAGES_QUEUE,
     args: [] as [],
     typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]),
-    staticSummary: 'Webhook event of a link or a sender domain, or one left over',
+    staticSummary: 'Webhook event of a link, a verification or a sender domain, or one left over',
     priority: { priorityKey: 5, fairnessKey: accountId },
   };
 }

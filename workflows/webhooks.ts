@@ -62,7 +62,7 @@ const { charge: settleReservation, takePendingEvents } = proxyLocalActivities<
   ReturnType<typeof billingActivities> & ReturnType<typeof quickWebhookActivities>
 >(LOCAL_ACTIVITY);
 
-/** Delivers events of links, sender domains and lost workflows; its id is one of the events'. A cancel has no effect. */
+/** Delivers events of links, verifications, sender domains and lost workflows; its id is one of the events'. A cancel has no effect. */
 export async function notify(): Promise<NotifyResult> {
   return await CancellationScope.nonCancellable(async () => {
     let delivered = 0;

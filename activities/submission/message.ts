@@ -9,6 +9,7 @@ import { leavePartsUnanswered } from '../../db/messages/parts.ts';
 import { forgetPaused, pauseMessage } from '../../db/messages/pauses.ts';
 import { withdrawResubmit } from '../../db/messages/unanswered.ts';
 import { openSubmission, type SubmittableMessage } from '../../db/messages/submissions.ts';
+import { withCode } from '../../operations/verify/code.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { observeSent } from '../../telemetry/messageMetrics.ts';
 import { FAILURE, type SubmissionRound } from '../../workflows/contracts.ts';
@@ -48,7 +49,7 @@ export async function submitMessage(
   if (kept === 'changed') return await lookAgain();
   if (kept !== null) return kept;
 
-  const pieces = piecesOf(message, provider);
+  const pieces = piecesOf(withCode(submitting.secretsKey, message), provider);
   if (message.submission === 'submitting') {
     // Left by an attempt that ended. Done here, as the provider may never get to claim the parts and find that.
     await leavePartsUnanswered(sql, { messageId, parts: pieces.flatMap(({ parts }) => parts) }, null);

@@ -83,6 +83,7 @@ export type Submitted = SubmissionOutcome | MovedOn | PausedSubmission;
 
 export interface SubmitContext {
   sql: Database;
+  secretsKey: Buffer;
   provider: Provider;
   pacer: Pacer;
   routing: () => Promise<Routing>;

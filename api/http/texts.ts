@@ -217,6 +217,13 @@ const SENTENCES: Sentences = {
   statement_overdue:
     'Rozliczenie miesięczne jest po terminie płatności. Wysyłki są wstrzymane do zaksięgowania wpłaty.',
   not_cancellable: 'Anulować można tylko zaplanowaną wiadomość, najpóźniej 30 sekund przed wysyłką.',
+  recipient_not_mobile: 'Kod można wysłać tylko na polski numer komórkowy.',
+  recipient_blacklisted: 'Ten numer jest na czarnej liście konta.',
+  verification_unknown: 'Nie znaleziono weryfikacji o podanym identyfikatorze.',
+  verification_over: 'Numer jest już zweryfikowany, a podany kod nie jest tym, który wysłano.',
+  codes_too_many: ({ limit, windowSeconds, seconds }) =>
+    `Na ten numer można wysłać bez potwierdzenia najwyżej tyle kodów w ciągu ${windowSeconds / 60} min: ${limit}. ` +
+    `Spróbuj ponownie za ${seconds} s.`,
   inbound_unknown: 'Nie znaleziono odpowiedzi o podanym identyfikatorze.',
   event_unknown: 'Nie znaleziono zdarzenia o podanym identyfikatorze.',
   event_pending: 'To zdarzenie jest właśnie dostarczane.',

@@ -11,6 +11,7 @@ import { inboundSchema } from '../inbound.ts';
 import { trackedLinkSchema } from '../links.ts';
 import { messageSchema } from '../messages/schema.ts';
 import { senderDomainSchema } from '../senders.ts';
+import { verificationSchema } from '../verifications.ts';
 import { TRIED_AGAIN } from './overview.ts';
 
 /** The part of JSON Schema (2020-12) that this service writes. */
@@ -228,6 +229,10 @@ const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodTy
       'A DNS record of a verified sender domain is gone. With the status `lost` no e-mails are sent from the domain until it is back.',
     data: aboutDomain,
   },
+  'verification.approved': {
+    summary: 'The right code of a verification was given.',
+    data: z.strictObject({ verification: verificationSchema.describe('The verification.') }),
+  },
 };
 
 const SIGNATURES: readonly Parameter[] = [
@@ -249,7 +254,7 @@ const SIGNATURES: readonly Parameter[] = [
   },
 ];
 
-/** Webhooks of the current interface for OpenAPI (v2.3.0, Events; those of sender domains are ours). */
+/** Webhooks of the current interface for OpenAPI (v2.3.0, Events; those of sender domains and verifications are ours). */
 export function webhookItems(write: ReturnType<typeof schemaWriter>): Record<string, PathItem> {
   return Object.fromEntries(
     Object.entries(EVENTS).map(([type, { summary, data }]) => {

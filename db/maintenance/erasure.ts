@@ -45,6 +45,7 @@ export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
            (select count(*)::int from tracked_links where recipient = ${msisdn} and ${of}) as tracked_links,
            (select count(*)::int from opt_out_links where msisdn = ${msisdn} and ${of}) as opt_out_links,
            (select count(*)::int from verified_numbers where msisdn = ${msisdn} and ${of}) as verified_numbers,
+           (select count(*)::int from verifications where msisdn = ${msisdn} and ${of}) as verifications,
            (select count(*)::int from blacklist where msisdn = ${msisdn} and ${of}) as blacklist_entries_kept`;
   return byColumnName(traces!);
 }
@@ -99,6 +100,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     await tx`
       update number_lookups set msisdn = ${masked}
        where msisdn = ${msisdn} and ${of} and state <> 'charged'`;
+    await tx`update verifications set msisdn = ${masked} where msisdn = ${msisdn} and ${of}`;
     await tx`
       update link_clicks set user_agent = null, ip_hash = null
        where token in (select token from tracked_links where recipient = ${msisdn} and ${of})`;
@@ -134,7 +136,7 @@ export async function undecided(sql: Sql, person: Person): Promise<Omit<Left, 'm
 export async function refreshStatistics(sql: Sql): Promise<void> {
   await sql`
     analyze messages, inbound_messages, number_lookups, contacts, tracked_links, opt_out_links, verified_numbers,
-            link_clicks, delivery_reports, webhook_attempts, idempotency_keys, reply_parts, concat_references,
+            verifications, link_clicks, delivery_reports, webhook_attempts, idempotency_keys, reply_parts, concat_references,
             simulator_submits, simulator_replies`;
 }
 

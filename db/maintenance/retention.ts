@@ -140,21 +140,27 @@ export async function eraseClicksBefore(sql: Sql, before: Date, limit: number): 
 }
 
 /** Masks the numbers of the next ended look-ups by id. */
-export async function eraseLookupsAfter(
-  sql: Database,
-  { after, before, limit }: { after: string; before: string; limit: number },
-  mask: Mask,
-): Promise<Step> {
-  return await transaction(sql, async (tx) => {
-    const page = await tx<{ id: string; msisdn: string; state: string }[]>`
-      select id, msisdn, state from number_lookups
-       where id > ${after} and id < ${before} order by id limit ${limit} for update`;
-    const due = page.filter(({ state, msisdn }) => state !== 'charged' && !msisdn.includes('*'));
-    await tx`
-      update number_lookups l set msisdn = e.msisdn
-        from unnest(${due.map(({ id }) => id)}::text[], ${due.map(({ msisdn }) => mask(msisdn))}::text[])
-               as e(id, msisdn)
-       where l.id = e.id`;
-    return { next: page.at(-1)?.id ?? null, done: due.length };
-  });
+export const eraseLookupsAfter = maskAfter('number_lookups', (sql) => sql`state <> 'charged'`);
+
+/** Masks the numbers of the next verifications by id. */
+export const eraseVerificationsAfter = maskAfter('verifications', (sql) => sql`true`);
+
+function maskAfter(table: string, isEnded: (sql: Sql) => Fragment) {
+  return async (
+    sql: Database,
+    { after, before, limit }: { after: string; before: string; limit: number },
+    mask: Mask,
+  ): Promise<Step> =>
+    await transaction(sql, async (tx) => {
+      const page = await tx<{ id: string; msisdn: string; due: boolean }[]>`
+        select id, msisdn, ${isEnded(tx)} and position('*' in msisdn) = 0 as due from ${tx(table)}
+         where id > ${after} and id < ${before} order by id limit ${limit} for update`;
+      const due = page.filter((row) => row.due);
+      await tx`
+        update ${tx(table)} t set msisdn = e.msisdn
+          from unnest(${due.map(({ id }) => id)}::text[], ${due.map(({ msisdn }) => mask(msisdn))}::text[])
+                 as e(id, msisdn)
+         where t.id = e.id`;
+      return { next: page.at(-1)?.id ?? null, done: due.length };
+    });
 }

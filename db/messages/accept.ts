@@ -49,6 +49,8 @@ export interface Accepting {
   /** The charge to the key's tool budget; null when the call comes from no tool. */
   spending: ToolCharge | null;
   trace?: string | null;
+  /** Runs in the same transaction, before the messages are written; what it throws rolls all back. */
+  also?: (tx: Sql) => Promise<void>;
 }
 
 /** A new link was created concurrently, or an existing one deleted. Nothing is stored; the caller has to render the texts again. */
@@ -64,8 +66,9 @@ const CHUNK_LIMITS = { messages: 1_000, characters: 1_000_000 };
  * @throws KeyTakenError, InsufficientFundsError, QuotaReachedError, ToolBudgetError, LinksChangedError; nothing is stored then
  */
 export async function acceptMessages(sql: Database, accepting: Accepting): Promise<void> {
-  const { messages, claims, spending, trace = null } = accepting;
+  const { messages, claims, spending, trace = null, also } = accepting;
   const isOneStatement =
+    also === undefined &&
     claims.length <= 1 &&
     spending === null &&
     chunksOf(messages).length === 1 &&
@@ -96,11 +99,12 @@ async function acceptAtOnce(
 /** For requests that need several statements. Locks keys before the account, as everywhere, to avoid deadlocks. */
 async function acceptIn(
   tx: Sql,
-  { messages, claims, limits, spending, trace = null }: Accepting,
+  { messages, claims, limits, spending, trace = null, also }: Accepting,
 ): Promise<void> {
   const { accountId, requestId, createdAt } = messages[0]!;
   await claimKeys(tx, accountId, requestId, claims);
   if (spending !== null) await chargeTool(tx, spending);
+  await also?.(tx);
   const rejected = rejectedOf(messages);
   if (rejected.length > 1) await refuseUnpaidBeyond(tx, accountId, rejected, limits, createdAt);
   const sorted = messages.toSorted(

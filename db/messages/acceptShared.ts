@@ -90,14 +90,15 @@ function acceptAlone(sql: Database, accepting: Accepting): Promise<void> {
 }
 
 /** Links are locked in an order that a shared statement cannot keep, and a long text would delay the others. */
-function isShared({ messages, claims, spending, trace = null }: Accepting): boolean {
+function isShared({ messages, claims, spending, trace = null, also }: Accepting): boolean {
   const [{ links, optOutToken, text, status }] = messages as [Accepting['messages'][number]];
   const isPlain =
     links.length === 0 &&
     optOutToken === null &&
     status !== 'rejected' &&
     text.length <= MAX_SHARED_CHARACTERS;
-  return messages.length === 1 && claims.length <= 1 && spending === null && trace === null && isPlain;
+  const isSimple = claims.length <= 1 && spending === null && trace === null && also === undefined;
+  return messages.length === 1 && isSimple && isPlain;
 }
 
 async function acceptEach(

@@ -1,3 +1,4 @@
+import { isId } from '../../domain/ids.ts';
 import { type Fragment, isLockTimeoutOn, type Sql } from '../connection.ts';
 
 /** A stored idempotent response: Message or BatchResult (v2.3.0), or a list response (v1.2.0). */
@@ -7,7 +8,7 @@ interface KeptAnswer {
   body: unknown;
 }
 
-/** Masks messages in stored idempotent responses. The records stay: a request repeated within 24 hours must not send again. */
+/** Masks messages, and the verification of a message, in stored idempotent responses. The records stay: a request repeated within 24 hours must not send again. */
 export async function eraseAnswers(
   sql: Sql,
   ids: readonly string[],
@@ -30,7 +31,7 @@ export async function eraseAnswers(
 function maskedIn(value: unknown, erased: ReadonlySet<unknown>, mask: (msisdn: string) => string): unknown {
   if (Array.isArray(value)) return value.map((one) => maskedIn(one, erased, mask));
   if (typeof value !== 'object' || value === null) return value;
-  if (!('id' in value) || !erased.has(value.id)) {
+  if (!('id' in value) || !(erased.has(value.id) || isId('ver', String(value.id)))) {
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [name, maskedIn(inner, erased, mask)]),
     );

@@ -79,7 +79,8 @@ export async function openSubmission(sql: Sql, messageId: string): Promise<Submi
                 then (select bool_or(p.resubmitted_at is not null) and bool_and(p.state = 'held')
                         from message_parts p where p.message_id = m.id) is true
                 else false end as resubmitted,
-           exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)}) as blacklisted
+           m.content->>'verification' is null
+             and exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)}) as blacklisted
       from messages m join accounts a on a.id = m.account_id
      where m.id = ${messageId}`;
   if (!message) return null;

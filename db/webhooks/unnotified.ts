@@ -32,7 +32,7 @@ export async function unnotifiedAfter(
              or exists (select from outcome_signals o where o.message_id = e.workflow_id)
              or exists (select from provider_email_events p where p.email_id = e.workflow_id and p.look_at is not null) as awaited
       from (select distinct on (subject_id) id, account_id,
-                   case when subject_kind in ('link', 'domain') then id else subject_id end as workflow_id
+                   case when subject_kind in ('link', 'domain', 'verification') then id else subject_id end as workflow_id
               from webhook_events where id > ${after} and id <= ${last} and state = 'pending' order by subject_id, id) e
      order by e.id`;
   return { last, left };

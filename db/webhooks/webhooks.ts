@@ -26,10 +26,10 @@ export interface WebhookEvent {
   id: string;
   accountId: string;
   /** Its subject: a link by its token, others by id. A reply has one kind per interface. */
-  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1' | 'email' | 'domain';
+  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1' | 'email' | 'domain' | 'verification';
   subjectId: string;
   type: string;
-  /** A `StatusSnapshot`, `ClickSnapshot`, `EmailEventSnapshot` or `DomainSnapshot`, by the subject. */
+  /** A `StatusSnapshot`, `ClickSnapshot`, `EmailEventSnapshot` or `DomainSnapshot`, by the subject; empty for a verification. */
   snapshot: object;
   /** 0: the first delivery; else the number of the resend. */
   round: number;

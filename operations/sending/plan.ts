@@ -42,6 +42,8 @@ interface TimesAsked {
   windows: readonly SendWindow[];
   calling?: CallConstraints | null;
   expiresAt: number | null;
+  /** How long attempts go on without `expiresAt`, in milliseconds; 72 hours by default. */
+  validMs?: number | undefined;
 }
 
 interface Timing {
@@ -78,13 +80,13 @@ export function findTiming(asked: TimesAsked, now: number): Timing {
     acceptedAs: later ? 'scheduled' : 'queued',
     sendAt: later ? new Date(sendTime) : null,
     expiresAt: expiresAt === null ? null : new Date(expiresAt),
-    giveUpAt: new Date(expiresAt ?? sendTime + DEFAULT_EXPIRY_MS),
+    giveUpAt: new Date(expiresAt ?? sendTime + (asked.validMs ?? DEFAULT_EXPIRY_MS)),
   };
 }
 
 // The route of messages that are never sent.
 const NO_ROUTE = 'none';
-const ANY_TIME = '00:00-24:00';
+export const ANY_TIME = '00:00-24:00';
 
 /** What a request would send, to whom, when and at what cost. Nothing is written, charged or sent. */
 export interface Plan {
@@ -139,7 +141,8 @@ export async function planMessages(context: OperationContext<SendInput>): Promis
   const messages = await mapInChunks(recipients, (recipient): PlannedMessage => {
     const values = valuesOf(recipient.msisdn);
     const text = personalText(wording, recipient, values, links);
-    const rejected = blacklisted.has(recipient.msisdn);
+    const isAskedFor = input.code !== undefined && optedOut.has(recipient.msisdn);
+    const rejected = blacklisted.has(recipient.msisdn) && !isAskedFor;
     const price = perPart(rules, recipient, priority, terms);
     if (price === null && !rejected) throw noPrice(recipient);
     const perPartGrosze = price ?? 0;
@@ -212,7 +215,7 @@ function timings(input: SendInput, terms: SendTerms): (hours: CallingHours | nul
     if (hours !== null && hoursToBegin(hours, tries) === null)
       throw new Refused({ reason: 'calling_hours_missed' }, 'tries');
     const calling = hours === null ? null : { hours, tries };
-    return findTiming({ sendAt, windows, calling, expiresAt }, terms.now);
+    return findTiming({ sendAt, windows, calling, expiresAt, validMs: input.code?.validMs }, terms.now);
   };
   return (hours) => {
     const timing = found.get(hours) ?? find(hours);

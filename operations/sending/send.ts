@@ -57,6 +57,8 @@ export interface SendInput {
   normalize?: boolean | undefined;
   /** Class 0 SMS: displayed immediately and not stored by the phone. */
   flash?: boolean | undefined;
+  /** The verification whose code takes the place of the text's asterisks, and how long it is valid, in milliseconds. SMS only. */
+  code?: { of: string; validMs: number } | undefined;
   interface?: Interface | undefined;
   /** Client's message id in the earlier interface (v1.2.0, POST /v1/sms); at most `IDX_MAX` characters. */
   idx?: string | undefined;
@@ -124,7 +126,7 @@ export function acceptingOf(
   };
 }
 
-function paymentRefusal(plan: Plan): Refused | null {
+export function paymentRefusal(plan: Plan): Refused | null {
   if (plan.terms.overdue) return new Refused({ reason: 'statement_overdue' });
   if (isAffordable(plan)) return null;
   countRequested('insufficient_funds', plan.messages.length);

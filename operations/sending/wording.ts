@@ -29,8 +29,8 @@ type TemplateExtras = { subject: string | null } | null;
 /** Channel-specific content besides the text, as stored. @throws Refused naming `subject`, or `template_id` for a template's subject */
 const CONTENTS: Readonly<Record<Channel, (request: SendInput, template: TemplateExtras) => object | null>> = {
   // `normalize` yields GSM-7, so it overrides `ucs2`: callers give up diacritics for longer parts.
-  sms: ({ encoding, normalize = false, flash = false }) =>
-    storedOptions({ flash, ucs2: encoding === 'ucs2' && !normalize }),
+  sms: ({ encoding, normalize = false, flash = false, code }) =>
+    storedOptions({ flash, ucs2: encoding === 'ucs2' && !normalize, verification: code?.of }),
   mms: ({ subject: own }, template) => ({ subject: subjectOf(own, template) }),
   vms: ({ voice = 'ewa', tries = 1 }) => ({ voice, tries }),
 };

@@ -61,7 +61,7 @@ function attempt(
     },
   } as unknown as Provider;
   const steps = submissionActivities({
-    ...{ sql, provider, pacer: pacer ?? createPacer(sql, ROUTE, null) },
+    ...{ sql, provider, pacer: pacer ?? createPacer(sql, ROUTE, null), secretsKey: Buffer.alloc(32) },
     routing: () =>
       retries === undefined
         ? Promise.reject(new Error('nobody asks for another route'))

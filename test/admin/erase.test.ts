@@ -35,6 +35,9 @@ async function acquainted(): Promise<{ account: string; delivered: string; sched
   await sql`insert into opt_out_links (token, account_id, msisdn, sender) values (${newId('evt')}, ${account}, ${NUMBER}, 'X')`;
   await sql`insert into contacts (id, account_id, msisdn) values (${newId('ct')}, ${account}, ${NUMBER})`;
   await sql`insert into verified_numbers (account_id, msisdn) values (${account}, ${NUMBER})`;
+  await sql`
+    insert into verifications (id, account_id, msisdn, code_length, sent_at, cost_grosze, expires_at, created_at, updated_at)
+    values (${newId('ver')}, ${account}, ${NUMBER}, 6, '{now}', 15, now(), now(), now())`;
   await sql`insert into blacklist (account_id, msisdn, reason) values (${account}, ${NUMBER}, 'opt_out')`;
   await sql`
     insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
@@ -76,7 +79,7 @@ describe('erase', () => {
         tracked_links: 2,
         opt_out_links: 1,
       },
-      ...{ verified_numbers: 1, blacklist_entries_kept: 1 },
+      ...{ verified_numbers: 1, verifications: 1, blacklist_entries_kept: 1 },
     });
     expect(await found(WORDS)).toEqual(before);
 

@@ -20,6 +20,9 @@ const BODIES: Readonly<Record<string, { id?: 'template' | 'group' | 'contact'; b
     body: { to: '500100200', subject: 'x', smil: '<smil><body><text>x</text></body></smil>', send_at: later },
   },
   'POST /v1/voice/estimate': { body: { to: '500100200', text: 'x', send_at: later } },
+  // A landline, which is refused after all fields were read: a number gets only a few codes.
+  'POST /v1/verifications': { body: { to: '221234567' } },
+  'POST /v1/verifications/:id/check': { body: { code: '123456' } },
   'POST /v1/templates': { body: { name: 'x', body: 'y' } },
   'PATCH /v1/templates/:id': { id: 'template', body: { name: 'x', body: 'y', type: 'sms' } },
   'PATCH /v1/account': { body: { send_window: '08:00-20:00' } },

@@ -249,6 +249,10 @@ describe('retention', () => {
     await sql()`
       insert into number_lookups (id, account_id, msisdn, route, state, reason, cost_grosze)
       values (${lookup}, ${account}, '+48500100200', 'simulator', 'failed', 'failed', 5)`;
+    const [verified, recent] = [idOf('ver', 50), idOf('ver', 30)];
+    await sql()`
+      insert into verifications (id, account_id, msisdn, code_length, sent_at, cost_grosze, expires_at, created_at, updated_at)
+      select id, ${account}, '+48500100200', 6, '{now}', 15, now(), now(), now() from unnest(${[verified, recent]}::text[]) as id`;
     // One request of two messages, of which one is too young.
     const { count } = await sql()`
       insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_body)
@@ -267,8 +271,13 @@ describe('retention', () => {
       replies: 1,
       clicks: 1,
       lookups: 1,
+      verifications: 1,
       emails: 0,
     });
+    expect(await sql()`select msisdn from verifications order by id`).toEqual([
+      { msisdn: '+48*****200' },
+      { msisdn: '+48500100200' },
+    ]);
     const all = { status: null, reference: null, recipient: null, since: null, until: null, before: null };
     const rows = new Map((await readHistory(sql(), account, all, 100)).map((row) => [row.id, row]));
     expect(messageRecord(rows.get(ended)!)).toMatchObject({

@@ -33,7 +33,7 @@ const MAY: Record<Part, Record<string, string>> = {
     ...named(APPEND, 'email_recipients email_contents email_attachments email_attachment_pieces'),
     ...named(APPEND, 'email_events provider_email_events unsubscribe_links'),
     ...named(APPEND, 'audit_addresses'),
-    ...named(KEEP, 'messages emails webhook_events findings'),
+    ...named(KEEP, 'messages emails verifications webhook_events findings'),
     ...named('INSERT UPDATE DELETE', 'sender_domains'),
   },
   worker: { ...{ ...BOOKS, ...STAFFS, ...named(APPEND_AND_DELETE, 'audit_addresses') } },

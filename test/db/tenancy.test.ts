@@ -40,6 +40,7 @@ import { templateUsage } from '../../db/messages/templates.ts';
 import { book, listLedger, readLedgerState, readPayment } from '../../db/money/ledger.ts';
 import { settleReservation, stillReserved } from '../../db/money/reservations.ts';
 import { insertStatement, listStatements, monthlySum } from '../../db/money/statements.ts';
+import { readPending } from '../../db/verifications/verifications.ts';
 import { fileDatabase } from '../support/database.ts';
 import { newEmail, newMessage } from '../support/messages.ts';
 
@@ -144,6 +145,17 @@ async function newAccount(): Promise<Account> {
     ...{ id: newId('in'), route: 'r', provider_reference: id, sender: NUMBER, receiver: '+48500100666' },
     ...{ received_text: 't', state: 'matched', account_id: id, text: 't', matched_by: 'last_message' },
   })}`;
+  await sql`insert into verifications ${sql({
+    ...{
+      id: newId('ver'),
+      account_id: id,
+      msisdn: NUMBER,
+      code_length: 6,
+      sent_at: sql.array([]),
+      cost_grosze: 7,
+    },
+    ...{ expires_at: new Date(Date.now() + 3_600_000), created_at: new Date(), updated_at: new Date() },
+  })}`;
   await sql`insert into rate_windows ${sql({ account_id: id, started_at: new Date(), used: 1 })}`;
   return { id, domain, request };
 }
@@ -203,6 +215,7 @@ const READS: Record<string, (account: Account) => Promise<unknown>> = {
   'verified numbers': ({ id }) => listVerifiedNumbers(sql, id),
   keywords: ({ id }) => listKeywords(sql, id),
   'a keyword that it may have': ({ id }) => isAllowed(sql, id, 'TAK'),
+  'a pending verification': ({ id }) => readPending(sql, id, NUMBER),
   acts: ({ id }) => listAudit(sql, id, 10),
   findings: ({ id }) => listFindings(sql, { account: id, state: null }, 10),
   domains: ({ id }) => listDomains(sql, id),

@@ -6,6 +6,7 @@ import {
   countryOf,
   isOverlongPolish,
   isPolish,
+  isPolishMobile,
   maskMsisdn,
   numberProblem,
   parseAddress,
@@ -209,4 +210,16 @@ describe('masking', () => {
       RUNS,
     );
   });
+});
+
+test.each([
+  ['+48500100200', true],
+  ['+48450123456', true],
+  ['+48221234567', false],
+  ['+48700123456', false],
+  ['+48801123456', false],
+  ['+48391234567', false],
+  ['+4915112345678', false],
+])('a Polish mobile phone: %s %s', (msisdn, is) => {
+  expect(isPolishMobile(msisdn)).toBe(is);
 });

@@ -47,7 +47,7 @@ export async function submitBy(sql: Database, route: string, id: string) {
     },
   } as unknown as Provider;
   const steps = submissionActivities({
-    ...{ sql, provider, pacer: createPacer(sql, route, null) },
+    ...{ sql, provider, pacer: createPacer(sql, route, null), secretsKey: Buffer.alloc(32) },
     routing: () => Promise.reject(new Error('nobody asks for another route')),
     retries: createRetryThrottle(),
     applyReports: () => Promise.resolve(),

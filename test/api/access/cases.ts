@@ -10,6 +10,7 @@ import { contactCases, groupCases } from './contacts.ts';
 import { messageCases } from './messages.ts';
 import { reportCases } from './reports.ts';
 import { templateCases } from './templates.ts';
+import { verificationCases } from './verifications.ts';
 
 /** What a victim owns and another account could name: filled by `prepare`. */
 export type Belongings = Record<string, string>;
@@ -47,4 +48,5 @@ export const accessCases: readonly AccessCases[] = [
   inboundCases,
   reportCases,
   emailCases,
+  verificationCases,
 ];

@@ -42,6 +42,9 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
   // Not in the document. An estimate belongs to sending; repeating a delivery changes what the receiver gets.
   'POST /v1/mms': 'send',
   'POST /v1/voice': 'send',
+  'POST /v1/verifications': 'send',
+  'POST /v1/verifications/:id/check': 'send',
+  'GET /v1/verifications/:id': 'read',
   'POST /v1/messages/estimate': 'send',
   'POST /v1/mms/estimate': 'send',
   'POST /v1/voice/estimate': 'send',
