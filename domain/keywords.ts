@@ -1,5 +1,7 @@
 // Words after STOP and WYPISZ that do not change the meaning of a reply: "Stop, proszę", "WYPISZ MNIE".
-const COURTESIES = new Set(['MNIE', 'SIE', 'SMS', 'PROSZE', 'DZIEKUJE', 'DZIEKI', 'STOP', 'WYPISZ']);
+const COURTESIES = new Set(
+  'MNIE SIE SMS PROSZE DZIEKUJE DZIEKI STOP WYPISZ PLEASE THANKS THANK YOU'.split(' '),
+);
 
 // No opt-out is longer, and normalising a long text can take seconds.
 const LONGEST = 1_000;
@@ -10,9 +12,11 @@ export const OPT_OUT_WORDS = ['STOP', 'WYPISZ', 'NIE'] as const;
 const QUOTED = /^\s*>/;
 // Introduces quoted lines.
 const ATTRIBUTION = /:\s*$/;
-// Behind a reply: the delimiter of a signature (RFC 3676, 4.3) or of a quote, and what programs write there.
+// Behind a reply: the delimiter of a signature (RFC 3676, 4.3) or of a quote, a greeting, what programs write there, the head of a quote.
 const NOT_OWN =
-  /^\s*(?:[-_*=]{2}|wysłan[aeoy]\s|sent (?:from|via|with)\s|(?:w dniu|dnia|on)\s.*\s(?:napisał\S*|pisze|wrote):\s*$)/iu;
+  /^\s*(?:[-_*=]{2}|pozdr|wysłan[aeoy]\s|sent (?:from|via|with)\s|(?:od|from):|(?:w dniu|dnia|on)\s.*\s(?:napisał\S*|pisze|wrote):\s*$)/iu;
+// In the line of the reply.
+const SIGNATURE = /[\s.,!;](?:pozdr|wysłan[aeoy] ze?\s|sent from\s).*$/iu;
 
 /**
  * Whether a reply opts its sender out (v2.3.0, Inbound replies: "a reply of STOP, WYPISZ or NIE"). Its first own line counts: no quoted
@@ -24,9 +28,10 @@ const NOT_OWN =
 export function isOptOut(text: string, names: readonly string[] = []): boolean {
   const [line = '', ...others] = ownLines(text);
   if (line.length > LONGEST) return false;
-  const [first, ...rest] = wordsOf(line);
-  if (first === 'NIE') return rest.length === 0 && others.length === 0;
+  const [first, ...answer] = wordsOf(line);
+  if (first === 'NIE') return answer.length === 0 && others.length === 0;
   if (first !== 'STOP' && first !== 'WYPISZ') return false;
+  const [, ...rest] = wordsOf(line.replace(SIGNATURE, ''));
   const more = nationalNumber(rest.filter((word) => !COURTESIES.has(word)));
   return more === '' || names.some((name) => nationalNumber(wordsOf(name)) === more);
 }
@@ -62,8 +67,9 @@ function wordsOf(text: string): string[] {
 /** Format of a keyword, which is stored in upper case (v2.3.0, Inbound replies). */
 export const KEYWORD = /^[A-Za-z0-9]{2,10}$/;
 
-// The first run of letters and digits, after any other characters.
-const FIRST_WORD = /^[^\p{L}\p{M}\p{N}]*([\p{L}\p{M}\p{N}]+)/u;
+// The first run of letters and digits, after any other characters; what is never shown is no other word.
+const FIRST_WORD = /^[^\p{L}\p{M}\p{N}]*([\p{L}\p{M}\p{N}\p{Default_Ignorable_Code_Point}]+)/u;
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
 // "SKLEP: tak", "SKLEP - tak", "SKLEP-tak"; a sign that belongs to the rest stays: "SKLEP -5".
 const SEPARATORS = /^[:;,.!?/|)\]"'”’»–—-]*\s*(?:[:;,./|–—-]+\s+)*/u;
 // In code units, of which a letter may have several: a longer word is no keyword in any spelling.
@@ -72,8 +78,9 @@ const LONGEST_WORD = 40;
 /** Splits the first word off a reply, in upper case (v2.3.0, Inbound replies); null when it cannot be a keyword. */
 export function splitKeyword(text: string): { keyword: string; rest: string } | null {
   const match = FIRST_WORD.exec(text);
-  if (match?.[1] === undefined || match[1].length > LONGEST_WORD) return null;
-  const word = match[1].normalize('NFKC');
+  const written = match?.[1]?.replace(IGNORABLE, '');
+  if (match === null || written === undefined || written.length > LONGEST_WORD) return null;
+  const word = written.normalize('NFKC');
   if (!KEYWORD.test(word)) return null;
   const behind = text.slice(match[0].length);
   return { keyword: word.toUpperCase(), rest: behind.replace(SEPARATORS, '') };

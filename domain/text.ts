@@ -25,8 +25,9 @@ const SHOWN_OR_IGNORABLE = new RegExp(
 // What Polish is written in. Below U+0300 all text is NFC, and only the soft hyphen is never shown.
 const CANONICAL = /^[^\r\u00AD\u0300-\uFFFF]*$/;
 
-// Stream-safe text has at most 30 combining marks in a row (Unicode Standard Annex 15); composing more is quadratic in them.
-const ENDLESS_MARKS = /\p{M}{31}/u;
+// Stream-safe text has at most 30 combining marks in a row (Unicode Standard Annex 15); composing more is quadratic in them. Looked for
+// from the first of them only, for the same reason.
+const ENDLESS_MARKS = /(?<!\p{M})\p{M}{31}/u;
 
 /**
  * The canonical form of text that people type or paste: line ends are LF; characters that are never shown are dropped, except within emoji

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { documented, plainText, reference } from '../api/fields.ts';
 import { endpoint } from '../api/http/endpoint.ts';
+import { nonGsm7Of, nonGsm7Schema } from '../api/messages/estimate.ts';
 import { splitIntoParts } from '../domain/sms.ts';
 import { cancelByReference } from '../operations/cancel.ts';
 
@@ -31,11 +32,13 @@ export const countParts = endpoint({
         'ucs2',
       ),
       characters: documented(z.int().positive(), 'Characters of the text.', 12),
+      non_gsm7: nonGsm7Schema,
     }),
   },
   handle({ body: { text } }) {
     const { parts, encoding } = splitIntoParts(text);
-    const body = { parts: parts.length, encoding, characters: [...text].length };
+    const characters = [...text].length;
+    const body = { parts: parts.length, encoding, characters, non_gsm7: nonGsm7Of(text) };
     return Promise.resolve({ status: 200 as const, body });
   },
 });

@@ -1,3 +1,4 @@
+import { unescape } from 'node:querystring';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { SpanKind } from '@opentelemetry/api';
@@ -84,7 +85,7 @@ export function errorEnvelope(log: Logger): Middleware<State> {
     try {
       await next();
     } catch (thrown) {
-      const error = errorAnswer(thrown);
+      const error = withPath(errorAnswer(thrown), context.path);
       if (isFault(error.problem)) {
         log.error(
           { err: error.cause, requestId: context.state.requestId, code: error.code },
@@ -98,6 +99,12 @@ export function errorEnvelope(log: Logger): Middleware<State> {
       context.body = form.body;
     }
   };
+}
+
+/** Of what is not found: the address may have been copied with what cannot be seen. */
+function withPath(error: ErrorAnswer, path: string): ErrorAnswer {
+  if (error.status !== 404) return error;
+  return { ...error, problem: { given: unescape(path), ...error.problem } };
 }
 
 /** Rules of HTTP/1.1 (RFC 9110, 10.1.1; RFC 9112, 3.2) that Node would enforce without the error envelope. */

@@ -30,7 +30,7 @@ export type HttpRefusal =
   | { reason: 'internal' };
 
 /** A refusal as data; `texts.ts` has its Polish message. */
-export type Problem = Refusal | HttpRefusal;
+export type Problem = Refusal | (HttpRefusal & { given?: string });
 
 export type Reason = Problem['reason'];
 

@@ -28,6 +28,23 @@ import { messageSchema, recipientCount, testMode } from './schema.ts';
 
 const message = messageSchema.shape;
 
+export const nonGsm7Schema = documented(
+  z
+    .strictObject({
+      character: z.string().describe('The character.'),
+      code_point: z.string().describe('Its code point.'),
+      position: z.int().positive().describe('Its place in the text, from 1.'),
+    })
+    .nullable(),
+  'The first character that makes a text `ucs2`; null where there is none.',
+  { character: 'ń', code_point: 'U+0144', position: 4 },
+);
+
+export function nonGsm7Of(text: string): z.output<typeof nonGsm7Schema> {
+  const found = firstNonGsm7(text);
+  return found === null ? null : { ...found, code_point: codePointName(found.character) };
+}
+
 export const estimateSchema = z
   .strictObject({
     count: recipientCount,
@@ -60,17 +77,7 @@ export const estimateSchema = z
             '`gsm7`, or `ucs2` where the text has other characters: then fewer fit into a part. Of an MMS or a call `ucs2`.',
             'ucs2',
           ),
-          non_gsm7: documented(
-            z
-              .strictObject({
-                character: z.string().describe('The character.'),
-                code_point: z.string().describe('Its code point.'),
-                position: z.int().positive().describe('Its place in the text, from 1.'),
-              })
-              .nullable(),
-            'The first character that makes a text `ucs2`; null where there is none.',
-            { character: 'ń', code_point: 'U+0144', position: 4 },
-          ),
+          non_gsm7: nonGsm7Schema,
           parts: message.parts,
           price_per_part_grosze: documented(grosze.nonnegative(), 'The price of a part, in grosze net.', 15),
           cost_grosze: message.cost_grosze,
@@ -167,14 +174,13 @@ function estimateOfOne(
   message: PlannedMessage,
 ): Estimate['messages'][0] {
   const { rejected, timing } = message;
-  const found = channel === 'sms' ? firstNonGsm7(message.text) : null;
   return {
     to: message.recipient.msisdn,
     from: sender,
     status: rejected ? 'rejected' : timing.acceptedAs,
     text: message.text,
     encoding: message.encoding,
-    non_gsm7: found === null ? null : { ...found, code_point: codePointName(found.character) },
+    non_gsm7: channel === 'sms' ? nonGsm7Of(message.text) : null,
     parts: message.parts,
     price_per_part_grosze: message.perPartGrosze,
     cost_grosze: message.costGrosze,

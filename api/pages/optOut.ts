@@ -11,7 +11,7 @@ import { failurePage, html, shortPage } from './html.ts';
  */
 export const optOutPage: Page = {
   methods: ['GET', 'POST'],
-  path: '/o/:token',
+  path: '/o/*token',
   visitors: true,
   async handle(visit) {
     const { sql } = visit.services;

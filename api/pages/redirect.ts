@@ -65,7 +65,7 @@ const ANSWER_HEADERS = {
 /** GET /l/{token} (v2.3.0, Tracked links): counts the click, then redirects (302). Robots are counted and marked; HEAD does not count. */
 export const redirect: Page = {
   methods: ['GET'],
-  path: '/l/:token',
+  path: '/l/*token',
   visitors: true,
   async handle(visit) {
     const { services, params } = visit;

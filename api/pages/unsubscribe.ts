@@ -15,7 +15,7 @@ import { failurePage, html, shortPage } from './html.ts';
  */
 export const unsubscribePage: Page = {
   methods: ['GET', 'POST'],
-  path: '/u/:token',
+  path: '/u/*token',
   visitors: true,
   async handle({ method, params, services: { sql } }) {
     const token = linkToken(params['token'], UNSUBSCRIBE_TOKEN_LENGTH);

@@ -128,7 +128,7 @@ export const smsTools = [
     name: 'count_sms_parts',
     title: 'Count the parts of an SMS',
     description:
-      'Counts how many SMS parts a text needs and why: 160 characters (153 each in a longer text) in the GSM alphabet, 70 (67) as soon as one character is outside of it, such as ą, ę or an emoji. It fills no placeholders. For the cost to real recipients use `send_sms` with `dry_run: true`.',
+      'Counts the SMS parts of a text: 160 characters (153 each in a longer text) in the GSM alphabet, 70 (67) as soon as one is outside of it, such as ą or an emoji; `non_gsm7` is the first of those. It fills no placeholders. For the cost to real recipients use `send_sms` with `dry_run: true`.',
     subsets: ['sms'],
     endpoint: countParts,
     reads: true,

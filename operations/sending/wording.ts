@@ -150,7 +150,7 @@ async function writtenOrTemplate(
   }
   const values = paramsByKey(params ?? {});
   const template = await readTemplate(sql, accountId, templateId);
-  if (template === null) throw new Refused({ reason: 'template_unknown' }, 'template_id');
+  if (template === null) throw new Refused({ reason: 'template_unknown', given: templateId }, 'template_id');
   if (template.type !== channel) throw new Refused({ reason: 'template_type', channel }, 'template_id');
   refuseUnsendable(channel, template.body, false, 'template_id');
   const filled = new Map([...values].map(([key, value]) => [key, escapeText(value)]));

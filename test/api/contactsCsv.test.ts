@@ -190,6 +190,20 @@ describe('POST /v1/contacts as text/csv', () => {
       'msisdn;imię2;miasto\n="+48500100001";Jan;"=""Łódź"""\n"=""500100002""";Ewa;Hel\n',
     ],
     ['numbers after apostrophes', "msisdn;imię2;miasto\n'500100001;Jan;Łódź\n'+48500100002;Ewa;Hel\n"],
+    ['lines that end in CR alone', 'msisdn;imię2;miasto\r500100001;Jan;Łódź\r500100002;Ewa;Hel\r'],
+    [
+      'a header with LF over rows with CRLF',
+      'msisdn,imię2,miasto\n500100001,Jan,Łódź\r\n500100002,Ewa,Hel\r\n',
+    ],
+    ['CRLF written as CR CR LF', 'msisdn;imię2;miasto\r\r\n500100001;Jan;Łódź\r\r\n500100002;Ewa;Hel\r\r\n'],
+    [
+      'more commas in its rows than semicolons in its header',
+      'msisdn;imię2;miasto;ceny\n500100001;Jan;Łódź;1,5, 2,5, 3,5\n500100002;Ewa;Hel;0,5\n',
+    ],
+    [
+      'quotes around every cell, empty ones too',
+      'SEP=;\r\n"";"";""\r\n"msisdn";"imię2";"miasto"\r\n"500100001";"Jan";"Łódź"\r\n"500100002";"Ewa";"Hel"\r\n"";"";""',
+    ],
     ['columns without names', 'msisdn;;imię2;miasto;;\n500100001;;Jan;Łódź;;\n500100002; ;Ewa;Hel;;\n'],
     [
       'invisible characters',
@@ -207,17 +221,42 @@ describe('POST /v1/contacts as text/csv', () => {
   it('quotes that are not doubled are of their cell; each row is taken by itself', async () => {
     const account = await newAccount();
     const csv =
-      'msisdn;a;\n500100001;rura 5";\n500100002;"Firma "Ola" sp. z o.o.";\n+48 500;x;\n500100003;"""Ola""\nsp.";\n500100004;y;z\n';
+      'msisdn;a;\n500100001;rura 5";\n500100002;"Firma "Ola" sp. z o.o.";\n+48 500;x;\n500100003;"""Ola""\nsp.";\n500100004;y;z\n' +
+      '500100005;""NIE" OK";\n500100006;"5" na 7"" ;\n500100007;"Ola" Nowak;\n';
     expect((await take(account, csv)).body).toMatchObject({
-      created: 3,
+      created: 6,
       invalid: [{ index: 2 }, { index: 4 }],
     });
     expect((await storedOf(account)).map((one) => (one as { fields: object }).fields)).toEqual([
       { a: 'rura 5"' },
       { a: 'Firma "Ola" sp. z o.o.' },
       { a: '"Ola"\nsp.' },
+      { a: '"NIE" OK' },
+      { a: '5" na 7"' },
+      { a: '"Ola" Nowak' },
     ]);
   });
+
+  it.each([
+    ...[
+      '4,85E+10',
+      '4.85001E+10',
+      '="4,85E+10"',
+      '500100001,00',
+      '500 100 001',
+      'tel. 500100001',
+      '5001000O1',
+    ],
+    ...['500100001\u200B', '\u202A+48500100001\u202C', '48500100001.0', '=500100001'],
+  ])(
+    'a number that a spreadsheet or a person has written as %j is invalid, the next row is not',
+    async (cell) => {
+      const account = await newAccount();
+      const { body } = await take(account, `msisdn;a\n${cell};x\n500100002;y\n`);
+      const message = expect.stringContaining('+48500100200, 48500100200 albo 500100200') as string;
+      expect(body).toEqual({ created: 1, updated: 0, invalid: [{ index: 0, message }] });
+    },
+  );
 
   it.each([
     ['a quote that is never closed', 'msisdn;a\n500100001;"x\n500100002;y\n', /wiersz.*CSV UTF-8/],

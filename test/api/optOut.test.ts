@@ -4,7 +4,14 @@ import { startCutOffApi } from '../support/cutOffApi.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { sendLink } from '../support/links.ts';
-import { optOutPath, type PageVisit, unknownOptOutPath, unsubscribePath, visit } from '../support/pages.ts';
+import {
+  optOutPath,
+  type PageVisit,
+  SAMSUNG,
+  unknownOptOutPath,
+  unsubscribePath,
+  visit,
+} from '../support/pages.ts';
 
 const NUMBER = '+48500400200';
 const PREVIEW = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)';
@@ -40,21 +47,21 @@ describe('GET /o/{token}', () => {
     expect(await entries(account)).toEqual(before);
   });
 
-  it.each(['.', ')', '”', '/', '%C2%A0', '%E2%80%8B', '),', '.Pozdrawiamy', '%E2%80%9D.', '%'])(
-    'ends where its token ends: %s behind it is not of it',
-    async (behind) => {
-      const account = await newAccount();
-      const page = await visit(base() + (await optOutPath(account, NUMBER)) + behind);
-      expect(page.status).toBe(200);
-      expect(await entries(account)).toHaveLength(1);
-      const { token } = await sendLink(account);
-      expect((await visit(`${base()}/l/${token}${behind}`)).status).toBe(302);
-      const unsubscribing = await visit(base() + (await unsubscribePath(account, 'a@b.pl')) + behind);
-      expect(unsubscribing.status).toBe(200);
-      const longer = await visit(`${base()}${await optOutPath(account, NUMBER)}a`);
-      expect(longer.status).toBe(404);
-    },
-  );
+  it.each([
+    ...['.', ')', '”', '/', '%C2%A0', '%E2%80%8B', '),', '.Pozdrawiamy', '%E2%80%9D.', '%'],
+    ...[')에서', '.%22', "'", '!', '&=', '%3E', '/)', '//', '/”.', '%0A', '%20Stop', ';', '…', 'ą'],
+  ])('ends where its token ends: %s behind it is not of it', async (behind) => {
+    const account = await newAccount();
+    const page = await visit(base() + (await optOutPath(account, NUMBER)) + behind);
+    expect(page.status).toBe(200);
+    expect(await entries(account)).toHaveLength(1);
+    const { token } = await sendLink(account);
+    expect((await visit(`${base()}/l/${token}${behind}`)).status).toBe(302);
+    const unsubscribing = await visit(base() + (await unsubscribePath(account, 'a@b.pl')) + behind);
+    expect(unsubscribing.status).toBe(200);
+    const longer = await visit(`${base()}${await optOutPath(account, NUMBER)}a`);
+    expect(longer.status).toBe(404);
+  });
 
   it('overwrites an entry with an end', async () => {
     const account = await newAccount();
@@ -103,6 +110,7 @@ describe('GET /o/{token}', () => {
 describe('programs that open links by themselves', () => {
   const automatic: [string, { method?: string; headers?: Record<string, string> }][] = [
     ['a messenger that makes a preview', { headers: { 'user-agent': PREVIEW } }],
+    ['Samsung’s SMS program', { headers: { 'user-agent': SAMSUNG } }],
     ['HEAD', { method: 'HEAD' }],
     ['Sec-Purpose', { headers: { 'sec-purpose': 'prefetch;prerender' } }],
     ['X-Moz', { headers: { 'x-moz': 'prefetch' } }],

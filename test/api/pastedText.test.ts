@@ -12,6 +12,9 @@ const storedTexts = async (accountId: string) =>
 describe('text that is typed or pasted', () => {
   it.each([
     ['an invisible character of a web page', 'Twoja pacz\u200Bka \u200Eczeka\uFEFF', 'Twoja paczka czeka', 1],
+    ['what keeps a signature together', 'Mit besten Grüßen\u200C', 'Mit besten Grüßen', 1],
+    ['look-alikes of ASCII', '5 \u212Aelvin\u037E \u212B', '5 Kelvin; Å', 1],
+    ['Devanagari, which joiners shape', 'र्\u200Dय क\u200C', 'र्\u200Dय क', 1],
     ['soft hyphens of a document', 'przy\u00ADpomnie\u00ADnie', 'przypomnienie', 1],
     ['letters of a Mac', 'Zażółć gęślą jaźń '.repeat(3).normalize('NFD'), 'Zażółć gęślą jaźń '.repeat(3), 1],
     ['line ends of Windows', 'linia\r\n'.repeat(11), 'linia\n'.repeat(11), 1],
@@ -56,6 +59,30 @@ describe('text that is typed or pasted', () => {
     expect((await visit(link!.token)).headers.get('location')).toBe('https://sklep.pl/paczka');
   });
 
+  it.each([
+    ['its host', 'https://sk\u200Blep.pl/a'],
+    ['its path, first', 'https://sklep.pl/\u200Ba'],
+    ['its path, as some programs break lines', 'https://sklep.pl/\u200Ca'],
+    ['twice behind it', 'https://sklep.pl/a\u200B\u200B'],
+    ['around it', '\uFEFFhttps://sklep.pl/a\u2060'],
+    ['its scheme', 'https:\u00AD//sklep.pl/a'],
+  ])('names the link that is seen, with an invisible character in %s', async (_, url) => {
+    const { api } = await newAccount();
+    expect((await api.send({ to: '500100200', text: `{{link:${url}}}` })).status).toBe(201);
+    const [link] = (await api.get('/v1/links')).body.data;
+    expect((await visit(link!.token)).headers.get('location')).toBe('https://sklep.pl/a');
+    expect((await api.put('/v1/account/webhook', { url })).body.webhook_url).toBe('https://sklep.pl/a');
+  });
+
+  it('is found, whatever direction marks are around it', async () => {
+    const { api } = await newAccount();
+    await api.post('/v1/contacts', { msisdn: '500100200', last_name: 'Nowak\u200E', email: 'a@b.pl\u200B' });
+    for (const q of ['\u200Enowak', '\u202A500100\u202C', 'a@b\u200B.pl'])
+      expect((await api.get(`/v1/contacts?q=${encodeURIComponent(q)}`)).body.data).toMatchObject([
+        { last_name: 'Nowak', email: 'a@b.pl' },
+      ]);
+  });
+
   it.each(['\u200B', ' \n\u00A0', '\u2800', '\u3164\u00AD\uFE0F'])('%j is blank', async (blank) => {
     const { api, v1 } = await newEarlierAccount();
     const to = '500100200';
@@ -76,15 +103,22 @@ describe('text that is typed or pasted', () => {
   });
 });
 
-it('an estimate names the character that takes a text out of GSM-7', async () => {
-  const { api } = await newAccount();
+it('an estimate, and the tool that counts parts, name the character that takes a text out of GSM-7', async () => {
+  const { api, key } = await newAccount();
+  const assistant = await mcpClient(inject('service').apiUrl, key);
   for (const [text, character, code_point, position] of [
     ['To jest 5\u00A0zł', '\u00A0', 'U+00A0', 10],
     ['I don’t', '’', 'U+2019', 6],
     ['€ e‑mail', '‑', 'U+2011', 4],
     ['a 😀', '😀', 'U+1F600', 3],
+    ['I\u0333F\u0333', '\u0333', 'U+0333', 2],
+    ['Nowa\u2028linia', '\u2028', 'U+2028', 5],
   ]) {
     const estimate = (await api.post('/v1/messages/estimate', { to: '500100200', text })).body;
     expect(estimate.messages).toMatchObject([{ non_gsm7: { character, code_point, position } }]);
+    const { body } = await assistant.call('count_sms_parts', { text });
+    expect(body['non_gsm7']).toMatchObject({ code_point, position });
   }
+  expect((await assistant.call('count_sms_parts', { text: 'a\u200B' })).body['non_gsm7']).toBeNull();
+  await assistant.close();
 });

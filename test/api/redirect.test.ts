@@ -3,6 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { addresses, BROWSER, counted, sendLink, sendLinks, visit } from '../support/links.ts';
 import { type CutOffApi, startCutOffApi } from '../support/cutOffApi.ts';
+import { SAMSUNG } from '../support/pages.ts';
 import { SHORT_URL } from '../support/service.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 
@@ -68,6 +69,7 @@ describe('GET /l/{token}', () => {
       [{ headers: { 'user-agent': 'facebookexternalhit/1.1' } }, true],
       [{ headers: { 'user-agent': BROWSER, 'sec-purpose': 'prefetch;prerender' } }, true],
       [{ headers: { 'user-agent': 'curl/8.5.0' } }, false],
+      [{ headers: { 'user-agent': SAMSUNG } }, true],
     ];
     for (const [init] of hits) expect((await visit(token, init)).status).toBe(302);
     const link = await counted(account, token, hits.length);

@@ -88,6 +88,15 @@ it.each([
       expect(error.message).toContain(unseen);
     }
     expect((await api.send({ to: `group:a\u2800b`, text: 'x' })).body.error.message).toContain('aU+2800b');
+    for (const answer of [
+      await api.get(`/v1/messages/msg_1${encodeURIComponent(number)}`),
+      await api.get(`/v1/contacts/${encodeURIComponent(number)}`),
+      await api.get(`/v1/account${encodeURIComponent(number)}`),
+      await v1.get(`/v1/messages/${encodeURIComponent(number)}`),
+      await api.send({ to: '500100200', template_id: `tpl_${number}` }),
+      await api.send({ to: '500100200', text: 'x', from: `SKLEP!${number.slice(-1)}\u00A0` }),
+    ])
+      expect(answer.body.error.message).toMatch(/U\+[0-9A-F]{4}/);
   },
 );
 
@@ -97,6 +106,10 @@ it('one slash at the end of an address is no other address', async () => {
   expect((await api.post('/v1/messages/estimate/', { to: '500100200', text: 'x' })).status).toBe(200);
   expect((await api.get('/v1/messages/?limit=1')).body.data).toHaveLength(1);
   expect((await v1.get('/v1/balance/')).status).toBe(200);
+  for (const path of ['/v1/health/', '/v1/openapi.json/', '/docs/', '/docs/1.2/'])
+    expect((await fetch(inject('service').apiUrl + path)).status, path).toBe(200);
+  const group = (await api.post('/v1/groups/', { name: 'A' })).body.id;
+  expect((await api.patch(`/v1/groups/${group}/`, { name: 'B' })).status).toBe(200);
   expect((await api.get('/v1/account//')).status).toBe(404);
 });
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { ALL_COMMANDS } from '../../bin/admin/program.ts';
 import { KINDS } from '../../operations/support/stuck.ts';
 
@@ -12,6 +13,13 @@ const markdownIn = (folder: string): string[] =>
 const PAGES = ['.', 'docs', 'ops/temporal', 'patches', 'test'].flatMap(markdownIn);
 const DOCS = markdownIn('docs').map(read).join('\n');
 const OPERATIONS = read('docs/operations.md');
+const input = {
+  description: z.string(),
+  value: z.string().optional(),
+  isRequired: z.boolean(),
+  isSecret: z.boolean().optional(),
+};
+const inputs = z.record(z.string().regex(/^\w+$/), z.strictObject(input));
 
 test('every page links to pages and headings that are there', () => {
   const broken = PAGES.flatMap((page) => {
@@ -37,6 +45,35 @@ test('every page names tests that are there', () => {
   expect(named).toContain('test/crash/steps.deep.test.ts');
   expect(named.filter((file) => !existsSync(file))).toEqual([]);
 });
+
+// As its $schema says, which has more that is not used here.
+test('`server.json` is what registries take, of this release', () => {
+  const registered = z.strictObject({
+    $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
+    name: z
+      .string()
+      .max(200)
+      .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+    title: z.string().min(1).max(100),
+    description: z.string().min(1).max(100),
+    version: z.literal((JSON.parse(read('package.json')) as { version: string }).version),
+    remotes: z.array(
+      z.strictObject({
+        type: z.literal('streamable-http'),
+        url: z.string().regex(/^https:\/\/\S+\/mcp$/),
+        variables: inputs,
+        headers: z.array(z.strictObject({ name: z.string(), ...input, variables: inputs })),
+      }),
+    ),
+  });
+  const server = registered.parse(JSON.parse(read('server.json')));
+  for (const { url, variables, headers } of server.remotes) {
+    expect(namedIn(url)).toEqual(Object.keys(variables));
+    for (const { value, variables: own } of headers) expect(namedIn(value)).toEqual(Object.keys(own));
+  }
+});
+
+const namedIn = (template = '') => [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
 
 describe('what staff have to find', () => {
   test('every setting is in docs/operations.md', () => {

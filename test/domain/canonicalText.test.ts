@@ -18,6 +18,9 @@ test.each([
   ['Hangul filler', '\u3164', ''],
   ['typed on a Mac', 'Z\u0307o\u0301łw', 'Żółw'],
   ['composed only without what is between', 'e\u200B\u0301', 'é'],
+  ['mark that is never shown, at the end of a name', 'Nowak\u200E', 'Nowak'],
+  ['joiner after a slash', 'https://a.pl/\u200C2020', 'https://a.pl/2020'],
+  ['compatible sign where NFC knows one', '\u212A\u2126', 'KΩ'],
   ['all three line ends', 'a\r\nb\rc\nd', 'a\nb\nc\nd'],
 ])('canonical text has no %s', (_, given, canonical) => {
   expect(canonicalText(given)).toBe(canonical);
@@ -54,3 +57,8 @@ test.each(['\u0301\u0323', '\u200B', 'ی\u200C\u200C', '👨\u200D'])(
     expect(computedMs(() => void canonicalText(flood))).toBeLessThan(1000);
   },
 );
+
+test('nor does a text of letters with thirty marks', () => {
+  const flood = `a${'\u0323\u0301'.repeat(15)}`.repeat(40_000);
+  expect(computedMs(() => void canonicalText(flood))).toBeLessThan(400);
+});

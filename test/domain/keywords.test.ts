@@ -23,6 +23,8 @@ describe('the first word is the keyword, and goes', () => {
     ['sklep\u00a0tak', 'SKLEP', 'tak'],
     ['sklep sklep', 'SKLEP', 'sklep'],
     ['sklep_tak', 'SKLEP', '_tak'],
+    ['SK\u200BLEP\u200C tak', 'SKLEP', 'tak'],
+    ['\u202Asklep\u202C: tak', 'SKLEP', 'tak'],
   ])('%j', (text, keyword, rest) => {
     expect(splitKeyword(text)).toEqual({ keyword, rest });
   });

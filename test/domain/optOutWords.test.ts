@@ -17,6 +17,9 @@ describe('a reply unsubscribes', () => {
       'nie\n___\nJan',
       'NIE\nOn Fri, Shop wrote:\n> A',
     ],
+    ...['Stop. Thank you', 'STOP Wysłane z iPhone’a', 'Wypisz. Pozdrawiam, Jan'],
+    ...['Nie\nPozdrawiam\nJan', 'NIE\n\nOd: SKLEP\nWysłano: piątek\nTemat: Promocja'],
+    'STOP\nSent from my Samsung Galaxy smartphone\n-------- Original message --------\nFrom: SKLEP',
     ...[`STOP\n${'> dawna treść\n'.repeat(200)}`],
   ])('%j', (text) => {
     expect(isOptOut(text)).toBe(true);
@@ -25,6 +28,8 @@ describe('a reply unsubscribes', () => {
 
 describe('a reply does not unsubscribe', () => {
   test.each([
+    ...['We have got to STOP this!', 'Liked “Rezygnacja: STOP”', 'Nie, pozdrawiam', 'Stop-klatka'],
+    ...['STOP 12345', 'STOP -- ale dopiero jutro', 'Stop, wysłane dane są błędne'],
     ...['', '!!!', '😀', 'tak', 'Nie, dziękuję', 'Nie, nie', 'NIE STOP', 'Tak czy nie?'],
     ...['stop przy sklepie', 'proszę stop', 'stop 12', 'STOP, ale dopiero jutro', 'niestety'],
     ...['nonstop', 'WYPISZ RECEPTĘ', 'anie', 'S T O P', 'S.T.O.P', '1STOP', 'N-I-E', 'STOP_SMS2'],
@@ -112,7 +117,7 @@ describe('properties', () => {
 
   test('no text takes it long', () => {
     const took = computedMs(() => {
-      for (const unit of ['!', ' ', 'stop ', '\u0301\u0323', '🛑', 'a', '\n-', ': ', '\n>'])
+      for (const unit of ['!', ' ', 'stop ', '\u0301\u0323', '🛑', 'a', '\n-', ': ', '\n>', ' --', ' sent'])
         for (const times of [400, 40_000]) isOptOut('STOP' + unit.repeat(times));
     });
     expect(took).toBeLessThan(500);

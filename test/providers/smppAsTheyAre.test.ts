@@ -45,6 +45,10 @@ const repliesOf = async (phone: string, count: number): Promise<string[]> => {
   );
   return replies.map(({ text }) => text);
 };
+const isListed = async (phone: string) => {
+  const { data } = (await account.api.get('/v1/blacklist?limit=200')).body;
+  return (data as { msisdn: string }[]).some(({ msisdn }) => msisdn === phone);
+};
 const ucs2 = (text: string) => Buffer.from(text, 'utf16le').swap16();
 const le = (text: string) => Buffer.from(text, 'utf16le');
 
@@ -66,9 +70,40 @@ it.each<[string, number, Buffer, IncomingOptions?]>([
   const parts = incoming(sent.to.slice(1), SERVICE_NUMBER, '', { ...options, octets, dataCoding });
   await Promise.all([...parts].reverse().map((part) => smsc.deliver(part)));
   await eventually(
-    async () => (await account.api.get('/v1/blacklist?limit=200')).body,
-    (list) => (list.data as { msisdn: string }[]).some(({ msisdn }) => msisdn === sent.to),
+    () => isListed(sent.to),
+    (listed) => listed,
   );
+});
+
+it.each<[string, boolean, (sender: string) => string]>([
+  ['a courtesy', true, () => 'Stop. Thank you'],
+  ['the signature of a telephone', true, () => 'STOP\n\nWysłane z iPhone’a'],
+  ['one in the same line', true, () => 'Stop Wysłane z iPhone’a'],
+  [
+    'a signature and a quote',
+    true,
+    () => `STOP\nSent from my Samsung Galaxy\n-------- Original message --------\nFrom: ${'x'.repeat(150)}`,
+  ],
+  ['a quote above', true, (sender) => `W dniu 28.11.2026 ${sender} napisał(a):\n> Promocja\n\nWYPISZ`],
+  ['a signature behind NIE', true, () => 'Nie\n\n-- \nJan Kowalski\ntel. 500 100 200'],
+  ['the sender’s name', true, (sender) => `STOP ${sender.toLowerCase()}`],
+  ['the number that it went to', true, () => `Stop +${SERVICE_NUMBER}`],
+  ['another number', false, () => 'STOP 12345'],
+  ['an answer', false, () => 'We have got to STOP this!'],
+  ['STOP in a quote alone', false, () => '> Rezygnacja: STOP\nTak, przyjdę'],
+  ['an answer that begins with NIE', false, () => 'Nie\nmogę jutro'],
+])('the first own line of a reply decides: %s, %s', async (_, optsOut, written) => {
+  const sent = await send({ text: 'Promocja' });
+  await statusOf(account, sent.id, 'delivered');
+  const text = written(sent.from!);
+  const parts = incoming(sent.to.slice(1), SERVICE_NUMBER, text, { encoding: 'ucs2', cut: 134 });
+  for (const part of parts) await smsc.deliver(part);
+  expect(await repliesOf(sent.to, 1)).toEqual([text]);
+  await eventually(
+    () => product.sql`select from inbound_messages where sender = ${sent.to} and state = 'matched'`,
+    ({ count }) => count === 1,
+  );
+  expect(await isListed(sent.to)).toBe(optsOut);
 });
 
 it.each<[string, string, (text: string) => Buffer, number]>([

@@ -264,6 +264,29 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     expect(message).toMatchObject({ reason: 'invalid_destination', charges: 1, refunds: 1 });
   });
 
+  it.each([
+    ['a long text', 'a'.repeat(1_531)],
+    ['one with a Polish letter', `${'a'.repeat(670)}ą`],
+    ['an emoji that does not fit in two halves', `${'ą'.repeat(669)}🙂`],
+    ['signs of two septets, of which no part takes a half', '€'.repeat(761)],
+    ['an invisible character that does not count', `${'a'.repeat(1_530)}\u200B`, 10],
+    ['as much as there is room for', 'ą'.repeat(670), 10],
+  ])('counts the parts that the provider takes as it splits: %s', async (_, text, parts = 11) => {
+    const phone = '+48500400103';
+    const before = (await account.api.get('/v1/account')).body;
+    const other = { to: ['+48500400104', phone], text };
+    const { status, body } = await account.api.post('/v1/messages/estimate', other);
+    if (parts === 10) {
+      expect(body.messages).toMatchObject([{ parts }, { parts }]);
+      return;
+    }
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining('części 11, najwyżej 10')]);
+    expect((await account.api.send(other)).status).toBe(400);
+    const later = new Date(Date.now() + 86_400_000).toISOString();
+    expect((await account.api.send({ to: phone, text, send_at: later })).status).toBe(400);
+    expect((await account.api.get('/v1/account')).body).toEqual(before);
+  });
+
   it('takes ten parts; what has more goes by another route, or is refused and costs nothing', async () => {
     const [long, to] = ['a'.repeat(153 * 10 + 1), '+48500400102'];
     const answer = await account.api.send({ to, text: long });

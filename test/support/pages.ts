@@ -16,6 +16,9 @@ export interface PageVisit {
 export const TELEPHONE =
   'Mozilla/5.0 (Linux; Android 14; SM-S911B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36';
 
+/** What the preview of Samsung's SMS program calls itself. */
+export const SAMSUNG = 'Mozilla/5.0 (X11; Ubuntu; Linux i686; rv:24.0) Gecko/20100101 Firefox/24.0';
+
 /** Opens a public page; as a person's telephone unless the headers say something else. */
 export async function visit(
   url: string,

@@ -82,7 +82,8 @@ export const toolCases: Readonly<Record<string, ToolCase>> = {
     scope: 'read',
     args: () => ({ text: 'ą'.repeat(71) }),
     same: (_account, _of, body) => {
-      expect(body).toEqual({ parts: 2, encoding: 'ucs2', characters: 71 });
+      const non_gsm7 = { character: 'ą', code_point: 'U+0105', position: 1 };
+      expect(body).toEqual({ parts: 2, encoding: 'ucs2', characters: 71, non_gsm7 });
       return Promise.resolve();
     },
   },
