@@ -35,6 +35,8 @@ const ROOMS = {
   api: ['concurrency', 'db', 'domain', 'operations', 'pages', 'telemetry'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
+  // The window into the simulated network.
+  simulator: ['api', 'db', 'domain', 'operations', 'pages'],
 };
 // Beside the product, and not in its image.
 const NO_PRODUCT = ['tools', 'bench', 'test'];
