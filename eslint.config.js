@@ -30,9 +30,13 @@ const ROOMS = {
     ],
     ...['workflows'],
   ],
-  api: ['concurrency', 'db', 'domain', 'operations', 'telemetry'],
+  // What pages of any room are made of: the document around them, style sheets.
+  pages: [],
+  api: ['concurrency', 'db', 'domain', 'operations', 'pages', 'telemetry'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
+  // The window into the simulated network.
+  simulator: ['api', 'db', 'domain', 'operations', 'pages'],
 };
 // Beside the product, and not in its image.
 const NO_PRODUCT = ['tools', 'bench', 'test'];
@@ -47,6 +51,32 @@ const ONE_KIND = '^(\\.\\./)+providers/[^/]+/';
 const NO_IO = '^node:';
 const NO_IO_BUT_TIMERS = '^node:(?!timers)';
 const LARGE = '^(node:|zod$|postgres$)';
+const CODE = '**/*.{ts,tsx}';
+// Names of a browser's window, which the types of preact declare: here they are typing errors.
+const OF_A_WINDOW = [
+  ...['close', 'closed', 'document', 'event', 'external', 'find', 'focus', 'frames', 'history', 'length'],
+  ...[
+    'location',
+    'name',
+    'open',
+    'opener',
+    'origin',
+    'parent',
+    'print',
+    'screen',
+    'scroll',
+    'self',
+    'status',
+  ],
+  ...['stop', 'top', 'window'],
+];
+const NO_MARKUP = [
+  {
+    selector: "JSXAttribute[name.name='style']",
+    message: 'The policy of pages blocks it: give the element a class.',
+  },
+  { selector: "JSXAttribute[name.name='dangerouslySetInnerHTML']", message: 'Text is escaped, always.' },
+];
 
 // The driver names the fields of rows, see `openDatabase`.
 const CAMEL_CASE = 'Rows have names in camelCase; what a snapshot says is jsonb, as it was stored.';
@@ -84,7 +114,7 @@ function arrowsOf(room) {
   if (room === 'concurrency') patterns.push({ regex: NO_IO_BUT_TIMERS, message: 'Timers, and no I/O.' });
   if (room === 'workflows')
     patterns.push({ regex: LARGE, message: 'Workflow code stays deterministic and small.' });
-  return { files: [`${room}/**/*.ts`], rules: { 'no-restricted-imports': ['error', { patterns }] } };
+  return { files: [`${room}/${CODE}`], rules: { 'no-restricted-imports': ['error', { patterns }] } };
 }
 
 export default tseslint.config(
@@ -98,19 +128,20 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       eqeqeq: 'error',
+      'no-restricted-globals': ['error', ...OF_A_WINDOW],
     },
   },
   {
     // Two files that need each other are one, or lack a third.
-    files: ['**/*.ts'],
+    files: [CODE],
     plugins: { 'import-x': importX },
     settings: {
-      'import-x/parsers': { '@typescript-eslint/parser': ['.ts'] },
-      'import-x/resolver-next': [importX.createNodeResolver({ extensions: ['.ts', '.js'] })],
+      'import-x/parsers': { '@typescript-eslint/parser': ['.ts', '.tsx'] },
+      'import-x/resolver-next': [importX.createNodeResolver({ extensions: ['.ts', '.tsx', '.js'] })],
     },
     rules: { 'import-x/no-cycle': ['error', { ignoreExternal: true }] },
   },
-  { files: Object.keys(ROOMS).map((room) => `${room}/**/*.ts`), rules: { 'max-lines': ['error', 400] } },
+  { files: Object.keys(ROOMS).map((room) => `${room}/${CODE}`), rules: { 'max-lines': ['error', 400] } },
   { files: ['eslint.config.js'], ...tseslint.configs.disableTypeChecked },
   ...Object.keys(ROOMS).map(arrowsOf),
   {
@@ -127,6 +158,7 @@ export default tseslint.config(
       ],
     },
   },
+  { files: ['**/*.tsx'], rules: { 'no-restricted-syntax': ['error', ...NO_MARKUP] } },
   { files: ['db/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...NAMES_IN_DB] } },
   { files: ['domain/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...NAMES_IN_DOMAIN] } },
 );

@@ -8,6 +8,8 @@ export interface ApiSettings {
   DEFAULT_SENDER: string;
   WEBHOOK_ALLOW_PRIVATE: boolean;
   TRUST_PROXY: boolean;
+  /** `/simulator` is also open to others than this machine. */
+  SIMULATOR_PUBLIC: boolean;
   REQUESTS_AT_ONCE: number;
   HEAVY_REQUESTS_AT_ONCE: number;
   MCP_CONFIRM_RECIPIENTS: number;

@@ -37,6 +37,7 @@ const environment = z.object({
   SHORT_URL: publicUrl.optional(),
   MCP_URL: publicUrl.optional(),
   TRUST_PROXY: flag.default(false),
+  SIMULATOR_PUBLIC: flag.default(false),
   REQUESTS_AT_ONCE: count(1, 100_000).default(120),
   HEAVY_REQUESTS_AT_ONCE: count(1, 1_000).default(2),
   MCP_CONFIRM_RECIPIENTS: count(0, MAX_CONFIRM_RECIPIENTS).default(10),
@@ -97,7 +98,7 @@ export class ConfigError extends Error {
 // A misspelt setting with one of our prefixes would silently do nothing; other variables are ignored.
 const OWN_FAMILIES =
   // Not all of REQUESTS_: REQUESTS_CA_BUNDLE belongs to other software.
-  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL)_/;
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL)_/;
 
 // Of the `temporal` command line, used in staff's shells.
 const OF_TEMPORAL_CLI =

@@ -1,5 +1,6 @@
 import type { Mount } from '../api/app.ts';
 import { assistantTools } from '../mcp/mount.ts';
+import { simulatorWindow } from '../simulator/mount.ts';
 
-/** Interfaces besides the two versions of the API. */
-export const mounts: readonly Mount[] = [assistantTools()];
+/** Interfaces besides the two versions of the API and its pages. */
+export const mounts: readonly Mount[] = [assistantTools(), ...simulatorWindow()];

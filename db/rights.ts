@@ -76,10 +76,11 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
     ...STAFF,
     ...all('message_parts message_moves concat_references reply_parts webhook_attempts', READ_ONLY),
     ...all(
-      'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies',
+      'route_workers simulator_submits simulator_throttles simulator_reports simulator_emails',
       READ_ONLY,
     ),
-    ...all('simulator_emails simulator_email_events', READ_ONLY),
+    // What people do with phones and mailboxes of the simulated network.
+    ...all('simulator_replies simulator_email_events', APPEND_ONLY),
     // The API writes e-mails, their charges, provider callbacks and unsubscribes, but never their outcome.
     ...all('email_recipients email_contents email_attachments email_attachment_pieces', APPEND_ONLY),
     ...all('email_events provider_email_events unsubscribe_links', APPEND_ONLY),

@@ -25,6 +25,8 @@ import { startConfiguredTracing } from '../bin/tracing.ts';
 import { withDatabase } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
 import { ensureDemoAccount } from '../operations/accounts/demo.ts';
+import { routingNow } from '../operations/routes/routes.ts';
+import { hasSimulatedNetwork } from '../operations/support/simulator.ts';
 import { startWorker } from '../worker/worker.ts';
 import { lockDataDir } from './dataDir.ts';
 import { startPostgres } from './postgres.ts';
@@ -104,10 +106,12 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   writeRunFile(dataDir, { ...known, temporal: { address, namespace, embedded: temporalUiUrl !== null } });
   started.push({ name: 'run file', stop: () => removeRunFile(dataDir) });
   // Last, because the key is shown only once and must not be lost with a failed start.
-  const demo = await withDatabase(partUrls?.admin ?? databaseUrl, (sql) =>
-    ensureDemoAccount(sql, operatingUser()),
-  );
-  say(addresses(config, apiUrl, temporalUiUrl ?? `not ours (Temporal at ${address})`, metrics?.port));
+  const { demo, simulates } = await withDatabase(partUrls?.admin ?? databaseUrl, async (sql) => ({
+    demo: await ensureDemoAccount(sql, operatingUser()),
+    simulates: hasSimulatedNetwork(await routingNow(sql)),
+  }));
+  const uiUrl = temporalUiUrl ?? `not ours (Temporal at ${address})`;
+  say(addresses(config, { apiUrl, uiUrl, simulates, metricsPort: metrics?.port }));
   say(welcome(demo, dataDir, apiUrl));
   say('Ctrl-C stops it.');
   return {
@@ -165,15 +169,23 @@ async function startOrchestration(
   return { temporal: { address: url, namespace }, temporalUiUrl: uiUrl };
 }
 
-function addresses(config: Config, apiUrl: string, temporalUi: string, metricsPort?: number): string {
+interface Addresses {
+  apiUrl: string;
+  uiUrl: string;
+  simulates: boolean;
+  metricsPort: number | undefined;
+}
+
+function addresses(config: Config, { apiUrl, uiUrl, simulates, metricsPort }: Addresses): string {
   const { DATABASE_URL: external, DATA_DIR: dataDir, METRICS_HOST: metricsHost } = config;
+  const simulator = simulates ? `\n  Simulator     ${apiUrl}/simulator (phones and mailboxes)` : '';
   const metrics =
     metricsPort === undefined ? '' : `\n  Metrics       ${localUrl(metricsHost, metricsPort)}/metrics`;
   return `
 goniec is running.
 
-  API           ${apiUrl}
-  Temporal UI   ${temporalUi}
+  API           ${apiUrl}${simulator}
+  Temporal UI   ${uiUrl}
   PostgreSQL    ${external === undefined ? `embedded, in ${dataDir}` : 'external (DATABASE_URL)'}${metrics}
 `;
 }

@@ -12,6 +12,14 @@ export function plainAddress(text: string): string | null {
     : null;
 }
 
+/** Hostnames of this machine, as `URL` has them. */
+export const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** @param address as {@link plainAddress} returns it */
+export function isLoopback(address: string): boolean {
+  return ipaddr.parse(address).range() === 'loopback';
+}
+
 // All of IPv6 that is assigned for global unicast (RFC 4291, 2.4; IANA, IPv6 Global Unicast Address Assignments).
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 // Host services of Azure, reachable only from its machines.

@@ -1,5 +1,6 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { type Context, identify } from '../api/http/serve.ts';
 import type { Services } from '../api/services.ts';
 import type { Mount } from '../api/app.ts';
@@ -7,6 +8,7 @@ import type { Authenticated } from '../api/http/authentication.ts';
 import { readBody } from '../api/http/body.ts';
 import { errorAnswer, HttpRefused } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
+import { LOOPBACK_HOSTS } from '../domain/addresses.ts';
 import { INTERFACE } from '../domain/ids.ts';
 import { type Refusal, Refused } from '../domain/refusals.ts';
 import type { SendSize } from '../operations/quotas.ts';
@@ -14,8 +16,6 @@ import { visible } from './present.ts';
 import { createToolServer, type Session } from './server.ts';
 import { SUBSETS } from './tool.ts';
 import { toolsAt } from './tools.ts';
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 // Checks `Host`, and `Origin` if a browser sent one, against DNS rebinding: another site's page must not reach a server on its
 // visitor's network.
@@ -28,7 +28,7 @@ function isTrustedHost({ headers }: Context, { publicUrl, mcpUrl }: Services): b
 function isOneOf(hosts: readonly string[], address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { hostname } = new URL(address);
-  return LOOPBACK.has(hostname) || hosts.includes(hostname);
+  return LOOPBACK_HOSTS.has(hostname) || hosts.includes(hostname);
 }
 
 function strangerText({ headers: { host, origin } }: Context): string {
@@ -168,5 +168,5 @@ function requestOf({ method, path, req }: Context, signal: AbortSignal): Request
 function write(context: Context, response: Response): void {
   context.status = response.status;
   response.headers.forEach((value, name) => context.set(name, value));
-  context.body = response.body === null ? null : Readable.fromWeb(response.body);
+  context.body = response.body === null ? null : Readable.fromWeb(response.body as ReadableStream);
 }

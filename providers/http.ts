@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { z } from 'zod';
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+import { LOOPBACK_HOSTS } from '../domain/addresses.ts';
 
 const plainUrl = z.url({ protocol: /^https?$/, abort: true }).refine((url) => {
   const { username, password, search, hash } = new URL(url);
@@ -12,7 +11,7 @@ const plainUrl = z.url({ protocol: /^https?$/, abort: true }).refine((url) => {
 /** Setting: base URL of a provider, no trailing slash. API keys and texts go over it, so it is HTTPS except on loopback (tests). */
 export const providerUrl = plainUrl
   .refine(
-    (url) => new URL(url).protocol === 'https:' || LOOPBACK.has(new URL(url).hostname),
+    (url) => new URL(url).protocol === 'https:' || LOOPBACK_HOSTS.has(new URL(url).hostname),
     'must begin with https://',
   )
   .transform(withoutSlash);

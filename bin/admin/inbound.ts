@@ -8,8 +8,7 @@ import {
   releaseKeyword,
   revokeKeyword,
 } from '../../operations/accounts/inbound.ts';
-import { simulateReply } from '../../operations/support/simulateReply.ts';
-import { command, optional, required, shown } from './command.ts';
+import { command, required, shown } from './command.ts';
 import { account, limit, onlyAccount, phoneNumber, text } from './values.ts';
 
 const word = required(
@@ -86,20 +85,6 @@ export const inboundCommands = [
         everyday: restrictionOf(keyword.word) !== null,
       }));
       return shown({ data });
-    },
-  }),
-  command({
-    name: 'simulator reply',
-    about: 'Sends an SMS from a phone of the simulated network; the running service receives it.',
-    options: {
-      from: required('--from <NUMBER>', 'the phone', phoneNumber),
-      to: optional('--to <NUMBER>', 'the receiving number; else the SMSC does not say', phoneNumber),
-      text: required('--text <TEXT>', 'what the phone sends', text),
-    },
-    async ask(asking, { to = null, ...values }) {
-      const input = { ...values, to };
-      await simulateReply({ ...asking, input });
-      return shown(input);
     },
   }),
 ];

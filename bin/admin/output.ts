@@ -2,7 +2,7 @@ import { byColumnName } from '../../db/connection.ts';
 
 type Row = Record<string, unknown>;
 
-/** Names in snake_case, as in the API, also in lists of records; text {@link printable}. Nested objects are data and stay as they are. */
+/** Names in snake_case, as in the API, also in lists of records. Nested objects are data and stay as they are. */
 export function named(record: object): Row {
   return Object.fromEntries(
     Object.entries(byColumnName(record)).map(([name, value]) => [name, namedValue(value)]),
@@ -10,20 +10,24 @@ export function named(record: object): Row {
 }
 
 function namedValue(value: unknown): unknown {
-  if (typeof value === 'string') return printable(value);
   if (!Array.isArray(value)) return value;
   return value.map((item: unknown) =>
     typeof item === 'object' && item !== null ? named(item) : namedValue(item),
   );
 }
 
-/** Third-party text on one line, without control and bidi characters that would affect the terminal. */
+// Control and bidi characters, which would affect the terminal, and line separators.
+const UNPRINTABLE = /\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu;
+
+/** Third-party text on one line. */
 export function printable(text: string): string {
-  return text.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, '\uFFFD');
+  return text.replace(UNPRINTABLE, '\uFFFD');
 }
 
+/** One line of JSON, whose text is whole: what cannot be printed is escaped. */
 export function asJson(value: Row): string {
-  return `${JSON.stringify(value)}\n`;
+  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `${JSON.stringify(value).replace(UNPRINTABLE, escape)}\n`;
 }
 
 /** For people: aligned lines, and a table for each list of records; grosze also in PLN. @param columns of the records in `data` */
@@ -69,8 +73,8 @@ function field(name: string, value: unknown): string {
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (value instanceof Date) return value.toISOString();
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.join(',') || '-';
+  if (typeof value === 'string') return printable(value);
+  if (Array.isArray(value)) return printable(value.join(',')) || '-';
   return printable(JSON.stringify(value));
 }
 

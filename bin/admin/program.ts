@@ -14,6 +14,7 @@ import { asJson, asText, named } from './output.ts';
 import { routeCommands } from './routes.ts';
 import { routeRuleCommands } from './routeRules.ts';
 import { senderCommands } from './senders.ts';
+import { simulatorCommands } from './simulator.ts';
 import { stuckCommands } from './stuck.ts';
 import type { OpenTools } from './tools.ts';
 import { webhookCommands } from './webhooks.ts';
@@ -24,6 +25,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...senderCommands,
   ...moneyCommands,
   ...inboundCommands,
+  ...simulatorCommands,
   ...routeCommands,
   ...routeRuleCommands,
   ...messageCommands,

@@ -111,6 +111,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     if (accountId === null) {
       await tx`delete from simulator_submits where destination = ${msisdn}`;
       await tx`delete from simulator_replies where source = ${msisdn}`;
+      await tx`delete from simulator_phones_off where msisdn = ${msisdn}`;
       await tx`delete from reply_parts where sender = ${msisdn}`;
       await tx`delete from concat_references where recipient = ${msisdn}`;
     }

@@ -12,16 +12,18 @@ export function simulatorStore(sql: Database, route: string) {
       part: SubmitPart,
       reports: { state: DeliveryReport['state']; afterMs: number }[],
     ): Promise<void> {
+      const isOff = sql`exists (select from simulator_phones_off where msisdn = ${part.destination})`;
+      const reaches = reports.length === 0 || reports.some(({ state }) => state === 'delivered');
       await sql`
         with taken as (
           insert into simulator_submits (provider_message_id, reference, channel, source, destination, encoding, content,
-                                         options, part, parts, priority, route)
+                                         options, part, parts, priority, route, received)
           values (${providerMessageId}, ${part.reference}, ${part.channel}, ${part.sender}, ${part.destination},
                   ${part.encoding}, ${part.text}, ${optionsOf(part)}::text::jsonb, ${part.part},
-                  ${part.parts}, ${part.priority}, ${route})
+                  ${part.parts}, ${part.priority}, ${route}, ${reaches}::boolean and not ${isOff})
         )
         insert into simulator_reports (provider_message_id, reference, state, due_at, route)
-        select ${providerMessageId}, ${part.reference}, r.state,
+        select ${providerMessageId}, ${part.reference}, case when ${isOff} then 'undelivered' else r.state end,
                clock_timestamp() + make_interval(secs => r.after / 1000.0), ${route}
           from unnest(${reports.map((r) => r.state)}::text[], ${reports.map((r) => r.afterMs)}::int[]) as r(state, after)`;
     },

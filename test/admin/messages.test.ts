@@ -37,7 +37,7 @@ describe('messages unanswered', () => {
     expect(listed.map((message) => message['id'])).toEqual([id, later.id]);
     expect(listed[0]).toMatchObject({
       ...{ account_id: account, route: 'simulator', to: '+48*****905', parts: 1, unanswered_parts: [1] },
-      ...{ codes: ['0x400\ufffd[2J'], since: expect.stringMatching(/Z$/) as string },
+      ...{ codes: ['0x400\u001b[2J'], since: expect.stringMatching(/Z$/) as string },
     });
     expect((await run('messages', 'unanswered')).out).not.toMatch(/Poufne|500100905/);
     expect(listIn(await ok('messages', 'unanswered', '--route', 'simulator', '--limit', '1'))).toHaveLength(

@@ -271,7 +271,7 @@ describe('routes list and show', () => {
       ...{ kind: 'smpp', working: true, workers_seen: 2, sessions: 3, sessions_wanted: 4 },
       ...{ window: 30, in_flight: 10 },
       ...{ rate_per_second: 50, failures: 1, queue: 0, unanswered: 0, reported_at: null },
-      ...{ last_error_at: at.toISOString(), last_error: 'reset\ufffd[2J\ufffd by \ufffdpeer' },
+      ...{ last_error_at: at.toISOString(), last_error: 'reset\u001b[2J\n by \u202epeer' },
     });
     const shown = await ok('routes', 'show', 'watched');
     expect(listIn(shown, 'workers')).toMatchObject([{ worker: 'one', in_flight: 7 }, { worker: 'two' }]);

@@ -47,6 +47,7 @@ beforeAll(async () => {
       DEFAULT_SENDER: 'INFO',
       WEBHOOK_ALLOW_PRIVATE: true,
       TRUST_PROXY: false,
+      SIMULATOR_PUBLIC: false,
       REQUESTS_AT_ONCE: 100,
       HEAVY_REQUESTS_AT_ONCE: 4,
       MCP_CONFIRM_RECIPIENTS: 10,

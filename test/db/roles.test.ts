@@ -27,9 +27,9 @@ const MAY: Record<Part, Record<string, string>> = {
   api: {
     ...{ ...BOOKS, ...STAFFS },
     ...named(READ, 'message_parts message_moves concat_references reply_parts webhook_attempts'),
-    ...named(READ, 'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies'),
+    ...named(READ, 'route_workers simulator_submits simulator_throttles simulator_reports simulator_emails'),
     ...named(READ, 'statements own_emails maintenance_positions regular_work erasures_postponed'),
-    ...named(READ, 'simulator_emails simulator_email_events'),
+    ...named(APPEND, 'simulator_replies simulator_email_events'),
     ...named(APPEND, 'email_recipients email_contents email_attachments email_attachment_pieces'),
     ...named(APPEND, 'email_events provider_email_events unsubscribe_links'),
     ...named(APPEND, 'audit_addresses'),

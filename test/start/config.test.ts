@@ -10,6 +10,7 @@ describe('readConfig', () => {
       DATA_DIR: resolve('.data'),
       LOG_LEVEL: 'info',
       TRUST_PROXY: false,
+      SIMULATOR_PUBLIC: false,
       WEBHOOK_ALLOW_PRIVATE: false,
       TEMPORAL_NAMESPACE: 'default',
     });

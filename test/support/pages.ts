@@ -18,6 +18,9 @@ export const TELEPHONE =
 
 /** What the preview of Samsung's SMS program calls itself. */
 export const SAMSUNG = 'Mozilla/5.0 (X11; Ubuntu; Linux i686; rv:24.0) Gecko/20100101 Firefox/24.0';
+/** What a page of ours lets the browser load and do. */
+export const POLICY =
+  "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Opens a public page; as a person's telephone unless the headers say something else. */
 export async function visit(
