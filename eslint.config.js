@@ -33,6 +33,8 @@ const ROOMS = {
   api: ['concurrency', 'db', 'domain', 'operations', 'telemetry'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
+  // Pages for customers: a door like the API, whose way of a request it takes.
+  panel: ['api', 'db', 'domain', 'operations', 'pages', 'telemetry'],
 };
 // Beside the product, and not in its image.
 const NO_PRODUCT = ['tools', 'bench', 'test'];

@@ -1,4 +1,4 @@
-/** Type of an id (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `hlr`, `acc`, `em` and `dom` are ours). */
+/** Type of an id (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `hlr`, `acc`, `em`, `dom` and what follows are ours). */
 export type IdPrefix =
   | 'cl'
   | 'key'
@@ -14,7 +14,10 @@ export type IdPrefix =
   | 'hlr'
   | 'acc'
   | 'em'
-  | 'dom';
+  | 'dom'
+  | 'per'
+  | 'sin'
+  | 'ses';
 
 /** Source of a pattern for what follows the prefix and underscore: a ULID in lower case. */
 export const ID_BODY = '[0-9a-z]{26}';

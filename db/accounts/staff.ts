@@ -125,11 +125,21 @@ function keyColumns(sql: Sql) {
 
 export async function insertKey(
   sql: Sql,
-  key: { id: string; account: string; hash: Buffer; hint: string; mode: 'test' | 'live'; scopes: string[] },
+  key: {
+    id: string;
+    account: string;
+    hash: Buffer;
+    hint: string;
+    mode: 'test' | 'live';
+    scopes: string[];
+    label?: string | undefined;
+    createdBy?: string;
+  },
 ): Promise<void> {
   await sql`
-    insert into api_keys (id, account_id, hash, hint, mode, scopes)
-    values (${key.id}, ${key.account}, ${key.hash}, ${key.hint}, ${key.mode}, ${key.scopes})`;
+    insert into api_keys (id, account_id, hash, hint, mode, scopes, label, created_by)
+    values (${key.id}, ${key.account}, ${key.hash}, ${key.hint}, ${key.mode}, ${key.scopes}, 
+            ${key.label ?? null}, ${key.createdBy ?? null})`;
 }
 
 /** Revokes a key now; an earlier revocation keeps its time. Undefined when there is no such key. */

@@ -51,7 +51,7 @@ interface AddedRoute {
 }
 
 /** Adds a route; running workers open it within two seconds. @throws StaffRefused */
-export const addRoute = recorded('routes add', async (sql, input: NewRoute, services) => {
+export const addRoute = recorded('routes add', async (sql, input: NewRoute, { services }) => {
   const { name, prefix, ratePerSecond = null, brokenAfterS = DEFAULT_BROKEN_AFTER_S } = input;
   const kind = kindOf(input);
   const settings = mergedSettings(kind, {}, input.settings);
