@@ -14,6 +14,7 @@ import { within } from '../operations/outages.ts';
 import { changesRefusal } from '../operations/settings.ts';
 import { hashSecret, SECRET } from '../operations/people/signIn.ts';
 import { addIds } from '../telemetry/ids.ts';
+import { isSameOrigin } from '../pages/sameOrigin.ts';
 import { readCookie } from './cookies.ts';
 import { type Language, LANGUAGES, preferredLanguage } from './language.ts';
 import type { Answer, Route, Visit } from './route.ts';
@@ -86,15 +87,15 @@ function languageOf(headers: IncomingHttpHeaders, url: string): Language {
 async function answer(route: Route, visit: Visit, context: Context): Promise<Answer> {
   const { services, headers } = visit;
   if (visit.method === 'POST') {
-    if (!isOwnForm(headers, services.panelUrl)) return problemPage(visit, 403);
+    if (!isSameOrigin(headers)) return problemPage(visit, 403);
     visit.form = await readForm(context);
   }
   const token = readCookie(headers, services.panelUrl, 'session');
   if (token !== null && SECRET.test(token))
     visit.session = (await useSession(services.sql, hashSecret(token))) ?? null;
   const { session } = visit;
-  if (session?.account != null) {
-    const { id: accountId } = session.account;
+  const accountId = session?.account?.id;
+  if (accountId !== undefined) {
     context.state.accountId = accountId;
     addIds({ accountId });
   }
@@ -107,15 +108,13 @@ function signInPath({ method, path }: Visit): string {
   return method === 'POST' ? '/panel' : `/panel?next=${encodeURIComponent(path)}`;
 }
 
-/** Whether a form was sent by a page of ours: `Sec-Fetch-Site` of newer browsers, else `Origin`. Without either it was no browser. */
-function isOwnForm({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders, url: string): boolean {
-  return site === undefined ? origin === new URL(url).origin : site === 'same-origin';
-}
-
 /** @throws HttpRefused */
 async function readForm({ req }: Context): Promise<ReadonlyMap<string, string>> {
   if (!FORM_TYPE.test(req.headers['content-type'] ?? ''))
-    throw new HttpRefused({ reason: 'content_type_unsupported', types: ['application/x-www-form-urlencoded'] });
+    throw new HttpRefused({
+      reason: 'content_type_unsupported',
+      types: ['application/x-www-form-urlencoded'],
+    });
   const bytes = await readBytes(req, { limitBytes: FORM_MAX });
   const fields = [...new URLSearchParams(bytes.toString())];
   if (fields.length > FIELDS_MAX) throw new HttpRefused({ reason: 'body_too_many_keys', limit: FIELDS_MAX });

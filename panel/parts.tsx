@@ -1,9 +1,17 @@
-import type { ComponentChildren, InputHTMLAttributes } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import type { Language } from './language.ts';
 import { words } from './words.ts';
 
 /** What is wrong with a form, above it, with a link to the field. */
-export function Summary({ language, field, fault }: { language: Language; field: string; fault: string | null }) {
+export function Summary({
+  language,
+  field,
+  fault,
+}: {
+  language: Language;
+  field: string;
+  fault: string | null;
+}) {
   if (fault === null) return null;
   return (
     <div class="summary" role="alert">
@@ -15,12 +23,12 @@ export function Summary({ language, field, fault }: { language: Language; field:
   );
 }
 
-interface FieldProps extends InputHTMLAttributes {
+type FieldProps = JSX.IntrinsicElements['input'] & {
   name: string;
   label: string;
   hint: string;
   fault: string | null;
-}
+};
 
 /** An input with its label, hint and fault, which readers are told with it. */
 export function Field({ name, label, hint, fault, ...input }: FieldProps) {
@@ -36,7 +44,14 @@ export function Field({ name, label, hint, fault, ...input }: FieldProps) {
           {fault}
         </span>
       )}
-      <input id={name} name={name} required aria-describedby={about} aria-invalid={fault !== null} {...input} />
+      <input
+        id={name}
+        name={name}
+        required
+        aria-describedby={about}
+        aria-invalid={fault !== null}
+        {...input}
+      />
     </div>
   );
 }

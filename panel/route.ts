@@ -39,7 +39,13 @@ export interface MemberVisit extends PersonVisit {
 
 /** A page, or a redirection; `cookies` are `Set-Cookie` headers. */
 export type Answer = { cookies?: readonly string[] } & (
-  | { status: number; title: string; view: ComponentChildren; script?: boolean; headers?: Record<string, string> }
+  | {
+      status: number;
+      title: string;
+      view: ComponentChildren;
+      script?: boolean;
+      headers?: Record<string, string>;
+    }
   | { to: string }
 );
 
@@ -70,7 +76,10 @@ function route<Who extends Visit>(
   return {
     path,
     access,
-    methods: [...(get === undefined ? [] : (['GET'] as const)), ...(post === undefined ? [] : (['POST'] as const))],
+    methods: [
+      ...(get === undefined ? [] : (['GET'] as const)),
+      ...(post === undefined ? [] : (['POST'] as const)),
+    ],
     handle(visit) {
       const admitted = admit(visit);
       const handler = visit.method === 'POST' ? post : get;

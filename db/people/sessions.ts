@@ -33,7 +33,13 @@ export interface SessionRow {
   personId: string;
   address: string;
   /** Null: the person has no account. */
-  account: { id: string; name: string; mode: AccountRow['mode']; status: AccountRow['status']; role: Role } | null;
+  account: {
+    id: string;
+    name: string;
+    mode: AccountRow['mode'];
+    status: AccountRow['status'];
+    role: Role;
+  } | null;
 }
 
 /** The session of a token, which counts as seen; undefined where it has ended. Role and account are as they are now. */

@@ -109,7 +109,8 @@ interface Key {
 /** Revokes a key immediately; idempotent. @throws StaffRefused key_missing */
 export const revokeKey = recorded('keys revoke', async (sql, { key: id }: Key, { actor }: By) => {
   const key: KeyDetails | undefined = await storeKeyRevocation(sql, id);
-  if (key === undefined || !mayKeep(actor, key.accountId)) throw new StaffRefused({ reason: 'key_missing', key: id });
+  if (key === undefined || !mayKeep(actor, key.accountId))
+    throw new StaffRefused({ reason: 'key_missing', key: id });
   return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint } };
 });
 
@@ -176,7 +177,8 @@ export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: 
 /** Revokes a token immediately; idempotent. @throws StaffRefused token_missing */
 export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: Token, { actor }: By) => {
   const token: TokenDetails | undefined = await storeTokenRevocation(sql, id);
-  if (token === undefined || !mayKeep(actor, token.accountId)) throw new StaffRefused({ reason: 'token_missing', token: id });
+  if (token === undefined || !mayKeep(actor, token.accountId))
+    throw new StaffRefused({ reason: 'token_missing', token: id });
   return { data: token, account: token.accountId, subject: token.id, details: { hint: token.hint } };
 });
 

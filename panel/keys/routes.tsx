@@ -23,7 +23,11 @@ function asking<Input>(visit: MemberVisit, input: Input) {
   const { services, actor, address, requestId } = visit;
   const { sql, temporal, secretsKey } = services;
   return {
-    services: { sql, temporal: () => Promise.resolve(temporal), secretsKey: () => Promise.resolve(secretsKey) },
+    services: {
+      sql,
+      temporal: () => Promise.resolve(temporal),
+      secretsKey: () => Promise.resolve(secretsKey),
+    },
     ...{ actor, input, request: { address, requestId } },
   };
 }
@@ -34,7 +38,8 @@ async function create(visit: MemberVisit): Promise<Answer> {
   const label = (form.get('label') ?? '').normalize('NFC').trim();
   const scopes = ALL_SCOPES.filter((scope) => form.has(`scope-${scope}`));
   const faults: Typed['faults'] = {};
-  if (label === '' || [...label].length > TOKEN_LABEL_LENGTH || !isOneLine(label)) faults.label = say.labelFault;
+  if (label === '' || [...label].length > TOKEN_LABEL_LENGTH || !isOneLine(label))
+    faults.label = say.labelFault;
   if (scopes.length === 0) faults.scopes = say.scopesFault;
   if (Object.keys(faults).length > 0) return page(visit, { label, scopes, faults });
   const { key } = await createKey(asking(visit, { account: account.id, label, scopes }));

@@ -11,12 +11,24 @@ export interface Typed {
   faults: { label?: string; scopes?: string };
 }
 
-export function Keys({ language, keys, typed }: { language: Language; keys: readonly ShownKey[]; typed: Typed }) {
+export function Keys({
+  language,
+  keys,
+  typed,
+}: {
+  language: Language;
+  keys: readonly ShownKey[];
+  typed: Typed;
+}) {
   const say = words[language];
   const { label, scopes } = typed.faults;
   return (
     <>
-      <Summary language={language} field={label === undefined ? 'scope-send' : 'label'} fault={label ?? scopes ?? null} />
+      <Summary
+        language={language}
+        field={label === undefined ? 'scope-send' : 'label'}
+        fault={label ?? scopes ?? null}
+      />
       <p>{say.lead}</p>
       {keys.length === 0 ? (
         <p>{say.none}</p>
@@ -27,8 +39,8 @@ export function Keys({ language, keys, typed }: { language: Language; keys: read
           ))}
         </Table>
       )}
-      <section aria-labelledby="create">
-        <h2 id="create">{say.create}</h2>
+      <section>
+        <h2>{say.create}</h2>
         <Form language={language} typed={typed} />
       </section>
     </>
@@ -42,14 +54,23 @@ function Row({ language, shown }: { language: Language; shown: ShownKey }) {
     <tr>
       <th scope="row">
         {label ?? say.noLabel}
-        {kind === 'token' ? <span class="hint"> {say.kinds.token}</span> : null}
+        {kind === 'token' ? <span class="hint"> {say.token}</span> : null}
+        <br />
+        <code>{hint}</code>
       </th>
       <td>
-        <code>{hint}</code>
+        {scopes === null
+          ? say.all
+          : list(
+              language,
+              scopes.map((scope) => say.scopes[scope]),
+            )}
       </td>
-      <td>{scopes === null ? say.all : list(language, scopes.map((scope) => say.scopes[scope]))}</td>
-      <td>{madeBy ?? say.staff}</td>
-      <td>{moment(language, createdAt)}</td>
+      <td>
+        {moment(language, createdAt)}
+        <br />
+        <span class="hint">{madeBy ?? say.staff}</span>
+      </td>
       <td>{lastUsedAt === null ? say.never : moment(language, lastUsedAt)}</td>
       <td>
         {revokedAt === null ? (
@@ -62,16 +83,34 @@ function Row({ language, shown }: { language: Language; shown: ShownKey }) {
   );
 }
 
-function Acts({ language, shown: { id, kind, label, hint, lastUsedAt } }: { language: Language; shown: ShownKey }) {
+function Acts({
+  language,
+  shown: { id, kind, label, hint, lastUsedAt },
+}: {
+  language: Language;
+  shown: ShownKey;
+}) {
   const say = words[language];
   const name = label ?? hint;
   const used = lastUsedAt === null ? '' : ` ${say.usedAt(moment(language, lastUsedAt))}`;
   return (
     <>
       {kind === 'token' ? (
-        <Act name={name} open={say.rotate} text={say.rotateText + used} act={say.rotateNow} to={`/panel/tokens/${id}/rotate`} />
+        <Act
+          name={name}
+          open={say.rotate}
+          text={say.rotateText + used}
+          act={say.rotateNow}
+          to={`/panel/tokens/${id}/rotate`}
+        />
       ) : null}
-      <Act name={name} open={say.revoke} text={say.revokeText + used} act={say.revokeNow} to={`/panel/${kind}s/${id}/revoke`} />
+      <Act
+        name={name}
+        open={say.revoke}
+        text={say.revokeText + used}
+        act={say.revokeNow}
+        to={`/panel/${kind}s/${id}/revoke`}
+      />
     </>
   );
 }
@@ -96,13 +135,22 @@ function Form({ language, typed: { label, scopes, faults } }: { language: Langua
   const say = words[language];
   return (
     <form method="post" action="/panel/keys" class="stack" noValidate>
-      <Field {...{ label: say.label, hint: say.labelHint, fault: faults.label ?? null }} name="label" value={label} />
+      <Field
+        {...{ label: say.label, hint: say.labelHint, fault: faults.label ?? null }}
+        name="label"
+        value={label}
+      />
       <fieldset>
         <legend>{say.scopesLegend}</legend>
         {faults.scopes === undefined ? null : <p class="fault">{faults.scopes}</p>}
         {ALL_SCOPES.map((scope) => (
           <label class="choice">
-            <input type="checkbox" id={`scope-${scope}`} name={`scope-${scope}`} checked={scopes.includes(scope)} />
+            <input
+              type="checkbox"
+              id={`scope-${scope}`}
+              name={`scope-${scope}`}
+              checked={scopes.includes(scope)}
+            />
             <span>
               {say.scopes[scope]} <span class="hint">{say.scopeHints[scope]}</span>
             </span>
@@ -130,14 +178,14 @@ export function NewKey({ language, secret, sends, url }: NewKeyProps) {
     <>
       <p class="notice">{say.madeText}</p>
       <h2>{say.value}</h2>
-      <pre tabIndex={0}>
+      <pre>
         <code>{secret}</code>
       </pre>
       {sends ? (
         <>
           <h2>{say.curl}</h2>
           <p class="hint">{say.curlHint}</p>
-          <pre tabIndex={0}>
+          <pre>
             <code>{`curl ${url}/v1/messages \\\n  -H 'Authorization: Bearer ${secret}' \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`}</code>
           </pre>
         </>

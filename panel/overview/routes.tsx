@@ -34,12 +34,17 @@ async function overview(visit: PersonVisit): Promise<Answer> {
   const { language, services } = visit;
   const title = words[language].heading;
   const caller = callerOf(visit);
-  const account = caller === null ? null : ((await readAccount(services.sql, caller.accountId)) as AccountRow);
+  const account =
+    caller === null ? null : ((await readAccount(services.sql, caller.accountId)) as AccountRow);
   if (caller === null || account === null)
     return { status: 200, title, view: <p>{words[language].noAccount}</p> };
   const today = await figuresOfToday(visit, caller);
   const keeps = KEEPERS_OF_KEYS.includes(visit.session.account!.role);
-  return { status: 200, title, view: <Overview language={language} account={account} today={today} keeps={keeps} /> };
+  return {
+    status: 200,
+    title,
+    view: <Overview language={language} account={account} today={today} keeps={keeps} />,
+  };
 }
 
 export const overviewRoutes = [personPage('/panel/overview', { get: overview })];

@@ -18,15 +18,17 @@ export function Overview({ language, account, today, keeps }: Props) {
   return (
     <>
       {status === 'active' ? null : <p class="notice">{say.states[status]}</p>}
-      <section aria-labelledby="account">
-        <h2 id="account">
+      <section>
+        <h2>
           {account.name} <span class="badge">{say.modes[mode]}</span>
         </h2>
-        <dl class="figures">{mode === 'test' ? <Free {...{ language, account }} /> : <Money {...{ language, account }} />}</dl>
+        <dl class="figures">
+          {mode === 'test' ? <Free {...{ language, account }} /> : <Money {...{ language, account }} />}
+        </dl>
         <p class="hint">{mode === 'test' ? say.freeHint : say.net}</p>
       </section>
-      <section aria-labelledby="today">
-        <h2 id="today">{say.today}</h2>
+      <section>
+        <h2>{say.today}</h2>
         {today === null ? <p>{say.todayLater}</p> : <Today language={language} today={today} />}
       </section>
       {status === 'active' ? <Steps {...{ language, mode, keeps }} /> : null}
@@ -80,8 +82,8 @@ function Today({ language, today }: { language: Language; today: ReportFigures }
 function Steps({ language, mode, keeps }: Pick<Props, 'language' | 'keeps'> & { mode: AccountRow['mode'] }) {
   const { next, steps } = words[language];
   return (
-    <section aria-labelledby="next">
-      <h2 id="next">{next}</h2>
+    <section>
+      <h2>{next}</h2>
       <ul>
         {keeps ? (
           <li>

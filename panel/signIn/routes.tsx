@@ -57,7 +57,12 @@ async function ask(visit: Visit): Promise<Answer> {
   if (asked !== 'sent') {
     const { time } = polishTime(Date.now() + asked.seconds * 1000);
     const headers = { 'Retry-After': String(asked.seconds) };
-    return { status: 429, title: say.limitedHeading, view: <p>{say.limited[asked.limited](time)}</p>, headers };
+    return {
+      status: 429,
+      title: say.limitedHeading,
+      view: <p>{say.limited[asked.limited](time)}</p>,
+      headers,
+    };
   }
   return { to: '/panel/code', cookies: [cookieHeader(services.panelUrl, 'browser', browser, BROWSER_S)] };
 }
@@ -69,10 +74,7 @@ function arrivalOf({ headers, address, requestId, services: { panelUrl } }: Visi
 
 /** Opens the panel for who has signed in, by a session made now. */
 function enter({ services: { panelUrl } }: Visit, { token, next }: SignedIn): Answer {
-  const cookies = [
-    cookieHeader(panelUrl, 'session', token, null),
-    cookieHeader(panelUrl, 'browser', '', 0),
-  ];
+  const cookies = [cookieHeader(panelUrl, 'session', token, null), cookieHeader(panelUrl, 'browser', '', 0)];
   return { to: next ?? '/panel/overview', cookies };
 }
 

@@ -17,7 +17,13 @@ export function AddressForm({ language, typed, next, fault }: AddressProps) {
       <Summary language={language} field="address" fault={fault} />
       <p>{say.lead}</p>
       <form method="post" action="/panel" class="stack" noValidate>
-        <Field {...{ label: say.address, hint: say.addressHint, fault }} name="address" type="email" autoComplete="email" value={typed} />
+        <Field
+          {...{ label: say.address, hint: say.addressHint, fault }}
+          name="address"
+          type="email"
+          autoComplete="email"
+          value={typed}
+        />
         {next === null ? null : <input type="hidden" name="next" value={next} />}
         <button>{say.send}</button>
       </form>
@@ -42,7 +48,14 @@ export function CodeForm({ language, address, fault }: CodeProps) {
         {say.sentTo[1]}
       </p>
       <form method="post" action="/panel/code" class="stack" noValidate>
-        <Field {...{ label: say.code, hint: say.codeHint, fault }} name="code" class="code" inputMode="numeric" autoComplete="one-time-code" maxLength={20} />
+        <Field
+          {...{ label: say.code, hint: say.codeHint, fault }}
+          name="code"
+          class="code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={20}
+        />
         <button>{say.signIn}</button>
       </form>
       <section>
@@ -68,7 +81,12 @@ export function Again({ language, address }: { language: Language; address: stri
 }
 
 /** The page of a link. Opening it changes nothing: programs that check mail open it, too. */
-export function LinkForm({ language, address, here, path }: Omit<CodeProps, 'fault'> & { here: boolean; path: string }) {
+export function LinkForm({
+  language,
+  address,
+  here,
+  path,
+}: Omit<CodeProps, 'fault'> & { here: boolean; path: string }) {
   const say = words[language];
   return (
     <>

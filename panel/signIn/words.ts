@@ -81,7 +81,8 @@ const en: typeof pl = {
   limited: {
     address: (at: string) =>
       `We have sent five e-mails to this address within an hour. Use the link in the latest, or ask for another after ${at}.`,
-    network: (at: string) => `This network has asked for 20 e-mails today. You can get the next one after ${at}.`,
+    network: (at: string) =>
+      `This network has asked for 20 e-mails today. You can get the next one after ${at}.`,
   },
   unavailableHeading: 'We cannot send e-mail now',
   unavailable: 'Try again in a few minutes.',

@@ -10,7 +10,11 @@ async function you({ services: { sql }, session, language }: PersonVisit): Promi
     membershipsOf(sql, session.personId),
     sessionsOf(sql, session.personId),
   ]);
-  return { status: 200, title: words[language].heading, view: <You {...{ language, session, memberships, sessions }} /> };
+  return {
+    status: 200,
+    title: words[language].heading,
+    view: <You {...{ language, session, memberships, sessions }} />,
+  };
 }
 
 export const youRoutes = [
@@ -25,7 +29,8 @@ export const youRoutes = [
   personPage('/panel/account', {
     async post(visit) {
       const { services, session, form } = visit;
-      if (!(await showAccount(services.sql, session, form.get('account') ?? ''))) return problemPage(visit, 404);
+      if (!(await showAccount(services.sql, session, form.get('account') ?? '')))
+        return problemPage(visit, 404);
       return { to: '/panel/overview' };
     },
   }),

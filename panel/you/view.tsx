@@ -16,23 +16,23 @@ export function You({ language, session, memberships, sessions }: Props) {
   const say = words[language];
   return (
     <>
-      <section aria-labelledby="address">
-        <h2 id="address">{say.address}</h2>
+      <section>
+        <h2>{say.address}</h2>
         <p>
           <strong>{session.address}</strong>
         </p>
         <p class="hint">{say.addressHint}</p>
       </section>
-      <section aria-labelledby="accounts">
-        <h2 id="accounts">{say.accounts}</h2>
+      <section>
+        <h2>{say.accounts}</h2>
         <ul class="rows">
           {memberships.map((one) => (
             <Account language={language} membership={one} shown={one.accountId === session.account?.id} />
           ))}
         </ul>
       </section>
-      <section aria-labelledby="sessions">
-        <h2 id="sessions">{say.sessions}</h2>
+      <section>
+        <h2>{say.sessions}</h2>
         <p>{say.lead}</p>
         <Sessions {...{ language, session, sessions }} />
         {sessions.length > 1 ? (
@@ -45,7 +45,15 @@ export function You({ language, session, memberships, sessions }: Props) {
   );
 }
 
-function Account({ language, membership, shown }: { language: Language; membership: Membership; shown: boolean }) {
+function Account({
+  language,
+  membership,
+  shown,
+}: {
+  language: Language;
+  membership: Membership;
+  shown: boolean;
+}) {
   const say = words[language];
   const { accountId, accountName, role } = membership;
   return (
@@ -71,25 +79,25 @@ function Sessions({ language, session, sessions }: Pick<Props, 'language' | 'ses
   const say = words[language];
   return (
     <Table label={say.sessions} columns={say.columns}>
-          {sessions.map(({ id, device, address, createdAt, lastSeenAt }) => (
-            <tr>
-              <th scope="row">{device ?? say.unknown}</th>
-              <td>{address}</td>
-              <td>{moment(language, createdAt)}</td>
-              <td>{moment(language, lastSeenAt)}</td>
-              <td>
-                {id === session.id ? (
-                  <span class="badge">{say.here}</span>
-                ) : (
-                  <form method="post" action="/panel/sessions/end">
-                    <button class="second" name="id" value={id}>
-                      {say.end}
-                    </button>
-                  </form>
-                )}
-              </td>
-            </tr>
-          ))}
+      {sessions.map(({ id, device, address, createdAt, lastSeenAt }) => (
+        <tr>
+          <th scope="row">{device ?? say.unknown}</th>
+          <td>{address}</td>
+          <td>{moment(language, createdAt)}</td>
+          <td>{moment(language, lastSeenAt)}</td>
+          <td>
+            {id === session.id ? (
+              <span class="badge">{say.here}</span>
+            ) : (
+              <form method="post" action="/panel/sessions/end">
+                <button class="second" name="id" value={id}>
+                  {say.end}
+                </button>
+              </form>
+            )}
+          </td>
+        </tr>
+      ))}
     </Table>
   );
 }

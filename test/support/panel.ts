@@ -79,7 +79,9 @@ export function newBrowser({ api: { port } }: PanelUnderTest, network = newNetwo
       redirect: 'manual',
       headers: {
         'x-forwarded-for': network,
-        ...(cookies.size === 0 ? {} : { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }),
+        ...(cookies.size === 0
+          ? {}
+          : { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }),
         ...headers,
       },
       ...(form === undefined ? {} : { body: new URLSearchParams(form) }),
@@ -99,7 +101,8 @@ export function newBrowser({ api: { port } }: PanelUnderTest, network = newNetwo
   return {
     ...{ cookies, network, ask },
     get: (path, headers = {}) => ask('GET', path, { headers }),
-    post: (path, form = {}, headers = { 'sec-fetch-site': 'same-origin' }) => ask('POST', path, { form, headers }),
+    post: (path, form = {}, headers = { 'sec-fetch-site': 'same-origin' }) =>
+      ask('POST', path, { form, headers }),
   };
 }
 
@@ -144,7 +147,11 @@ export interface Person {
 /** A person who has signed in, with a role in an account. */
 export async function newPerson(panel: PanelUnderTest, role: Role, account?: string): Promise<Person> {
   const sql = database();
-  const person = { id: newId('per'), address: newAddress(), account: account ?? (await newAccount({ mode: 'test' })).id };
+  const person = {
+    id: newId('per'),
+    address: newAddress(),
+    account: account ?? (await newAccount({ mode: 'test' })).id,
+  };
   const browser = newBrowser(panel);
   const token = randomBytes(32).toString('base64url');
   const session = newId('ses');

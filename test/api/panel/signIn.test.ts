@@ -23,7 +23,8 @@ afterAll(() => panel.api.stop());
 
 const browser = (network?: string) => newBrowser(panel, network);
 const sessionsOf = async (address: string) =>
-  (await database()`select from sessions s join people p on p.id = s.person_id where p.address = ${address}`).count;
+  (await database()`select from sessions s join people p on p.id = s.person_id where p.address = ${address}`)
+    .count;
 const accountsOf = async (address: string) => [
   ...(await database()<{ mode: string; credits: number; role: string; contact: string; name: string }[]>`
     select a.mode, a.test_credits as credits, m.role, a.contact_email as contact, a.name
@@ -31,8 +32,8 @@ const accountsOf = async (address: string) => [
      where p.address = ${address}`),
 ];
 
-async function isIn({ get }: Browser): Promise<boolean> {
-  const { status, to } = await get('/panel/overview');
+async function isIn(who: Browser): Promise<boolean> {
+  const { status, to } = await who.get('/panel/overview');
   if (status !== 200) expect(to).toBe('/panel?next=%2Fpanel%2Foverview');
   return status === 200;
 }
@@ -51,7 +52,10 @@ describe('signing up', () => {
       status: 200,
       text: expect.stringMatching(/<input type="hidden" name="next" value="\/panel\/you"/) as string,
     });
-    expect(await mine.post('/panel', { address, next: '/panel/you' })).toMatchObject({ status: 303, to: '/panel/code' });
+    expect(await mine.post('/panel', { address, next: '/panel/you' })).toMatchObject({
+      status: 303,
+      to: '/panel/code',
+    });
     expect((await mine.get('/panel/code')).text).toContain(address);
     const [mail] = await mailsTo(address);
     expect(mail).toMatchObject({ subject: 'Logowanie do panelu Goniec' });
@@ -76,10 +80,16 @@ describe('signing up', () => {
     const [address, mine] = [newAddress(), browser()];
     const { code, link } = await askedBy(mine, address);
     const typed = ` ${code.slice(0, 3)}-${code.slice(3)} `;
-    expect(await mine.post('/panel/code', { code: typed })).toMatchObject({ status: 303, to: '/panel/overview' });
+    expect(await mine.post('/panel/code', { code: typed })).toMatchObject({
+      status: 303,
+      to: '/panel/overview',
+    });
     expect(await accountsOf(address)).toHaveLength(1);
     const later = browser();
-    expect(await later.post(link)).toMatchObject({ status: 410, text: expect.stringContaining('już użyty') as string });
+    expect(await later.post(link)).toMatchObject({
+      status: 410,
+      text: expect.stringContaining('już użyty') as string,
+    });
     expect(await isIn(later)).toBe(false);
     // Who has signed in with it goes on.
     expect(await mine.get(link)).toMatchObject({ status: 303, to: '/panel/overview' });
@@ -131,11 +141,14 @@ describe('a link', () => {
   it('is opened by programs first, and works for the person all the same', async () => {
     const [address, mine, scanner] = [newAddress(), browser(), browser()];
     const { link } = await askedBy(mine, address);
-    for (const method of ['HEAD', 'GET', 'GET', 'GET']) expect((await scanner.ask(method, link)).status).toBe(200);
+    for (const method of ['HEAD', 'GET', 'GET', 'GET'])
+      expect((await scanner.ask(method, link)).status).toBe(200);
     expect(scanner.cookies.size).toBe(0);
     // Programs that run scripts find none: only the browser that asked is told to submit.
     expect((await scanner.get(link)).text).not.toMatch(/<script|data-submit/);
-    expect((await mine.get(link)).text).toMatch(/data-submit.*<script src="\/assets\/submit\.[0-9a-f]+\.js" defer/s);
+    expect((await mine.get(link)).text).toMatch(
+      /data-submit.*<script src="\/assets\/submit\.[0-9a-f]+\.js" defer/s,
+    );
     expect(await sessionsOf(address)).toBe(0);
     expect((await mine.post(link)).status).toBe(303);
     expect(await isIn(mine)).toBe(true);
@@ -172,7 +185,10 @@ describe('a link', () => {
     const { link, code } = await askedBy(mine, address);
     await database()`update sign_ins set expires_at = now() where address = ${address}`;
     for (const seen of [await mine.get(link), await mine.post(link)])
-      expect(seen).toMatchObject({ status: 410, text: expect.stringContaining(`value="${address}"`) as string });
+      expect(seen).toMatchObject({
+        status: 410,
+        text: expect.stringContaining(`value="${address}"`) as string,
+      });
     expect((await mine.post('/panel/code', { code })).status).toBe(422);
     for (const path of [`/panel/link/${'A'.repeat(43)}`, '/panel/link/x', `/panel/link/${'%00'.repeat(9)}`])
       for (const seen of [await mine.get(path), await mine.post(path)]) expect(seen.status).toBe(404);
@@ -198,12 +214,16 @@ describe('a code', () => {
   it('is compared with five guesses at most, of 600 at once', async () => {
     const [address, mine] = [newAddress(), browser()];
     const { code, link } = await askedBy(mine, address);
-    const guesses = await Promise.all(Array.from({ length: 600 }, () => mine.post('/panel/code', { code: wrong(code) })));
+    const guesses = await Promise.all(
+      Array.from({ length: 600 }, () => mine.post('/panel/code', { code: wrong(code) })),
+    );
     const compared = guesses.filter(({ text }) => /To nie ten kod/.test(text)).length;
     // The fifth is told that none is left, as all later ones are.
     expect(compared).toBeLessThanOrEqual(4);
     expect(guesses.filter(({ status }) => status !== 422 && status !== 429)).toEqual([]);
-    expect((await database()`select guesses from sign_ins where address = ${address}`)[0]).toEqual({ guesses: 5 });
+    expect((await database()`select guesses from sign_ins where address = ${address}`)[0]).toEqual({
+      guesses: 5,
+    });
     expect(await mine.post('/panel/code', { code })).toMatchObject({
       status: 422,
       text: expect.stringContaining('już nie działa') as string,
@@ -229,7 +249,9 @@ describe('a code', () => {
       const [address, mine] = [newAddress(), browser()];
       await askedBy(mine, address);
       expect((await mine.post('/panel/code', { code })).status).toBe(422);
-      expect((await database()`select guesses from sign_ins where address = ${address}`)[0]).toEqual({ guesses: 0 });
+      expect((await database()`select guesses from sign_ins where address = ${address}`)[0]).toEqual({
+        guesses: 0,
+      });
     },
   );
 });
@@ -300,7 +322,11 @@ describe('a session', () => {
   it.each([
     ['unused for 12 hours', { lastSeenAt: '12 hours 1 minute', createdAt: '13 hours' }, false],
     ['used within 12 hours', { lastSeenAt: '11 hours 59 minutes', createdAt: '13 hours' }, true],
-    ['used all the time, of more than seven days', { lastSeenAt: '1 minute', createdAt: '7 days 1 minute' }, false],
+    [
+      'used all the time, of more than seven days',
+      { lastSeenAt: '1 minute', createdAt: '7 days 1 minute' },
+      false,
+    ],
   ])('%s', async (_, { lastSeenAt, createdAt }, open) => {
     const { browser: mine, session } = await newPerson(panel, 'reader');
     await database()`
@@ -332,9 +358,14 @@ describe('what is kept', () => {
     const secrets = [token, browserSecret, mine.cookies.get(SESSION)!, key];
     const tables = await sql<{ name: string }[]>`
       select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'simulator_emails'`;
-    const forms = secrets.flatMap((secret) => [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret, 'base64url').toString('hex')]);
+    const forms = secrets.flatMap((secret) => [
+      secret,
+      Buffer.from(secret).toString('hex'),
+      Buffer.from(secret, 'base64url').toString('hex'),
+    ]);
     for (const { name } of tables) {
-      const found = await sql`select from ${sql(name)} t where t::text like any(${forms.map((form) => `%${form}%`)})`;
+      const found =
+        await sql`select from ${sql(name)} t where t::text like any(${forms.map((form) => `%${form}%`)})`;
       expect([name, found.count]).toEqual([name, 0]);
     }
     const plain = await sql`
@@ -390,12 +421,23 @@ test.each<[string, string | null]>([
   ['/panel', '/panel'],
   ['/panel/keys', '/panel/keys'],
   ['/panel/messages?to=%2B48500&x=1', '/panel/messages?to=%2B48500&x=1'],
-  ...['', '//evil.example', '/\\evil.example', 'https://evil.example', '/panel//evil.example', '/panelevil', '/v1/account'].map(
-    (path): [string, null] => [path, null],
-  ),
-  ...['/panel/../v1', '/panel\\x', '/panel/\n', '/panel?x=//evil', 'javascript:alert(1)', `/panel/${'a'.repeat(600)}`].map(
-    (path): [string, null] => [path, null],
-  ),
+  ...[
+    '',
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    '/panel//evil.example',
+    '/panelevil',
+    '/v1/account',
+  ].map((path): [string, null] => [path, null]),
+  ...[
+    '/panel/../v1',
+    '/panel\\x',
+    '/panel/\n',
+    '/panel?x=//evil',
+    'javascript:alert(1)',
+    `/panel/${'a'.repeat(600)}`,
+  ].map((path): [string, null] => [path, null]),
 ])('the path %j to open afterwards is %j', (given, path) => {
   expect(ownPath(given)).toBe(path);
 });
