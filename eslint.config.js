@@ -46,6 +46,7 @@ const ALL_ROOMS = [...Object.keys(ROOMS), ...NO_PRODUCT];
 const DOORS = '^(koa|@koa/|node:https?$|commander$)';
 // What staff ask of routes follows from what each kind declares. Which kinds there are, only the registry knows.
 const ONE_KIND = '^(\\.\\./)+providers/[^/]+/';
+const ENDPOINTS = '^(\\.\\./)+api/(?!http/|app\\.ts$|services\\.ts$)';
 const NO_IO = '^node:';
 const NO_IO_BUT_TIMERS = '^node:(?!timers)';
 const LARGE = '^(node:|zod$|postgres$)';
@@ -82,6 +83,7 @@ function arrowsOf(room) {
     patterns.push({ regex: DOORS, message: 'Operations know no door.' });
     patterns.push({ regex: ONE_KIND, message: 'Operations know provider kinds by their registry.' });
   }
+  if (room === 'panel') patterns.push({ regex: ENDPOINTS, message: 'Of the API, only its way of a request.' });
   if (room === 'domain') patterns.push({ regex: NO_IO, message: 'The domain knows no I/O.' });
   if (room === 'concurrency') patterns.push({ regex: NO_IO_BUT_TIMERS, message: 'Timers, and no I/O.' });
   if (room === 'workflows')

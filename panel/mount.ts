@@ -101,7 +101,8 @@ async function answer(route: Route, visit: Visit, context: Context): Promise<Ans
   }
   const answered = await route.handle(visit);
   if (answered !== null) return answered;
-  return session === null ? { to: signInPath(visit) } : problemPage(visit, 403);
+  if (session === null) return { to: signInPath(visit) };
+  return session.account === null ? { to: '/panel/you' } : problemPage(visit, 403);
 }
 
 function signInPath({ method, path }: Visit): string {

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ComponentChildren } from 'preact';
 import type { Services } from '../api/services.ts';
 import type { SessionRow } from '../db/people/sessions.ts';
-import type { PersonActor, Role } from '../domain/actor.ts';
+import { type PersonActor, type Role, SCOPES_OF } from '../domain/actor.ts';
+import type { Caller } from '../operations/context.ts';
 import type { Language } from './language.ts';
 
 /** One request of the panel. */
@@ -34,7 +35,7 @@ export interface PersonVisit extends Visit {
 export interface MemberVisit extends PersonVisit {
   account: NonNullable<SessionRow['account']>;
   /** Who asks operations. */
-  actor: PersonActor;
+  caller: Caller & { actor: PersonActor };
 }
 
 /** A page, or a redirection; `cookies` are `Set-Cookie` headers. */
@@ -103,11 +104,17 @@ export function personPage(path: string, handlers: Handlers<PersonVisit>): Route
 /** Declares a page about the account that the session shows, for these roles. */
 export function accountPage(path: string, roles: readonly Role[], handlers: Handlers<MemberVisit>): Route {
   return route(path, roles, handlers, (visit) => {
-    const { session } = visit;
+    const { session, address, requestId } = visit;
     const account = session?.account ?? null;
     if (session === null || account === null || !roles.includes(account.role)) return null;
-    const { id: accountId, role } = account;
+    const { id: accountId, mode: accountMode, role } = account;
     const actor = { kind: 'person', id: session.personId, accountId, role } as const;
-    return { ...visit, session, account, actor };
+    const may = { scopes: SCOPES_OF[role], readOnly: false };
+    return {
+      ...visit,
+      session,
+      account,
+      caller: { accountId, accountMode, actor, address, requestId, ...may },
+    };
   });
 }

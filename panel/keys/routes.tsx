@@ -19,17 +19,14 @@ async function page(visit: MemberVisit, typed: Typed = UNTYPED): Promise<Answer>
 }
 
 /** The request of an operation that staff and people may ask for. */
-function asking<Input>(visit: MemberVisit, input: Input) {
-  const { services, actor, address, requestId } = visit;
+function asking<Input>({ services, caller }: MemberVisit, input: Input) {
   const { sql, temporal, secretsKey } = services;
-  return {
-    services: {
-      sql,
-      temporal: () => Promise.resolve(temporal),
-      secretsKey: () => Promise.resolve(secretsKey),
-    },
-    ...{ actor, input, request: { address, requestId } },
+  const given = {
+    sql,
+    temporal: () => Promise.resolve(temporal),
+    secretsKey: () => Promise.resolve(secretsKey),
   };
+  return { services: given, actor: caller.actor, request: caller, input };
 }
 
 async function create(visit: MemberVisit): Promise<Answer> {

@@ -23,7 +23,11 @@ export function Overview({ language, account, today, keeps }: Props) {
           {account.name} <span class="badge">{say.modes[mode]}</span>
         </h2>
         <dl class="figures">
-          {mode === 'test' ? <Free {...{ language, account }} /> : <Money {...{ language, account }} />}
+          {mode === 'test' ? (
+            <Figure name={say.free} value={count(language, account.testCredits)} />
+          ) : (
+            <Figure name={say.balance} value={pln(language, account.balanceGrosze)} />
+          )}
         </dl>
         <p class="hint">{mode === 'test' ? say.freeHint : say.net}</p>
       </section>
@@ -42,22 +46,6 @@ function Figure({ name, value }: { name: string; value: string }) {
       <dt>{name}</dt>
       <dd>{value}</dd>
     </div>
-  );
-}
-
-function Free({ language, account }: Pick<Props, 'language' | 'account'>) {
-  return <Figure name={words[language].free} value={count(language, account.testCredits)} />;
-}
-
-function Money({ language, account }: Pick<Props, 'language' | 'account'>) {
-  const say = words[language];
-  return (
-    <>
-      <Figure name={say.balance} value={pln(language, account.balanceGrosze)} />
-      {account.billingMode === 'postpaid' ? (
-        <Figure name={say.owed} value={pln(language, account.creditLimitGrosze)} />
-      ) : null}
-    </>
   );
 }
 

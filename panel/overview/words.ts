@@ -2,7 +2,6 @@ import type { Dictionary } from '../language.ts';
 
 const pl = {
   heading: 'Przegląd',
-  noAccount: 'Nie należysz do żadnego konta. Poproś właściciela konta o zaproszenie.',
   modes: { test: 'Konto testowe', live: 'Konto aktywne' },
   states: {
     suspended: 'Konto jest zawieszone: wysyłki czekają. Skontaktuj się z obsługą.',
@@ -11,7 +10,6 @@ const pl = {
   free: 'Bezpłatne wiadomości',
   freeHint: 'Tylko na własne numery i domeny.',
   balance: 'Saldo',
-  owed: 'Limit kredytowy',
   net: 'Netto.',
   today: 'Dziś',
   figures: { accepted: 'Przyjęte', delivered: 'Dostarczone', failed: 'Nieudane', cost: 'Koszt' },
@@ -28,7 +26,6 @@ const pl = {
 
 const en: typeof pl = {
   heading: 'Overview',
-  noAccount: 'You belong to no account. Ask the owner of one to invite you.',
   modes: { test: 'Test account', live: 'Live account' },
   states: {
     suspended: 'The account is suspended: messages wait. Contact support.',
@@ -37,7 +34,6 @@ const en: typeof pl = {
   free: 'Free messages',
   freeHint: 'To own numbers and domains only.',
   balance: 'Balance',
-  owed: 'Credit limit',
   net: 'Net.',
   today: 'Today',
   figures: { accepted: 'Accepted', delivered: 'Delivered', failed: 'Failed', cost: 'Cost' },

@@ -59,7 +59,6 @@ export function CodeForm({ language, address, fault }: CodeProps) {
         <button>{say.signIn}</button>
       </form>
       <section>
-        <h2>{say.nothing}</h2>
         <p>{say.nothingText}</p>
         <Again language={language} address={address} />
         <p>

@@ -16,8 +16,8 @@ const pl = {
   codeWrong: (left: number) => `To nie ten kod. Pozostałe próby: ${left}.`,
   codeOver: 'Ten kod już nie działa. Użyj linku z e-maila albo poproś o nowy kod.',
   signIn: 'Zaloguj',
-  nothing: 'Nic nie przyszło?',
-  nothingText: 'Zajrzyj do spamu i sprawdź adres. Jeśli jest dobry, wyślij kod jeszcze raz.',
+  nothingText:
+    'Nic nie przyszło? Zajrzyj do spamu i sprawdź adres. Jeśli jest dobry, wyślij kod jeszcze raz.',
   again: 'Wyślij jeszcze raz',
   otherAddress: 'Podaj inny adres',
   linkHeading: 'Zalogować?',
@@ -66,8 +66,8 @@ const en: typeof pl = {
   codeWrong: (left: number) => `This is not the code. Tries left: ${left}.`,
   codeOver: 'This code no longer works. Use the link in the e-mail, or ask for a new code.',
   signIn: 'Sign in',
-  nothing: 'Nothing has come?',
-  nothingText: 'Look into spam, and check the address. If it is right, send the code again.',
+  nothingText:
+    'Nothing has come? Look into spam, and check the address. If it is right, send the code again.',
   again: 'Send again',
   otherAddress: 'Enter another address',
   linkHeading: 'Sign in?',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { countAddressTraces, eraseAddressee } from '../../../db/emails/retention.ts';
 import { ownPath, signInAddress } from '../../../domain/people.ts';
 import { database } from '../../support/factories.ts';
 import {
@@ -380,7 +381,6 @@ describe('what is kept', () => {
   it('of a person who is erased is nothing, and the person is out', async () => {
     const [address, mine] = [newAddress(), browser()];
     await signedIn(address, mine);
-    const { eraseAddressee, countAddressTraces } = await import('../../../db/emails/retention.ts');
     expect(await countAddressTraces(database(), { address, accountId: null })).toMatchObject({ people: 1 });
     await eraseAddressee(database(), { address, accountId: null });
     expect(await isIn(mine)).toBe(false);
