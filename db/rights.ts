@@ -50,8 +50,8 @@ const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
       'webhook_secret_changed_at',
       'updated_at',
     ],
-    api_keys: ['last_used_at', 'revoked_at'],
-    api_tokens: ['last_used_at', 'revoked_at'],
+    api_keys: ['last_used_at'],
+    api_tokens: ['last_used_at'],
   },
   worker: { accounts: [...PURSE, 'webhook_secret_before'], api_keys: [], api_tokens: [] },
 };
@@ -74,8 +74,8 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
   api: {
     ...NOBODYS,
     ...STAFF,
-    // The panel opens test accounts, and creates keys.
-    ...all('accounts api_keys api_tokens', APPEND_ONLY),
+    // The panel creates keys; it opens test accounts and revokes keys by functions.
+    ...all('api_keys api_tokens', APPEND_ONLY),
     ...all('message_parts message_moves concat_references reply_parts webhook_attempts', READ_ONLY),
     ...all(
       'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies',

@@ -76,10 +76,8 @@ export async function lockToken(sql: Sql, id: string): Promise<TokenDetails | un
 
 /** Revokes a token now; an earlier revocation keeps its time. Undefined when there is no such token. */
 export async function revokeToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
-  const [row] = await sql<TokenDetails[]>`
-    update api_tokens set revoked_at = coalesce(revoked_at, now()) where id = ${id}
-    returning ${tokenColumns(sql)}`;
-  return row;
+  await sql`select revoke_key(${id})`;
+  return await lockToken(sql, id);
 }
 
 export async function listTokens(sql: Sql, account: string): Promise<TokenDetails[]> {

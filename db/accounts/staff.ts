@@ -144,10 +144,8 @@ export async function insertKey(
 
 /** Revokes a key now; an earlier revocation keeps its time. Undefined when there is no such key. */
 export async function revokeKey(sql: Sql, id: string): Promise<KeyDetails | undefined> {
-  const [row] = await sql<KeyDetails[]>`
-    update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${id}
-    returning ${keyColumns(sql)}`;
-  return row;
+  await sql`select revoke_key(${id})`;
+  return await lockKey(sql, id);
 }
 
 export async function lockKey(sql: Sql, id: string): Promise<KeyDetails | undefined> {

@@ -58,3 +58,13 @@ alter table api_tokens add column created_by text;
 
 -- Texts with secrets wait encrypted.
 alter table email_contents add column sealed bytea;
+
+-- What the API does of that which only staff may do: it can neither give a key back, nor open an account that is no test account.
+create function revoke_key(given text) returns void language sql security definer set search_path = pg_catalog, public, pg_temp as $$
+  update api_keys set revoked_at = now() where id = given and revoked_at is null;
+  update api_tokens set revoked_at = now() where id = given and revoked_at is null;
+$$;
+create function open_test_account(account text, title text, contact text) returns void
+  language sql security definer set search_path = pg_catalog, public, pg_temp as $$
+  insert into accounts (id, name, mode, contact_email) values (account, title, 'test', contact);
+$$;

@@ -7,6 +7,11 @@ export interface Membership {
   role: Role;
 }
 
+/** Inserts a test account, without its credits. */
+export async function insertTestAccount(tx: Sql, id: string, name: string, contact: string): Promise<void> {
+  await tx`select open_test_account(${id}, ${name}, ${contact})`;
+}
+
 /** Inserts a person. @returns false where somebody has the address */
 export async function addPerson(tx: Sql, id: string, address: string): Promise<boolean> {
   const added = await tx`

@@ -12,8 +12,8 @@ import {
   type TakenSignIn,
   takeSignIn,
 } from '../../db/people/signIns.ts';
-import { domainOf, maskAddress } from '../../domain/email/address.ts';
-import { openAccount } from '../accounts/accounts.ts';
+import { maskAddress } from '../../domain/email/address.ts';
+import { openTestAccount } from '../accounts/accounts.ts';
 import { type OwnEmailServices, sendOwnEmail } from '../email/ownEmail.ts';
 
 /** Random, 256 bits; only its hash is stored. */
@@ -149,9 +149,7 @@ async function personFor(tx: Sql, taken: TakenSignIn, request: Request): Promise
   if (!(await addPerson(tx, id, address))) return (await personOf(tx, address))!;
   if (!(await noteOpening(tx, taken))) throw new TooManyAccountsError();
   const account = newId('cl');
-  // Recipients see the name when they unsubscribe: it does not tell who it is.
-  const settings = { name: domainOf(address), mode: 'test', contactEmail: address } as const;
-  await openAccount(tx, { id: account, settings, balance: 0 });
+  await openTestAccount(tx, account, address);
   await addMembership(tx, id, account, 'owner');
   const details = { address: maskAddress(address), role: 'owner' };
   await writeAudit(tx, { actor: id, action: 'sign up', account, subject: id, details, request });

@@ -60,7 +60,7 @@ function Account({
     <li>
       <span>
         {accountName} <code>{accountId}</code> <span class="hint">{common[language].roles[role]}</span>
-      </span>
+      </span>{' '}
       {shown ? (
         <span class="badge">{say.shown}</span>
       ) : (

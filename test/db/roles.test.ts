@@ -26,7 +26,7 @@ const STAFFS = {
 const MAY: Record<Part, Record<string, string>> = {
   api: {
     ...{ ...BOOKS, ...STAFFS },
-    ...named(APPEND, 'accounts api_keys api_tokens'),
+    ...named(APPEND, 'api_keys api_tokens'),
     ...named(READ, 'message_parts message_moves concat_references reply_parts webhook_attempts'),
     ...named(READ, 'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies'),
     ...named(READ, 'statements own_emails maintenance_positions regular_work erasures_postponed'),
@@ -47,8 +47,8 @@ const MAY_CHANGE: Record<'api' | 'worker', Record<string, string>> = {
     accounts:
       'balance_grosze inbound_prefix send_window sender_name test_credits tool_confirm_grosze ' +
       'tool_confirm_recipients updated_at webhook_secret webhook_secret_before webhook_secret_changed_at webhook_url',
-    api_keys: 'last_used_at revoked_at',
-    api_tokens: 'last_used_at revoked_at',
+    api_keys: 'last_used_at',
+    api_tokens: 'last_used_at',
   },
   worker: { accounts: 'balance_grosze test_credits webhook_secret_before' },
 };
