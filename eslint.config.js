@@ -30,7 +30,9 @@ const ROOMS = {
     ],
     ...['workflows'],
   ],
-  api: ['concurrency', 'db', 'domain', 'operations', 'telemetry'],
+  // What pages of any room are made of: the document around them, style sheets.
+  pages: [],
+  api: ['concurrency', 'db', 'domain', 'operations', 'pages', 'telemetry'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
   // Pages for customers: a door like the API, whose way of a request it takes.
@@ -50,6 +52,32 @@ const ENDPOINTS = '^(\\.\\./)+api/(?!http/|app\\.ts$|services\\.ts$)';
 const NO_IO = '^node:';
 const NO_IO_BUT_TIMERS = '^node:(?!timers)';
 const LARGE = '^(node:|zod$|postgres$)';
+const CODE = '**/*.{ts,tsx}';
+// Names of a browser's window, which the types of preact declare: here they are typing errors.
+const OF_A_WINDOW = [
+  ...['close', 'closed', 'document', 'event', 'external', 'find', 'focus', 'frames', 'history', 'length'],
+  ...[
+    'location',
+    'name',
+    'open',
+    'opener',
+    'origin',
+    'parent',
+    'print',
+    'screen',
+    'scroll',
+    'self',
+    'status',
+  ],
+  ...['stop', 'top', 'window'],
+];
+const NO_MARKUP = [
+  {
+    selector: "JSXAttribute[name.name='style']",
+    message: 'The policy of pages blocks it: give the element a class.',
+  },
+  { selector: "JSXAttribute[name.name='dangerouslySetInnerHTML']", message: 'Text is escaped, always.' },
+];
 
 // The driver names the fields of rows, see `openDatabase`.
 const CAMEL_CASE = 'Rows have names in camelCase; what a snapshot says is jsonb, as it was stored.';
@@ -88,7 +116,7 @@ function arrowsOf(room) {
   if (room === 'concurrency') patterns.push({ regex: NO_IO_BUT_TIMERS, message: 'Timers, and no I/O.' });
   if (room === 'workflows')
     patterns.push({ regex: LARGE, message: 'Workflow code stays deterministic and small.' });
-  return { files: [`${room}/**/*.ts`], rules: { 'no-restricted-imports': ['error', { patterns }] } };
+  return { files: [`${room}/${CODE}`], rules: { 'no-restricted-imports': ['error', { patterns }] } };
 }
 
 export default tseslint.config(
@@ -102,21 +130,23 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       eqeqeq: 'error',
+      'no-restricted-globals': ['error', ...OF_A_WINDOW],
     },
   },
   {
     // Two files that need each other are one, or lack a third.
-    files: ['**/*.ts'],
+    files: [CODE],
     plugins: { 'import-x': importX },
     settings: {
-      'import-x/parsers': { '@typescript-eslint/parser': ['.ts'] },
-      'import-x/resolver-next': [importX.createNodeResolver({ extensions: ['.ts', '.js'] })],
+      'import-x/parsers': { '@typescript-eslint/parser': ['.ts', '.tsx'] },
+      'import-x/resolver-next': [importX.createNodeResolver({ extensions: ['.ts', '.tsx', '.js'] })],
     },
     rules: { 'import-x/no-cycle': ['error', { ignoreExternal: true }] },
   },
-  { files: Object.keys(ROOMS).map((room) => `${room}/**/*.ts`), rules: { 'max-lines': ['error', 400] } },
-  // Not of this process: a browser runs it.
+  { files: Object.keys(ROOMS).map((room) => `${room}/${CODE}`), rules: { 'max-lines': ['error', 400] } },
   { files: ['eslint.config.js', 'panel/submit.js'], ...tseslint.configs.disableTypeChecked },
+  // A browser runs it.
+  { files: ['panel/submit.js'], rules: { 'no-restricted-globals': 'off' } },
   ...Object.keys(ROOMS).map(arrowsOf),
   {
     // A workflow is replayed: whatever differs between two runs is forbidden in it.
@@ -132,6 +162,7 @@ export default tseslint.config(
       ],
     },
   },
+  { files: ['**/*.tsx'], rules: { 'no-restricted-syntax': ['error', ...NO_MARKUP] } },
   { files: ['db/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...NAMES_IN_DB] } },
   { files: ['domain/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...NAMES_IN_DOMAIN] } },
 );

@@ -2,10 +2,11 @@ import { emailCallbacks } from './callbacks/email.ts';
 import { callbacks } from './callbacks/pages.ts';
 import { endpoints } from './endpoints.ts';
 import type { Page } from './http/page.ts';
-import { docsPage, earlierDocsPage } from './pages/docs.ts';
-import { redirect } from './pages/redirect.ts';
-import { optOutPage } from './pages/optOut.ts';
-import { unsubscribePage } from './pages/unsubscribe.ts';
+import { assetPage } from './pages/assets.ts';
+import { docsPage, earlierDocsPage } from './pages/docs.tsx';
+import { redirect } from './pages/redirect.tsx';
+import { optOutPage } from './pages/optOut.tsx';
+import { unsubscribePage } from './pages/unsubscribe.tsx';
 
 export const pages: readonly Page[] = [
   optOutPage,
@@ -13,6 +14,7 @@ export const pages: readonly Page[] = [
   redirect,
   docsPage(() => endpoints),
   earlierDocsPage(),
+  assetPage,
   ...callbacks,
   ...emailCallbacks,
 ];

@@ -1,5 +1,6 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { type Context, identify } from '../api/http/serve.ts';
 import type { Services } from '../api/services.ts';
 import type { Mount } from '../api/app.ts';
@@ -168,5 +169,5 @@ function requestOf({ method, path, req }: Context, signal: AbortSignal): Request
 function write(context: Context, response: Response): void {
   context.status = response.status;
   response.headers.forEach((value, name) => context.set(name, value));
-  context.body = response.body === null ? null : Readable.fromWeb(response.body);
+  context.body = response.body === null ? null : Readable.fromWeb(response.body as ReadableStream);
 }

@@ -25,7 +25,7 @@ export interface Visit {
 export interface PageAnswer {
   status: number;
   headers: Record<string, string>;
-  body: string;
+  body: string | Buffer;
 }
 
 /** A public URL that people open or a provider calls: no key, no JSON, no rate limit. */

@@ -24,7 +24,7 @@ test('the image has every file that its programs import, and nothing that is not
     .flatMap((name) =>
       readdirSync(join(ROOT, name), { recursive: true }).map((file) => join(name, String(file))),
     )
-    .filter((file) => file.endsWith('.ts'));
+    .filter((file) => /\.tsx?$/.test(file));
   expect(files).toContain('bin/api.ts');
   const missing = files.flatMap((file) =>
     [...read(file).matchAll(/(?:from|import|import\() ?'(\.[^']+)'/g)]

@@ -68,7 +68,7 @@ describe('what staff have to find', () => {
     const sources = ['bin', 'telemetry', 'pipeline', 'api', 'worker'].flatMap((folder) =>
       readdirSync(folder, { recursive: true })
         .map((name) => join(folder, String(name)))
-        .filter((name) => name.endsWith('.ts')),
+        .filter((name) => /\.tsx?$/.test(name)),
     );
     const metrics = sources.flatMap((file) => read(file).match(/(?<=')goniec_[a-z_]+_[a-z]+(?=')/g) ?? []);
     expect(metrics).toContain('goniec_submit_duration_seconds');

@@ -38,7 +38,7 @@ interface Outcome {
   param?: string | null;
 }
 
-async function read(body: string | Uint8Array): Promise<Outcome> {
+async function read(body: string | Uint8Array<ArrayBuffer>): Promise<Outcome> {
   const { port } = server.address() as AddressInfo;
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers });

@@ -16,6 +16,10 @@ export interface PageVisit {
 export const TELEPHONE =
   'Mozilla/5.0 (Linux; Android 14; SM-S911B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36';
 
+/** What a page of ours lets the browser load and do. */
+export const POLICY =
+  "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 /** Opens a public page; as a person's telephone unless the headers say something else. */
 export async function visit(
   url: string,

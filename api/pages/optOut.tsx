@@ -3,7 +3,7 @@ import { linkToken, OPT_OUT_TOKEN_LENGTH } from '../../domain/links.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import type { Page, PageAnswer } from '../http/page.ts';
 import { isKnownAutomatic } from './automatic.ts';
-import { failurePage, html, shortPage } from './html.ts';
+import { failurePage, shortPage } from './short.tsx';
 
 /**
  * /o/{token} (v2.3.0, Blacklist and opt-out): a visit blacklists the recipient's number for the account; repeated visits change nothing.
@@ -29,11 +29,13 @@ function confirmation({ msisdn, sender }: OptOutLink): PageAnswer {
   return shortPage(
     200,
     'Rezygnacja przyjęta',
-    html`<p>
-        Na numer <strong>${maskMsisdn(msisdn)}</strong> nie będziemy już wysyłać wiadomości od nadawcy
-        <strong>${sender}</strong>.
+    <>
+      <p>
+        Na numer <strong>{maskMsisdn(msisdn)}</strong> nie będziemy już wysyłać wiadomości od nadawcy{' '}
+        <strong>{sender}</strong>.
       </p>
-      <p>Jeśli to pomyłka, skontaktuj się z nadawcą.</p>`,
+      <p>Jeśli to pomyłka, skontaktuj się z nadawcą.</p>
+    </>,
   );
 }
 
@@ -41,13 +43,15 @@ function question({ msisdn, sender }: OptOutLink): PageAnswer {
   return shortPage(
     200,
     'Rezygnacja z\u00a0wiadomości SMS',
-    html`<p>
-        Czy numer <strong>${maskMsisdn(msisdn)}</strong> ma już nie otrzymywać wiadomości od nadawcy
-        <strong>${sender}</strong>?
+    <>
+      <p>
+        Czy numer <strong>{maskMsisdn(msisdn)}</strong> ma już nie otrzymywać wiadomości od nadawcy{' '}
+        <strong>{sender}</strong>?
       </p>
       <form method="post">
         <button type="submit">Tak, rezygnuję</button>
-      </form>`,
+      </form>
+    </>,
   );
 }
 
@@ -55,10 +59,12 @@ function inactive(): PageAnswer {
   return shortPage(
     404,
     'Link jest nieaktywny',
-    html`<p>
+    <>
+      <p>
         Ten link do rezygnacji z wiadomości nie działa. Sprawdź, czy adres jest taki sam jak w otrzymanej
         wiadomości.
       </p>
-      <p>Jeśli nadal nie działa, zgłoś rezygnację nadawcy wiadomości.</p>`,
+      <p>Jeśli nadal nie działa, zgłoś rezygnację nadawcy wiadomości.</p>
+    </>,
   );
 }

@@ -1,5 +1,5 @@
+import type { ComponentChild, VNode } from 'preact';
 import type { JsonSchema, OpenApi } from '../../openapi/schemas.ts';
-import { html, type Html } from '../html.ts';
 
 // Patterns in words; empty: not shown.
 const PATTERN_TEXTS: Readonly<Record<string, string>> = {
@@ -13,19 +13,29 @@ export function objectId(name: string): string {
 }
 
 /** A schema's type in words; objects as links. */
-export function typeText(schema: JsonSchema): Html {
+export function TypeText({ of: schema }: { of: JsonSchema }): VNode {
   const { $ref, type, items, anyOf = schema.oneOf } = schema;
   if ($ref !== undefined) {
     const name = $ref.split('/').at(-1)!;
-    return html`<a href="#${objectId(name)}">${name}</a>`;
+    return <a href={`#${objectId(name)}`}>{name}</a>;
   }
-  if (anyOf !== undefined && type === undefined) {
-    return html`${anyOf.map((one, i) => html`${i === 0 ? '' : ' or '}${typeText(one)}`)}`;
-  }
-  if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
-  const listed = (one: string): Html =>
-    one === 'array' && items !== undefined ? html`array of ${typeText(items)}` : html`${one}`;
-  return html`${[type ?? 'anything'].flat().map((one, i) => html`${i === 0 ? '' : ' or '}${listed(one)}`)}`;
+  if (anyOf !== undefined && type === undefined)
+    return alternatives(anyOf.map((one) => <TypeText of={one} />));
+  if (schema.const !== undefined) return <code>{JSON.stringify(schema.const)}</code>;
+  const listed = (one: string) =>
+    one === 'array' && items !== undefined ? (
+      <>
+        array of <TypeText of={items} />
+      </>
+    ) : (
+      one
+    );
+  return alternatives([type ?? 'anything'].flat().map(listed));
+}
+
+/** `a or b or c`. */
+export function alternatives(all: readonly ComponentChild[]): VNode {
+  return <>{all.flatMap((one, i) => (i === 0 ? [one] : [' or ', one]))}</>;
 }
 
 /** Constraints of a schema in words; empty if it has none. */

@@ -1,12 +1,14 @@
+import { asset } from '../../pages/assets.ts';
+import { htmlAnswer } from '../../pages/document.tsx';
 import type { Endpoint } from '../http/endpoint.ts';
 import { describeInterface } from '../openapi/document.ts';
 import type { OpenApi } from '../openapi/schemas.ts';
 import { earlierDocument } from '../v1_2/endpoints.ts';
 import { EARLIER_DOCUMENT_PATH } from '../v1_2/openapi.ts';
 import type { Page, PageAnswer } from '../http/page.ts';
-import { documentation } from './docs/document.ts';
-import { DOCS_STYLE } from './docs/style.ts';
-import { html, htmlAnswer } from './html.ts';
+import { Documentation } from './docs/document.tsx';
+
+const STYLE = asset(new URL('docs/docs.css', import.meta.url));
 
 /** GET /docs: HTML made from the OpenAPI document, without scripts or external resources. `endpoints` is called on the first visit. */
 export function docsPage(endpoints: () => readonly Endpoint[]): Page {
@@ -29,20 +31,22 @@ function pageOf(path: string, documentPath: string, document: () => OpenApi): Pa
       htmlAnswer(status, {
         lang: 'en',
         title: 'Documentation',
-        body: html`<main>
-          <h1>The documentation cannot be shown</h1>
-          <p>Something went wrong on our side. Please try again in a moment.</p>
-        </main>`,
+        body: (
+          <main class="short">
+            <h1>The documentation cannot be shown</h1>
+            <p>Something went wrong on our side. Please try again in a moment.</p>
+          </main>
+        ),
       }),
   };
 }
 
-function makePage(document: OpenApi, documentPath: string): PageAnswer {
-  const { status, body, headers } = htmlAnswer(200, {
+function makePage(document: OpenApi, path: string): PageAnswer {
+  return htmlAnswer(200, {
     lang: 'en',
     title: `${document.info.title} API ${document.info.version}`,
-    style: DOCS_STYLE,
-    body: documentation(document, documentPath),
+    style: STYLE,
+    body: <Documentation document={document} path={path} />,
+    headers: { 'Cache-Control': 'public, max-age=300' },
   });
-  return { status, body, headers: { ...headers, 'Cache-Control': 'public, max-age=300' } };
 }

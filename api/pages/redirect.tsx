@@ -11,7 +11,7 @@ import { clickCounter } from '../../telemetry/messageMetrics.ts';
 import { RESPONSE_TIMEOUT_MS } from '../http/invoke.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { isAutomatic } from './automatic.ts';
-import { failurePage, html, shortPage } from './html.ts';
+import { failurePage, shortPage } from './short.tsx';
 
 const CLICKS_PER_STATEMENT = 500;
 // Each of them is an open request.
@@ -113,6 +113,6 @@ function unknownLink(): PageAnswer {
   return shortPage(
     404,
     'Link jest nieaktywny',
-    html`<p>Ten link nie działa. Sprawdź, czy adres jest taki sam jak w otrzymanej wiadomości.</p>`,
+    <p>Ten link nie działa. Sprawdź, czy adres jest taki sam jak w otrzymanej wiadomości.</p>,
   );
 }

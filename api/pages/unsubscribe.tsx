@@ -7,7 +7,7 @@ import {
 import { linkToken } from '../../domain/links.ts';
 import { maskAddress } from '../../domain/email/address.ts';
 import type { Page, PageAnswer } from '../http/page.ts';
-import { failurePage, html, shortPage } from './html.ts';
+import { failurePage, shortPage } from './short.tsx';
 
 /**
  * /u/{token} (our addition): the `List-Unsubscribe` of an e-mail. Only POST unsubscribes, by a mail client (RFC 8058) or the page's button:
@@ -32,11 +32,13 @@ function confirmation({ address, accountName }: UnsubscribeLink): PageAnswer {
   return shortPage(
     200,
     'Rezygnacja przyjęta',
-    html`<p>
-        Na adres <strong>${maskAddress(address)}</strong> nie będziemy już wysyłać e-maili od
-        <strong>${accountName}</strong>.
+    <>
+      <p>
+        Na adres <strong>{maskAddress(address)}</strong> nie będziemy już wysyłać e-maili od{' '}
+        <strong>{accountName}</strong>.
       </p>
-      <p>Jeśli to pomyłka, skontaktuj się z nadawcą.</p>`,
+      <p>Jeśli to pomyłka, skontaktuj się z nadawcą.</p>
+    </>,
   );
 }
 
@@ -44,13 +46,15 @@ function question({ address, accountName }: UnsubscribeLink): PageAnswer {
   return shortPage(
     200,
     'Rezygnacja z\u00a0e-maili',
-    html`<p>
-        Czy adres <strong>${maskAddress(address)}</strong> ma już nie otrzymywać e-maili od
-        <strong>${accountName}</strong>?
+    <>
+      <p>
+        Czy adres <strong>{maskAddress(address)}</strong> ma już nie otrzymywać e-maili od{' '}
+        <strong>{accountName}</strong>?
       </p>
       <form method="post">
         <button type="submit">Tak, rezygnuję</button>
-      </form>`,
+      </form>
+    </>,
   );
 }
 
@@ -58,10 +62,12 @@ function inactive(): PageAnswer {
   return shortPage(
     404,
     'Link jest nieaktywny',
-    html`<p>
+    <>
+      <p>
         Ten link do rezygnacji z e-maili nie działa. Sprawdź, czy adres jest taki sam jak w otrzymanej
         wiadomości.
       </p>
-      <p>Jeśli nadal nie działa, zgłoś rezygnację nadawcy.</p>`,
+      <p>Jeśli nadal nie działa, zgłoś rezygnację nadawcy.</p>
+    </>,
   );
 }
