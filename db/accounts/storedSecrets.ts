@@ -40,7 +40,8 @@ export async function reencryptSecrets(
     await sql`update sender_domains set dkim_private_key = ${again(domainSecretOwner(id), key)} where id = ${id}`;
   }
   const emails = await sql<{ id: string; sealed: Buffer }[]>`
-    select email_id as id, sealed from email_contents where sealed is not null for update`;
+    select c.email_id as id, c.sealed from emails e join email_contents c on c.email_id = e.id
+     where e.status = 'queued' and c.sealed is not null order by c.email_id for update of c`;
   for (const { id, sealed } of emails) {
     await sql`update email_contents set sealed = ${again(emailSecretOwner(id), sealed)} where email_id = ${id}`;
   }
