@@ -111,7 +111,8 @@ function arrowsOf(room) {
     patterns.push({ regex: DOORS, message: 'Operations know no door.' });
     patterns.push({ regex: ONE_KIND, message: 'Operations know provider kinds by their registry.' });
   }
-  if (room === 'panel') patterns.push({ regex: ENDPOINTS, message: 'Of the API, only its way of a request.' });
+  if (room === 'panel')
+    patterns.push({ regex: ENDPOINTS, message: 'Of the API, only its way of a request.' });
   if (room === 'domain') patterns.push({ regex: NO_IO, message: 'The domain knows no I/O.' });
   if (room === 'concurrency') patterns.push({ regex: NO_IO_BUT_TIMERS, message: 'Timers, and no I/O.' });
   if (room === 'workflows')
