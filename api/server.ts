@@ -115,6 +115,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const url = options.publicUrl ?? `http://${localHost(options.host)}:${port}`;
   // A free port is known only now; no request has been read before.
   services.shortUrl ||= url;
+  services.panelUrl ||= url;
   return {
     port,
     url,
@@ -154,6 +155,8 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
     shortUrl: options.shortUrl ?? options.publicUrl ?? '',
     publicUrl: options.publicUrl ?? null,
     mcpUrl: options.mcpUrl ?? null,
+    panelUrl: options.publicUrl ?? '',
+    ownEmailAccount: config.OWN_EMAIL_ACCOUNT ?? null,
   };
   return {
     services,

@@ -14,6 +14,7 @@ export interface ApiSettings {
   HEAVY_REQUESTS_AT_ONCE: number;
   MCP_CONFIRM_RECIPIENTS: number;
   MCP_CONFIRM_GROSZE: number;
+  OWN_EMAIL_ACCOUNT?: string | undefined;
 }
 
 export interface Services extends OperationServices {
@@ -26,4 +27,8 @@ export interface Services extends OperationServices {
   publicUrl: string | null;
   /** Public URL of the MCP server, if it has one of its own. */
   mcpUrl: string | null;
+  /** Where people open the panel, without `/panel`: the public URL, else the local one. */
+  panelUrl: string;
+  /** Sends the e-mails that people sign in by; null: nobody can. */
+  ownEmailAccount: string | null;
 }

@@ -33,8 +33,8 @@ const HIDDEN: Partial<Record<Part, Record<string, readonly string[]>>> = {
 // Changed by the ledger trigger, with the rights of the role that inserts entries.
 const PURSE = ['balance_grosze', 'test_credits'];
 
-// Columns that a role may update in tables it may not update otherwise. A compromised component gets no keys, scopes, credit or status by
-// it: only staff change those. Locking a row requires the right to update one column.
+// Columns that a role may update in tables it may not update otherwise. A compromised component changes no scopes, credit or status by it:
+// only staff do. Locking a row requires the right to update one column.
 const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
   api: {
     accounts: [
@@ -74,6 +74,8 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
   api: {
     ...NOBODYS,
     ...STAFF,
+    // The panel creates keys; it opens test accounts and revokes keys by functions.
+    ...all('api_keys api_tokens', APPEND_ONLY),
     ...all('message_parts message_moves concat_references reply_parts webhook_attempts', READ_ONLY),
     ...all(
       'route_workers simulator_submits simulator_throttles simulator_reports simulator_emails',

@@ -22,9 +22,10 @@ import { removeRunFile, writeRunFile, type RunFile } from '../bin/runfile.ts';
 import { addSearchAttributes } from '../bin/searchAttributes.ts';
 import { checkSecretsKey, loadSecretsKey } from '../bin/secrets.ts';
 import { startConfiguredTracing } from '../bin/tracing.ts';
-import { withDatabase } from '../db/connection.ts';
+import { type Database, withDatabase } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
 import { ensureDemoAccount } from '../operations/accounts/demo.ts';
+import { ensureOwnEmailAccount } from '../operations/accounts/house.ts';
 import { routingNow } from '../operations/routes/routes.ts';
 import { hasSimulatedNetwork } from '../operations/support/simulator.ts';
 import { startWorker } from '../worker/worker.ts';
@@ -69,6 +70,9 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   stopping.throwIfAborted();
   await migrate(databaseUrl);
   await checkSecretsKey(databaseUrl, secretsKey);
+  config.OWN_EMAIL_ACCOUNT ??= await withDatabase(partUrls?.admin ?? databaseUrl, (sql) =>
+    ownEmailAccount(sql, secretsKey),
+  );
 
   const traces = await startConfiguredTracing('goniec', log);
   if (traces !== null) started.push({ name: 'traces', stop: () => traces.stop() });
@@ -151,6 +155,16 @@ async function startDatabase(
   return { databaseUrl: url, partUrls };
 }
 
+/** The account that sends e-mails to sign in by, where no other is set. */
+async function ownEmailAccount(sql: Database, secretsKey: Buffer): Promise<string> {
+  const services = {
+    sql,
+    temporal: () => Promise.reject(new Error('it needs none')),
+    secretsKey: () => Promise.resolve(secretsKey),
+  };
+  return await ensureOwnEmailAccount(services, { kind: 'staff', name: operatingUser() });
+}
+
 async function startOrchestration(
   config: Config,
   started: Started,
@@ -184,7 +198,8 @@ function addresses(config: Config, { apiUrl, uiUrl, simulates, metricsPort }: Ad
   return `
 goniec is running.
 
-  API           ${apiUrl}${simulator}
+  API           ${apiUrl}
+  Panel         ${apiUrl}/panel${simulator}
   Temporal UI   ${uiUrl}
   PostgreSQL    ${external === undefined ? `embedded, in ${dataDir}` : 'external (DATABASE_URL)'}${metrics}
 `;

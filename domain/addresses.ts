@@ -45,14 +45,24 @@ function withoutBrackets(address: string): string {
   return address.replace(/^\[|\]$/g, '');
 }
 
-const KEPT_BITS = { ipv4: 24, ipv6: 48 } as const;
+const SHORTENED = { ipv4: 24, ipv6: 48 } as const;
+const OF_ONE_CUSTOMER = { ipv4: 32, ipv6: 64 } as const;
 
 /** The network of an IP address, /24 or /48, so that it identifies no visitor: `203.0.113.0/24`. Null for no address. */
 export function shortenedAddress(address: string): string | null {
+  return networkOf(address, SHORTENED);
+}
+
+/** What limits count for an IP address: itself, or of IPv6 the /64, which one customer of a provider has. Null for no address. */
+export function limitedNetwork(address: string): string | null {
+  return networkOf(address, OF_ONE_CUSTOMER);
+}
+
+function networkOf(address: string, bitsOf: Readonly<Record<'ipv4' | 'ipv6', number>>): string | null {
   const text = address.replace(/%.*$/, '');
   if (!ipaddr.isValid(text)) return null;
   const parsed = ipaddr.process(text);
-  const bits = KEPT_BITS[parsed.kind()];
+  const bits = bitsOf[parsed.kind()];
   const bytes = parsed.toByteArray().map((byte, index) => (index < bits / 8 ? byte : 0));
   return `${ipaddr.fromByteArray(bytes).toString()}/${bits}`;
 }

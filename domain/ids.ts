@@ -1,4 +1,4 @@
-/** Type of an id (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `hlr`, `acc`, `em`, `dom` and `ver` are ours). */
+/** Type of an id (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `hlr`, `acc`, `em`, `dom` and what follows are ours). */
 export type IdPrefix =
   | 'cl'
   | 'key'
@@ -15,7 +15,10 @@ export type IdPrefix =
   | 'acc'
   | 'em'
   | 'dom'
-  | 'ver';
+  | 'ver'
+  | 'per'
+  | 'sin'
+  | 'ses';
 
 /** Source of a pattern for what follows the prefix and underscore: a ULID in lower case. */
 export const ID_BODY = '[0-9a-z]{26}';

@@ -184,6 +184,7 @@ export type StaffRefusal =
   | { reason: 'country_rates_unusable'; field: string; fault: string }
   | { reason: 'live_key_before_top_up' }
   | { reason: 'key_missing'; key: string }
+  | { reason: 'keys_too_many'; account: string; limit: number }
   | { reason: 'token_missing'; token: string }
   | { reason: 'verified_numbers_used_up'; account: string; limit: number }
   | { reason: 'number_not_verified'; account: string }

@@ -66,7 +66,7 @@ async function serve(services: Services, context: Context): Promise<void> {
     refusal: refusal ?? admitted.refusal,
     closedSignal: admitted.closedSignal,
     requestId: context.state.requestId,
-    caller: { ...caller, toolBudget: rules.hasToolBudget },
+    caller: { ...caller, actor: { ...caller.actor, toolBudget: rules.hasToolBudget } },
     confirmAbove: confirmAboveOf(rules, services),
     acquireHeavySlot: () => admitted.acquireHeavySlot(),
   };

@@ -2,7 +2,7 @@ import type { Answer } from '../api/http/endpoint.ts';
 import { invoke } from '../api/http/invoke.ts';
 import type { Services } from '../api/services.ts';
 import type { Refusal } from '../domain/refusals.ts';
-import type { Caller } from '../operations/context.ts';
+import type { KeyCaller } from '../operations/context.ts';
 import type { IdempotencyKey } from '../operations/sending/idempotency.ts';
 import type { SendSize } from '../operations/quotas.ts';
 import type { EndpointCall } from './tool.ts';
@@ -10,7 +10,7 @@ import type { EndpointCall } from './tool.ts';
 export interface ToolCall {
   services: Services;
   requestId: string;
-  caller: Caller;
+  caller: KeyCaller;
   /** Rate limit, too many at once, or account suspended or closed; null if the call is allowed. */
   refusal: Refusal | null;
   acquireHeavySlot: () => void;

@@ -4,6 +4,7 @@ import type { Requester } from '../db/accounts/audit.ts';
 import type { Database } from '../db/connection.ts';
 import type { Accepting } from '../db/messages/accept.ts';
 import type { Backlog } from '../db/money/reservations.ts';
+import type { KeyActor, Scope } from '../domain/actor.ts';
 import type { Routing } from '../domain/routing.ts';
 
 export interface Services {
@@ -27,18 +28,17 @@ export interface Services {
   log: Logger;
 }
 
-/** Permissions of an API key (v2.3.0, Authentication). */
-export type Scope = 'send' | 'read' | 'manage';
-
-/** The account behind an authenticated request. */
+/** The account behind an authenticated request, and who asks for it. */
 export interface Caller extends Requester {
   accountMode: 'test' | 'live';
-  keyMode: 'test' | 'live';
   /** A test key on a live account: read-only. */
   readOnly: boolean;
   scopes: readonly Scope[];
-  /** The request came through an MCP tool, with a key that has a daily budget. */
-  toolBudget: boolean;
+}
+
+/** A caller with a key: every one of the interfaces and tools. */
+export interface KeyCaller extends Caller {
+  actor: KeyActor;
 }
 
 /** One request, whichever interface it came through. */

@@ -7,7 +7,7 @@ import {
 } from '../db/accounts/quotas.ts';
 import type { QuotaName } from '../domain/money.ts';
 import { Refused } from '../domain/refusals.ts';
-import type { Caller, Services } from './context.ts';
+import type { Caller, KeyCaller, Services } from './context.ts';
 
 /** @param param the request field to blame */
 export function quotaReached(quota: QuotaName, limit: number, param?: string): Refused {
@@ -28,8 +28,9 @@ export async function withinQuota<T>(
 }
 
 /** The charge to the daily budget of an MCP tool key, in grosze net; null if the key has no budget or the request is free. */
-export function spendingOf({ toolBudget, keyId }: Caller, costGrosze: number): ToolCharge | null {
-  return toolBudget && costGrosze > 0 ? { keyId, costGrosze } : null;
+export function spendingOf({ actor }: Caller, costGrosze: number): ToolCharge | null {
+  const budgeted = actor.kind === 'key' && actor.toolBudget && costGrosze > 0;
+  return budgeted ? { keyId: actor.id, costGrosze } : null;
 }
 
 /** @param field the request field to blame */
@@ -49,30 +50,30 @@ export function dayLimitsOf({ recipients, costGrosze }: SendSize): SendSize {
 
 interface ToolContext {
   services: Pick<Services, 'sql'>;
-  caller: Pick<Caller, 'keyId'>;
+  caller: Pick<KeyCaller, 'actor'>;
 }
 
 /** Counts a send without a confirmation. @returns false if the day's limit does not allow it */
 export async function countUnconfirmed(
-  { services: { sql }, caller: { keyId } }: ToolContext,
+  { services: { sql }, caller: { actor } }: ToolContext,
   size: SendSize,
   above: SendSize,
 ): Promise<boolean> {
-  return await stored.countUnconfirmed(sql, keyId, size, dayLimitsOf(above));
+  return await stored.countUnconfirmed(sql, actor.id, size, dayLimitsOf(above));
 }
 
 /** Takes back {@link countUnconfirmed} for a send that did not happen. */
 export async function uncountUnconfirmed(
-  { services: { sql }, caller: { keyId } }: ToolContext,
+  { services: { sql }, caller: { actor } }: ToolContext,
   size: SendSize,
 ): Promise<void> {
-  await stored.uncountUnconfirmed(sql, keyId, size);
+  await stored.uncountUnconfirmed(sql, actor.id, size);
 }
 
 /** What the key's tool calls came to today. */
 export async function readToolDay({
   services: { sql },
-  caller: { keyId },
+  caller: { actor },
 }: ToolContext): Promise<stored.ToolDay> {
-  return await stored.readToolDay(sql, keyId);
+  return await stored.readToolDay(sql, actor.id);
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { type AuditDetails, type AuditEntry, writeAudit } from '../db/accounts/audit.ts';
+import { type AuditDetails, type AuditEntry, type Request, writeAudit } from '../db/accounts/audit.ts';
 import { type Database, type Sql, transaction } from '../db/connection.ts';
+import { type Actor, actorName, type StaffActor } from '../domain/actor.ts';
 import { StaffRefused } from '../domain/refusals.ts';
 
 const RECORD_ATTEMPTS = 10;
@@ -15,9 +16,12 @@ export interface StaffServices {
   secretsKey: () => Promise<Buffer>;
 }
 
-export interface StaffRequest<Input> {
+/** @typeParam Who who may ask: staff alone unless the operation says otherwise */
+export interface StaffRequest<Input, Who extends Actor = StaffActor> {
   services: StaffServices;
-  actor: string;
+  actor: Who;
+  /** The request of a person; staff have none. */
+  request?: Request;
   input: Input;
 }
 
@@ -52,17 +56,23 @@ export function faultOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export type StaffOperation<Input, Data> = (request: StaffRequest<Input>) => Promise<Data>;
+export type StaffOperation<Input, Data, Who extends Actor = StaffActor> = (
+  request: StaffRequest<Input, Who>,
+) => Promise<Data>;
 
 /** Makes a staff operation from a database change, written in one transaction with its audit record. @param action its audit name */
-export function recorded<Input, Data>(
+export function recorded<Input, Data, Who extends Actor = StaffActor>(
   action: string,
-  change: (tx: Sql, input: Input, services: StaffServices) => Promise<Done<Data>>,
-): StaffOperation<Input, Data> {
-  return ({ services, actor, input }) =>
+  change: (tx: Sql, input: Input, asked: { services: StaffServices; actor: Who }) => Promise<Done<Data>>,
+): StaffOperation<Input, Data, Who> {
+  return ({ services, actor, request, input }) =>
     transaction(services.sql, async (tx) => {
-      const done = await change(tx, input, services);
-      await writeAll(tx, entriesOf(actor, action, done));
+      const done = await change(tx, input, { services, actor });
+      const entries = entriesOf(actor, action, done);
+      await writeAll(
+        tx,
+        entries.map((entry) => ({ ...entry, request })),
+      );
       return done.data;
     });
 }
@@ -170,10 +180,11 @@ async function writeAll(tx: Sql, entries: readonly AuditEntry[]): Promise<void> 
   for (const entry of entries) await writeAudit(tx, entry);
 }
 
-function entriesOf(actor: string, action: string, done: Done<unknown>): AuditEntry[] {
+function entriesOf(actor: Actor, action: string, done: Done<unknown>): AuditEntry[] {
   return (done.records ?? [done]).map((act) => entryOf(actor, action, act));
 }
 
-function entryOf(actor: string, action: string, { account, subject, details }: ActRecord): AuditEntry {
-  return { actor, action, account: account ?? null, subject: subject ?? null, details: details ?? {} };
+function entryOf(actor: Actor, action: string, { account, subject, details }: ActRecord): AuditEntry {
+  const name = actorName(actor);
+  return { actor: name, action, account: account ?? null, subject: subject ?? null, details: details ?? {} };
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { withPlainErrors } from '../api/callbacks/pages.ts';
 import { readBytes } from '../api/http/body.ts';
 import type { Page, PageAnswer, Visit } from '../api/http/page.ts';
+import type { StaffActor } from '../domain/actor.ts';
 import type { StaffServices } from '../operations/staff.ts';
 import { asset } from '../pages/assets.ts';
 import { htmlAnswer } from '../pages/document.tsx';
@@ -42,7 +43,7 @@ async function posted(visit: Visit, post: NonNullable<Handlers['post']>): Promis
 }
 
 /** What a recipient does is asked of the same operations as by staff. */
-export function asking({ services }: Visit): { services: StaffServices; actor: string } {
+export function asking({ services }: Visit): { services: StaffServices; actor: StaffActor } {
   const { sql, temporal, secretsKey } = services;
   return {
     services: {
@@ -50,7 +51,7 @@ export function asking({ services }: Visit): { services: StaffServices; actor: s
       temporal: () => Promise.resolve(temporal),
       secretsKey: () => Promise.resolve(secretsKey),
     },
-    actor: 'simulator',
+    actor: { kind: 'staff', name: 'simulator' },
   };
 }
 

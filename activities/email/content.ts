@@ -1,12 +1,12 @@
 import type { Sql } from '../../db/connection.ts';
-import { type SubmittableEmail, readPiece, signingKey } from '../../db/emails/handOver.ts';
+import { type SubmittableEmail, readPiece, signingKey, textOf } from '../../db/emails/handOver.ts';
 import type { EmailAnswer, EmailProvider, SubmitEmail } from '../../providers/email.ts';
 import type { ProviderEmailEvent } from '../../domain/email/statuses.ts';
 
 /**
  * The same at every attempt, without suppressed addresses; attachments are streamed. A removed domain has no DKIM key left, which only the
  * first attempt needs.
- * @throws DecryptionError when the domain's key cannot be read
+ * @throws DecryptionError when the domain's key or an encrypted text cannot be read
  */
 export function submitEmailOf(
   sql: Sql,
@@ -28,7 +28,7 @@ export function submitEmailOf(
     bcc: to('bcc'),
     subject: email.subject,
     html: email.html,
-    text: email.text,
+    text: textOf(secretsKey, email),
     headers: email.headers,
     listUnsubscribe: unsubscribeToken === null ? null : `${shortUrl}/u/${unsubscribeToken}`,
     attachments: email.attachments.map(({ number, filename, contentType, contentId, bytes }) => ({

@@ -1,6 +1,7 @@
 import { hashKey, type KeyRow, type UsedRow, useKey, useToken } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
-import type { Caller } from '../../operations/context.ts';
+import { ALL_SCOPES } from '../../domain/actor.ts';
+import type { Caller, KeyCaller } from '../../operations/context.ts';
 import type { Interface } from '../../domain/ids.ts';
 import type { Endpoint } from './endpoint.ts';
 import { HttpRefused } from './refusals.ts';
@@ -15,11 +16,10 @@ const KINDS: readonly [prefix: RegExp, Interface][] = [
   [/^pk_/, 'v2'],
   [/^goniec_/, 'v1'],
 ];
-const ALL_SCOPES = ['send', 'read', 'manage'] as const;
 const WINDOW_SECONDS = 60;
 
 export interface Authenticated {
-  caller: Caller;
+  caller: KeyCaller;
   requested: Interface;
   /** The key's settings for tools; null for a token of the earlier interface. */
   tools: Pick<KeyRow, 'hasToolBudget' | 'toolConfirmRecipients' | 'toolConfirmGrosze'> | null;
@@ -57,7 +57,10 @@ export async function authenticate(
     requested,
     tools,
     refusal: refusalOf(row),
-    caller: { accountId, keyId, address, requestId, accountMode, ...may, toolBudget: false },
+    caller: {
+      ...{ accountId, address, requestId, accountMode, ...may },
+      actor: { kind: 'key', id: keyId, toolBudget: false },
+    },
     headers: {
       'RateLimit-Policy': `"${name}";q=${limit};w=${WINDOW_SECONDS}`,
       RateLimit: `"${name}";r=${Math.max(limit - used, 0)};t=${resetsIn}`,
@@ -89,7 +92,7 @@ function isReading({ method, scope, readOnly }: Endpoint): boolean {
   return readOnly === true || (method === 'GET' && scope === 'read');
 }
 
-type ResolvedKey = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'> &
+type ResolvedKey = Pick<Caller, 'readOnly' | 'scopes'> &
   Pick<Authenticated, 'requested' | 'tools'> & { row: UsedRow };
 
 async function find(lookups: KeyLookups, authorization: string | undefined): Promise<ResolvedKey> {
@@ -97,14 +100,14 @@ async function find(lookups: KeyLookups, authorization: string | undefined): Pro
   if (TOKEN.test(presented)) {
     const row = requireValid(await lookups.useToken(hashKey(presented)));
     // Tokens have neither scopes nor a mode (v1.2.0, Authentication).
-    const may = { keyMode: row.accountMode, readOnly: false, scopes: ALL_SCOPES };
+    const may = { readOnly: false, scopes: ALL_SCOPES };
     return { requested: 'v1', row, tools: null, ...may };
   }
   if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
   const row = requireValid(await lookups.useKey(hashKey(presented)));
   const { keyMode, accountMode, scopes } = row;
   const readOnly = keyMode === 'test' && accountMode === 'live';
-  return { requested: 'v2', row, tools: row, keyMode, readOnly, scopes };
+  return { requested: 'v2', row, tools: row, readOnly, scopes };
 }
 
 function bearerIn(authorization: string | undefined): string {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Interface, INTERFACE } from '../../domain/ids.ts';
-import type { Caller, Scope } from '../../operations/context.ts';
+import type { Scope } from '../../domain/actor.ts';
+import type { Caller } from '../../operations/context.ts';
 import type { IdempotencyKey } from '../../operations/sending/idempotency.ts';
 import type { Services } from '../services.ts';
 import type { BodyShape } from './jsonBounds.ts';

@@ -113,8 +113,8 @@ export async function identify(
   };
   const found = await beforeDeadline(receivedAt, authenticate(keyLookups, presented));
   context.set(found.headers);
-  const { accountId, keyId } = found.caller;
-  Object.assign(context.state, { accountId, keyId });
+  const { accountId, actor } = found.caller;
+  Object.assign(context.state, { accountId, keyId: actor.id });
   addIds({ accountId });
   return found;
 }

@@ -110,7 +110,7 @@ export async function execute(
   tools: Tools,
 ): Promise<Shown> {
   const services = { sql, temporal: () => tools.temporal(), secretsKey: () => tools.secretsKey() };
-  const asking: StaffContext = { services, actor };
+  const asking: StaffContext = { services, actor: { kind: 'staff', name: actor } };
   if ('ask' in command) return await command.ask(asking, values, tools);
   const read = async (from: Sql) => {
     const account = typeof values['account'] === 'string' ? values['account'] : undefined;

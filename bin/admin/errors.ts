@@ -153,6 +153,8 @@ const UNAVAILABLE = {
 } satisfies Partial<Sentences>;
 
 const REFUSED = {
+  keys_too_many: ({ account, limit }) =>
+    `The account ${account} has had ${limit} keys and tokens, which is the most.`,
   account_not_open: ({ account }) => `The account ${account} is closed.`,
   account_prepaid: ({ account }) => `The account ${account} is prepaid; statements are for postpaid ones.`,
   live_key_before_top_up: () => 'A live key is issued after the first top-up; the account is in test mode.',

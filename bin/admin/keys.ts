@@ -1,8 +1,8 @@
 import { listTokens } from '../../db/accounts/keys.ts';
 import { listKeys } from '../../db/accounts/staff.ts';
 import { MAX_GROSZE, MAX_RATE_LIMIT, TOKEN_LABEL_LENGTH } from '../../domain/money.ts';
+import { ALL_SCOPES } from '../../domain/actor.ts';
 import {
-  ALL_SCOPES,
   changeToolBudget,
   type CreatedToken,
   createKey,

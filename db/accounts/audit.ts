@@ -1,11 +1,12 @@
 import type postgres from 'postgres';
+import { type Actor, actorName } from '../../domain/actor.ts';
 import type { Sql } from '../connection.ts';
 
 /** Plain data for a jsonb column: no secrets, and phone numbers masked, because the log cannot be erased. */
 export type AuditDetails = Record<string, unknown>;
 
 export interface AuditEntry {
-  /** A user of the operating system, the id of an API key (`key_…`), or a component of the service. */
+  /** A user of the operating system, the id of an API key (`key_…`) or a person (`per_…`), or a component of the service. */
   actor: string;
   /** The command, such as `keys create`; for the API the thing that changes, such as `account settings`. */
   action: string;
@@ -13,14 +14,20 @@ export interface AuditEntry {
   /** What it concerns within the account: a key's id, a sender's name, a statement's id. */
   subject: string | null;
   details: AuditDetails;
+  /** The request of a customer that did it; by staff or the service itself without. */
+  request?: Request | undefined;
 }
 
-export interface Requester {
-  accountId: string;
-  keyId: string;
+/** The request of a customer, as the audit log keeps it. */
+export interface Request {
   /** The client's address, resolved as `TRUST_PROXY` says. */
   address: string;
   requestId: string;
+}
+
+export interface Requester extends Request {
+  accountId: string;
+  actor: Actor;
 }
 
 interface ApiChange {
@@ -43,10 +50,10 @@ interface AuditRow {
   address: string | null;
 }
 
-/** API changes recorded per account in 24 hours; the log keeps them for ever. */
+/** Changes by customers recorded per account in 24 hours; the log keeps them for ever. */
 const CHANGES_A_DAY = 1_000;
 
-/** The account has reached its limit of API changes in 24 hours; the change that throws this must be rolled back. */
+/** The account has reached its limit of changes in 24 hours; the change that throws this must be rolled back. */
 export class ChangesTooManyError extends Error {
   override readonly name = 'ChangesTooManyError';
   readonly limit = CHANGES_A_DAY;
@@ -56,29 +63,32 @@ export class ChangesTooManyError extends Error {
   }
 }
 
-/** Appends to the audit log; call it in the transaction of the action itself. */
-export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
-  await sql`
-    insert into audit_log (actor, action, account_id, subject, details)
-    values (${entry.actor}, ${entry.action}, ${entry.account}, ${entry.subject}, ${json(sql, entry.details)})`;
-}
-
 /**
- * Audits a change through the API, in its transaction and with the account's row locked, so that the limit holds under concurrency.
- * Unchanged fields are left out; without changed fields nothing is recorded. @throws ChangesTooManyError
+ * Appends to the audit log; call it in the transaction of the action itself. By a customer with the account's row locked, so that the limit
+ * of changes holds under concurrency. @throws ChangesTooManyError by a customer
  */
-export async function writeApiChange(sql: Sql, by: Requester, change: ApiChange): Promise<void> {
-  const changed = Object.entries(change.changes).filter(([, { from, to }]) => !isSame(from, to));
-  if (changed.length === 0) return;
-  await enforceChangeLimit(sql, by);
+export async function writeAudit(
+  sql: Sql,
+  { actor, action, account, subject, details, request }: AuditEntry,
+): Promise<void> {
+  if (request !== undefined) await enforceChangeLimit(sql, account);
   await sql`
     with logged as (
       insert into audit_log (actor, action, account_id, subject, details, request_id)
-      values (${by.keyId}, ${change.action}, ${by.accountId}, ${change.subject},
-              ${json(sql, Object.fromEntries(changed))}, ${by.requestId})
+      values (${actor}, ${action}, ${account}, ${subject}, ${json(sql, details)}, ${request?.requestId ?? null})
       returning id
     )
-    insert into audit_addresses (audit_id, address) select id, ${by.address}::inet from logged`;
+    insert into audit_addresses (audit_id, address)
+    select id, ${request?.address ?? null}::inet from logged where ${request !== undefined}`;
+}
+
+/** Audits a change of settings, as {@link writeAudit}. Without changed fields nothing is recorded. @throws ChangesTooManyError */
+export async function writeApiChange(sql: Sql, by: Requester, change: ApiChange): Promise<void> {
+  const changed = Object.entries(change.changes).filter(([, { from, to }]) => !isSame(from, to));
+  if (changed.length === 0) return;
+  const { action, subject } = change;
+  const about = { action, subject, account: by.accountId, details: Object.fromEntries(changed) };
+  await writeAudit(sql, { ...about, actor: actorName(by.actor), request: by });
 }
 
 export async function listAudit(sql: Sql, account: string | null, limit: number): Promise<AuditRow[]> {
@@ -90,7 +100,7 @@ export async function listAudit(sql: Sql, account: string | null, limit: number)
 }
 
 // Walks the index backwards and stops at the limit, so the cost does not grow with the log.
-async function enforceChangeLimit(sql: Sql, { accountId }: Requester): Promise<void> {
+async function enforceChangeLimit(sql: Sql, accountId: string | null): Promise<void> {
   const [full] = await sql<{ seconds: number }[]>`
     select ceil(extract(epoch from at + interval '24 hours' - now()))::int as seconds
       from (select at from audit_log where account_id = ${accountId} and request_id is not null

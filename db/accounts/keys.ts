@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Scope } from '../../domain/actor.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { randomToken } from '../ids.ts';
 
@@ -50,11 +51,20 @@ function tokenColumns(sql: Sql) {
 
 export async function insertToken(
   sql: Sql,
-  token: { id: string; account: string; hash: Buffer; hint: string; label: string; rateLimit: number },
+  token: {
+    id: string;
+    account: string;
+    hash: Buffer;
+    hint: string;
+    label: string;
+    rateLimit: number;
+    createdBy?: string;
+  },
 ): Promise<void> {
   await sql`
-    insert into api_tokens (id, account_id, hash, hint, label, rate_limit_per_minute)
-    values (${token.id}, ${token.account}, ${token.hash}, ${token.hint}, ${token.label}, ${token.rateLimit})`;
+    insert into api_tokens (id, account_id, hash, hint, label, rate_limit_per_minute, created_by)
+    values (${token.id}, ${token.account}, ${token.hash}, ${token.hint}, ${token.label}, ${token.rateLimit},
+            ${token.createdBy ?? null})`;
 }
 
 export async function lockToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
@@ -66,15 +76,51 @@ export async function lockToken(sql: Sql, id: string): Promise<TokenDetails | un
 
 /** Revokes a token now; an earlier revocation keeps its time. Undefined when there is no such token. */
 export async function revokeToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
-  const [row] = await sql<TokenDetails[]>`
-    update api_tokens set revoked_at = coalesce(revoked_at, now()) where id = ${id}
-    returning ${tokenColumns(sql)}`;
-  return row;
+  await sql`select revoke_key(${id})`;
+  return await lockToken(sql, id);
 }
 
 export async function listTokens(sql: Sql, account: string): Promise<TokenDetails[]> {
   return await sql<TokenDetails[]>`
     select ${tokenColumns(sql)} from api_tokens where account_id = ${account} order by id`;
+}
+
+/** A key or token as the people of its account see it. */
+export interface ShownKey {
+  id: string;
+  kind: 'key' | 'token';
+  label: string | null;
+  hint: string;
+  /** Null for a token, which has no mode. */
+  mode: KeyMode | null;
+  /** Null for a token, which may do everything. */
+  scopes: Scope[] | null;
+  /** The address of the person who made it; null: staff, or somebody who is no more. */
+  madeBy: string | null;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  revokedAt: Date | null;
+}
+
+/** Keys and tokens of an account: those in use first, then the latest; at most `limit`. */
+export async function readKeys(sql: Sql, account: string, limit: number): Promise<ShownKey[]> {
+  return await sql<ShownKey[]>`
+    select k.*, p.address as made_by from (
+      select id, 'key' as kind, label, hint, mode, scopes, created_by, created_at, last_used_at, revoked_at
+        from api_keys where account_id = ${account}
+       union all
+      select id, 'token', label, hint, null, null, created_by, created_at, last_used_at, revoked_at
+        from api_tokens where account_id = ${account}) k
+      left join people p on p.id = k.created_by
+     order by k.revoked_at is not null, k.created_at desc, k.id limit ${limit}`;
+}
+
+/** Keys and tokens that an account has ever had. */
+export async function countKeys(sql: Sql, account: string): Promise<number> {
+  const [counted] = await sql<{ keys: number }[]>`
+    select (select count(*)::int from api_keys where account_id = ${account})
+         + (select count(*)::int from api_tokens where account_id = ${account}) as keys`;
+  return counted!.keys;
 }
 
 /** A valid key or token, the state of its account, and the rate window after counting the request. */
@@ -91,7 +137,7 @@ export interface UsedRow {
 
 export interface KeyRow extends UsedRow {
   keyMode: 'test' | 'live';
-  scopes: ('send' | 'read' | 'manage')[];
+  scopes: Scope[];
   hasToolBudget: boolean;
   /** The account's confirmation thresholds for sends through tools; null: not set. */
   toolConfirmRecipients: number | null;

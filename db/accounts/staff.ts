@@ -125,19 +125,27 @@ function keyColumns(sql: Sql) {
 
 export async function insertKey(
   sql: Sql,
-  key: { id: string; account: string; hash: Buffer; hint: string; mode: 'test' | 'live'; scopes: string[] },
+  key: {
+    id: string;
+    account: string;
+    hash: Buffer;
+    hint: string;
+    mode: 'test' | 'live';
+    scopes: string[];
+    label?: string | undefined;
+    createdBy?: string;
+  },
 ): Promise<void> {
   await sql`
-    insert into api_keys (id, account_id, hash, hint, mode, scopes)
-    values (${key.id}, ${key.account}, ${key.hash}, ${key.hint}, ${key.mode}, ${key.scopes})`;
+    insert into api_keys (id, account_id, hash, hint, mode, scopes, label, created_by)
+    values (${key.id}, ${key.account}, ${key.hash}, ${key.hint}, ${key.mode}, ${key.scopes}, 
+            ${key.label ?? null}, ${key.createdBy ?? null})`;
 }
 
 /** Revokes a key now; an earlier revocation keeps its time. Undefined when there is no such key. */
 export async function revokeKey(sql: Sql, id: string): Promise<KeyDetails | undefined> {
-  const [row] = await sql<KeyDetails[]>`
-    update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${id}
-    returning ${keyColumns(sql)}`;
-  return row;
+  await sql`select revoke_key(${id})`;
+  return await lockKey(sql, id);
 }
 
 export async function lockKey(sql: Sql, id: string): Promise<KeyDetails | undefined> {

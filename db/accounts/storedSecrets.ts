@@ -1,4 +1,5 @@
 import type { Sql } from '../connection.ts';
+import { emailSecretOwner } from '../emails/accept.ts';
 import { domainSecretOwner } from '../emails/domains.ts';
 import { decrypt, encrypt } from '../installation.ts';
 import { routeSecretOwner } from '../routes/routes.ts';
@@ -37,6 +38,12 @@ export async function reencryptSecrets(
     select id, dkim_private_key as key from sender_domains order by id for update`;
   for (const { id, key } of domains) {
     await sql`update sender_domains set dkim_private_key = ${again(domainSecretOwner(id), key)} where id = ${id}`;
+  }
+  const emails = await sql<{ id: string; sealed: Buffer }[]>`
+    select c.email_id as id, c.sealed from emails e join email_contents c on c.email_id = e.id
+     where e.status = 'queued' and c.sealed is not null order by c.email_id for update of c`;
+  for (const { id, sealed } of emails) {
+    await sql`update email_contents set sealed = ${again(emailSecretOwner(id), sealed)} where email_id = ${id}`;
   }
   return { webhooks: accounts.length, routes: routes.length, domains: domains.length };
 }

@@ -52,6 +52,9 @@ export async function readEmailTerms(
   return terms ?? null;
 }
 
+/** Owner of an e-mail's encrypted text. */
+export const emailSecretOwner = (id: string): string => `e-mail:${id}`;
+
 const DAY_MS = 24 * 3_600_000;
 
 export type EmailLimits = Pick<Quotas, 'unpaid_messages' | 'email_file_bytes'>;
@@ -91,6 +94,8 @@ export interface NewEmail {
   recipients: readonly EmailRecipient[];
   html: string | null;
   text: string | null;
+  /** The text of an e-mail that holds secrets, encrypted, in place of `text`. */
+  sealed: Buffer | null;
   attachments: readonly EmailAttachment[];
   createdAt: Date;
   giveUpAt: Date;
@@ -175,7 +180,9 @@ async function insertEmail(tx: Sql, email: NewEmail): Promise<void> {
                   ${recipients.map(({ address }) => address)}::text[],
                   ${recipients.map(({ suppressed }) => (suppressed ? 'suppressed' : 'queued'))}::text[])
              as r(position, kind, address, state)`;
-  await tx`insert into email_contents (email_id, html, text) values (${id}, ${email.html}, ${email.text})`;
+  await tx`
+    insert into email_contents (email_id, html, text, sealed)
+    values (${id}, ${email.html}, ${email.text}, ${email.sealed})`;
   if (email.unsubscribeToken !== null)
     await tx`
       insert into unsubscribe_links (token, account_id, address, email_id)

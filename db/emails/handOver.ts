@@ -2,6 +2,7 @@ import type { EmailStatus, ProviderEmailEvent, RecipientState } from '../../doma
 import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
 import { decrypt } from '../installation.ts';
 import { refundOf } from '../money/billing.ts';
+import { emailSecretOwner } from './accept.ts';
 import { domainSecretOwner, verifiedRouteNames } from './domains.ts';
 import { insertEmailEvents } from './events.ts';
 import { recipientsOf } from './reads.ts';
@@ -28,6 +29,8 @@ export interface SubmittableEmail {
   createdAt: Date;
   html: string | null;
   text: string | null;
+  /** Encrypted, in place of `text`. */
+  sealed: Buffer | null;
   recipients: { kind: 'to' | 'cc' | 'bcc'; address: string; state: RecipientState }[];
   /** Never submitted, and recipients were suppressed since its acceptance. */
   leavesOut: boolean;
@@ -51,7 +54,7 @@ export async function readSubmittableEmail(sql: Sql, id: string): Promise<Submit
     select e.id, e.account_id, a.status as account_status, e.request_id, e.status, e.submission, e.route, e.domain,
            e.from_address, e.from_name, e.reply_to, e.subject, e.headers, e.unsubscribe_token, e.first_submitted_at,
            e.key_scope, e.give_up_at,
-           e.created_at, c.html, c.text,
+           e.created_at, c.html, c.text, c.sealed,
            ${recipientsOf(sql)} as recipients,
            (select coalesce(jsonb_agg(jsonb_build_object('number', f.number, 'filename', f.filename, 'contentType', f.content_type,
                                                          'contentId', f.content_id, 'bytes', f.bytes) order by f.number), '[]')
@@ -72,6 +75,14 @@ export async function readSubmittableEmail(sql: Sql, id: string): Promise<Submit
 /** Decrypts a domain's private key, PEM. @throws DecryptionError */
 export function signingKey(secretsKey: Buffer, domainId: string, encrypted: Buffer): string {
   return decrypt(secretsKey, domainSecretOwner(domainId), encrypted);
+}
+
+/** The text of an e-mail. @throws DecryptionError */
+export function textOf(
+  secretsKey: Buffer,
+  { id, text, sealed }: Pick<SubmittableEmail, 'id' | 'text' | 'sealed'>,
+): string | null {
+  return sealed === null ? text : decrypt(secretsKey, emailSecretOwner(id), sealed);
 }
 
 /** One piece of a file; undefined after the last. */
@@ -115,7 +126,7 @@ export async function leaveOutSuppressed(sql: Sql, id: string): Promise<void> {
     ), refunded as (${refundOf(sql, sql`over`)}), freed as (
       delete from email_attachments where email_id in (select id from over)
     )
-    update email_contents set html = null, text = null where email_id in (select id from over)`;
+    update email_contents set html = null, text = null, sealed = null where email_id in (select id from over)`;
 }
 
 function newlySuppressed(sql: Sql): Fragment {
@@ -263,7 +274,7 @@ async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): P
     ), refunded as (${refundOf(sql, sql`failed`)}), freed as (
       delete from email_attachment_pieces where email_id in (select id from failed)
     ), emptied as (
-      update email_contents set html = null, text = null where email_id in (select id from failed)
+      update email_contents set html = null, text = null, sealed = null where email_id in (select id from failed)
     )
     select case when exists (select from failed) then 'failed'
                 else (select status from emails where id = ${id}) end as status`;

@@ -66,14 +66,15 @@ export async function countAddressTraces(sql: Sql, addressee: Addressee): Promis
              where ${namesAddress(sql, addressee)} and p.email_id is null) as reports_of_no_email,
            (select count(*)::int from accounts where lower(contact_email) = ${address}
               and (${addressee.accountId}::text is null or id = ${addressee.accountId})) as contact_addresses,
+           (select count(*)::int from people where address = ${address} and ${addressee.accountId}::text is null) as people,
            (select count(*)::int from contacts where lower(email) = ${address} and ${of}) as contacts_kept,
            (select count(*)::int from suppressions where address = ${address} and ${of}) as suppressions_kept`;
   return traces!;
 }
 
 /**
- * Erases an address in one transaction: e-mails to or from it as a whole, since a body may name it anywhere, unsubscribe links, and
- * accounts' contact address. Keeps suppressions, which need the address to work, contacts (erased by number) and e-mails that may still be
+ * Erases an address in one transaction: e-mails to or from it as a whole, since a body may name it anywhere, unsubscribe links, accounts'
+ * contact address, and in all accounts the person who signs in by it. Keeps suppressions, which need the address to work, contacts (erased by number) and e-mails that may still be
  * submitted; returns how many of these.
  */
 export async function eraseAddressee(sql: Database, addressee: Addressee): Promise<number> {
@@ -92,6 +93,11 @@ export async function eraseAddressee(sql: Database, addressee: Addressee): Promi
     await tx`
       update accounts set contact_email = null, updated_at = now()
        where lower(contact_email) = ${address} and (${accountId}::text is null or id = ${accountId})`;
+    if (accountId === null) {
+      // With memberships and sessions.
+      await tx`delete from people where address = ${address}`;
+      await tx`delete from sign_ins where address = ${address}`;
+    }
     await tx`delete from simulator_emails where reference = any(${done})`;
     await tx`delete from simulator_email_events where reference = any(${done})`;
     if (accountId === null)

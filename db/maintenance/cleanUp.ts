@@ -36,6 +36,9 @@ export function leftovers(sql: Sql, now: number, logDays: number, limit: number)
   const ofNobody: Fragment = sql`webhook_event is null and applied_at is null`;
   return {
     idempotency_keys: older('idempotency_keys', 'request_id', idFloor('req', now - REPLAYED_MS)),
+    // The limits look back a day.
+    sign_ins: older('sign_ins', 'created_at', daysAgo(2)),
+    sessions: older('sessions', 'last_seen_at', daysAgo(1)),
     rate_windows: older('rate_windows', 'started_at', hourAgo),
     lookup_answers: older('lookup_answers', 'received_at', hourAgo),
     // Opt-outs are kept: reports count them for ever.

@@ -9,7 +9,7 @@ import {
 import { byColumnName, type Sql } from '../../db/connection.ts';
 import { Refused, StaffRefused } from '../../domain/refusals.ts';
 import type { AccountRow } from '../../db/accounts/accounts.ts';
-import { emailAddress, maskAddress } from '../../domain/email/address.ts';
+import { domainOf, emailAddress, maskAddress } from '../../domain/email/address.ts';
 import { readRoute, routeCredentials } from '../../db/routes/routes.ts';
 import { ownRoutes } from '../../domain/routing.ts';
 import type { ProviderBalance } from '../../providers/kind.ts';
@@ -17,6 +17,7 @@ import { providerKinds } from '../../providers/registry.ts';
 import type { OperationContext } from '../context.ts';
 import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
+import { insertTestAccount } from '../../db/people/people.ts';
 import { recorded } from '../staff.ts';
 import { type CountryRates, DomainError, MAX_PRICE, normaliseCountryRates } from '../../domain/money.ts';
 import { requireUsable } from '../settings.ts';
@@ -111,6 +112,13 @@ export async function openAccount(sql: Sql, { id, settings, balance }: NewAccoun
   if (balance !== 0 || testCredits !== 0) {
     await book(sql, { account: id, kind: 'opening', grosze: balance, testCredits });
   }
+}
+
+/** Opens a test account for the person with this address (v2.3.0, Authentication, 8). */
+export async function openTestAccount(tx: Sql, id: string, address: string): Promise<void> {
+  // Recipients see the name when they unsubscribe: it does not tell who it is.
+  await insertTestAccount(tx, id, domainOf(address), address);
+  await book(tx, { account: id, kind: 'opening', grosze: 0, testCredits: FIRST_TEST_CREDITS });
 }
 
 /** Creates an account, a test account by default. @throws Refused for an invalid contact address */

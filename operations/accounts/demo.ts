@@ -3,8 +3,9 @@ import { activateSender, updateAccount } from '../../db/accounts/staff.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { claimFact } from '../../db/installation.ts';
+import { ALL_SCOPES } from '../../domain/actor.ts';
 import { openAccount } from './accounts.ts';
-import { ALL_SCOPES, issueKey } from './keys.ts';
+import { issueKey } from './keys.ts';
 
 const FACT = 'demo_account';
 const SENDER = 'DEMO';

@@ -1,4 +1,5 @@
 import {
+  countKeys,
   insertToken,
   type KeyMode,
   lockToken,
@@ -17,43 +18,84 @@ import {
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import type { Scope } from '../context.ts';
+import {
+  actorName,
+  ALL_SCOPES,
+  KEEPERS_OF_KEYS,
+  type PersonActor,
+  type Scope,
+  type StaffActor,
+} from '../../domain/actor.ts';
 import { recorded } from '../staff.ts';
 import { findOpenAccountForUpdate } from './accounts.ts';
 import { DEFAULT_TOKEN_RATE } from '../../domain/money.ts';
 
-export const ALL_SCOPES: readonly Scope[] = ['send', 'read', 'manage'];
-
 /** Creates a key, of which only the hash is stored. The caller checks whether the account may have it. */
-export async function issueKey(sql: Sql, account: string, mode: KeyMode, scopes: readonly Scope[]) {
+export async function issueKey(
+  sql: Sql,
+  account: string,
+  mode: KeyMode,
+  scopes: readonly Scope[],
+  made: { label?: string | undefined; createdBy?: string } = {},
+) {
   const id = newId('key');
   const { key, hash, hint } = newApiKey(mode);
-  await insertKey(sql, { id, account, hash, hint, mode, scopes: [...scopes] });
+  await insertKey(sql, { id, account, hash, hint, mode, scopes: [...scopes], ...made });
   return { id, key, hint };
+}
+
+/** Who creates and revokes keys: staff, and people whose role allows it. */
+type Keeper = StaffActor | PersonActor;
+interface By {
+  actor: Keeper;
+}
+
+function mayKeep(actor: Keeper, accountId: string): boolean {
+  if (actor.kind === 'staff') return true;
+  return actor.accountId === accountId && KEEPERS_OF_KEYS.includes(actor.role);
+}
+
+// What is revoked is kept for ever.
+const KEYS_MAX = 1_000;
+
+/** @throws StaffRefused without the right to it, or where the account has had too many */
+async function requireRoom(sql: Sql, actor: Keeper, account: string): Promise<void> {
+  if (!mayKeep(actor, account)) throw new StaffRefused({ reason: 'account_missing', account });
+  if (actor.kind === 'person' && (await countKeys(sql, account)) >= KEYS_MAX)
+    throw new StaffRefused({ reason: 'keys_too_many', account, limit: KEYS_MAX });
 }
 
 interface CreateInput {
   account: string;
   mode?: KeyMode;
   scopes?: readonly Scope[];
+  /** What the key is for, up to 100 characters. */
+  label?: string;
 }
 
 /** Creates an API key. @throws StaffRefused also for a live key before the first top-up (v2.3.0, Authentication) */
-export const createKey = recorded('keys create', async (sql, input: CreateInput) => {
+export const createKey = recorded('keys create', async (sql, input: CreateInput, { actor }: By) => {
   const account = await findOpenAccountForUpdate(sql, input.account);
-  const { mode = account.mode, scopes = ALL_SCOPES } = input;
+  await requireRoom(sql, actor, account.id);
+  const { mode = account.mode, scopes = ALL_SCOPES, label } = input;
   if (mode === 'live' && account.mode === 'test') {
     throw new StaffRefused({ reason: 'live_key_before_top_up' });
   }
-  const { id, key, hint } = await issueKey(sql, account.id, mode, scopes);
-  const details = { hint, mode, scopes: [...scopes] };
+  const made = { label, createdBy: actorName(actor) };
+  const { id, key, hint } = await issueKey(sql, account.id, mode, scopes, made);
+  const details = { hint, ...(label === undefined ? {} : { label }), mode, scopes: [...scopes] };
   return { data: { id, key, mode, scopes }, account: account.id, subject: id, details };
 });
 
+interface Key {
+  key: string;
+}
+
 /** Revokes a key immediately; idempotent. @throws StaffRefused key_missing */
-export const revokeKey = recorded('keys revoke', async (sql, { key: id }: { key: string }) => {
+export const revokeKey = recorded('keys revoke', async (sql, { key: id }: Key, { actor }: By) => {
   const key: KeyDetails | undefined = await storeKeyRevocation(sql, id);
-  if (key === undefined) throw new StaffRefused({ reason: 'key_missing', key: id });
+  if (key === undefined || !mayKeep(actor, key.accountId))
+    throw new StaffRefused({ reason: 'key_missing', key: id });
   return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint } };
 });
 
@@ -89,39 +131,47 @@ interface Wanted {
 }
 
 /** Creates an API token for the earlier interface (v1.2.0, Authentication). @throws StaffRefused */
-export const createToken = recorded('tokens create', async (sql, input: Wanted) => {
+export const createToken = recorded('tokens create', async (sql, input: Wanted, { actor }: By) => {
   const account = await findOpenAccountForUpdate(sql, input.account);
-  const { data, hint } = await issue(sql, { ...input, account: account.id });
+  await requireRoom(sql, actor, account.id);
+  const { data, hint } = await issue(sql, { ...input, account: account.id }, actor);
   const { label, rateLimit } = data;
   return { data, account: account.id, subject: data.id, details: { hint, label, rateLimit } };
 });
 
+interface Token {
+  token: string;
+}
+
 /** Replaces a token, keeping label and rate limit (v1.2.0, Authentication). @throws StaffRefused also for a revoked one */
-export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: { token: string }) => {
+export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: Token, { actor }: By) => {
   const former = await lockToken(sql, id);
-  if (former === undefined || former.revokedAt !== null) {
+  if (former === undefined || former.revokedAt !== null || !mayKeep(actor, former.accountId)) {
     throw new StaffRefused({ reason: 'token_missing', token: id });
   }
   const { label, rateLimitPerMinute: rateLimit } = former;
   const account = await findOpenAccountForUpdate(sql, former.accountId);
+  await requireRoom(sql, actor, account.id);
   await storeTokenRevocation(sql, id);
-  const { data, hint } = await issue(sql, { account: account.id, label, rateLimit });
+  const { data, hint } = await issue(sql, { account: account.id, label, rateLimit }, actor);
   return { data, account: account.id, subject: data.id, details: { hint, label, former: id } };
 });
 
 /** Revokes a token immediately; idempotent. @throws StaffRefused token_missing */
-export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: { token: string }) => {
+export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: Token, { actor }: By) => {
   const token: TokenDetails | undefined = await storeTokenRevocation(sql, id);
-  if (token === undefined) throw new StaffRefused({ reason: 'token_missing', token: id });
+  if (token === undefined || !mayKeep(actor, token.accountId))
+    throw new StaffRefused({ reason: 'token_missing', token: id });
   return { data: token, account: token.accountId, subject: token.id, details: { hint: token.hint } };
 });
 
 async function issue(
   sql: Sql,
   { account, label, rateLimit = DEFAULT_TOKEN_RATE }: Wanted,
+  actor: Keeper,
 ): Promise<{ data: CreatedToken; hint: string }> {
   const id = newId('tok');
   const { key: token, hash, hint } = newApiToken();
-  await insertToken(sql, { id, account, hash, hint, label, rateLimit });
+  await insertToken(sql, { id, account, hash, hint, label, rateLimit, createdBy: actorName(actor) });
   return { data: { id, token, label, rateLimit }, hint };
 }

@@ -20,6 +20,8 @@ export interface OwnEmail {
   text: string;
   /** Idempotency key without expiry, at most 64 characters. It is logged, so no personal data. */
   idx: string;
+  /** The text holds secrets: it is encrypted until a provider gets it. */
+  secret?: boolean;
 }
 
 /** `accepted` also if every address is suppressed (the e-mail's status says so); `again`: a retry may succeed. */
@@ -56,7 +58,7 @@ async function sendFrom(services: OwnEmailServices, accountId: string, email: Ow
   if (to === null) throw new Refused({ reason: 'address_malformed', field: 'to' }, 'to');
   // The account check that otherwise happens with the API key.
   refuseInactive((await readAccount(services.sql, accountId))?.status ?? 'closed');
-  const { subject, text, idx } = email;
+  const { subject, text, idx, secret } = email;
   const { body: sent } = await sendEmail({
     services,
     caller: { accountId },
@@ -75,6 +77,7 @@ async function sendFrom(services: OwnEmailServices, accountId: string, email: Ow
       headers: [],
       attachments: [],
       listUnsubscribe: false,
+      ...(secret === true ? { secret } : {}),
     },
     requestId: newId('req'),
     receivedAt: Date.now(),

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import {
   acceptEmail,
   type EmailAttachment,
+  emailSecretOwner,
   type EmailRecipient,
   type EmailTerms,
   isSuppressed,
@@ -12,6 +13,7 @@ import {
 import type { Interface } from '../../domain/ids.ts';
 import { UNSUBSCRIBE_TOKEN_LENGTH } from '../../db/emails/suppressions.ts';
 import { newId, randomToken } from '../../db/ids.ts';
+import { encrypt } from '../../db/installation.ts';
 import { InsufficientFundsError } from '../../db/money/reservations.ts';
 import { addressKey, domainOf, EVENTS_FOR_MS, GROSZE_AN_ADDRESS } from '../../domain/email/address.ts';
 import { quotasOf } from '../../domain/money.ts';
@@ -41,6 +43,8 @@ interface EmailInput {
   subject: string;
   html: string | null;
   text: string | null;
+  /** The text holds secrets: it is encrypted until a provider gets it. */
+  secret?: boolean;
   /** Null: `noreply` at the account's default domain. */
   from: string | null;
   fromName: string | null;
@@ -217,12 +221,17 @@ async function planEmail({ services, caller, input, requestId }: EmailContext) {
     testCredits: terms.mode === 'test' ? paid.length : 0,
     // Content that is never sent is not stored.
     ...(paid.length === 0
-      ? { html: null, text: null, attachments: [] }
-      : { html: input.html, text: input.text, attachments: input.attachments }),
+      ? { html: null, text: null, sealed: null, attachments: [] }
+      : { html: input.html, ...textOf(input, id, services.secretsKey), attachments: input.attachments }),
     createdAt: new Date(terms.now),
     giveUpAt: new Date(terms.now + EVENTS_FOR_MS),
   };
   return { email, limits: quotasOf(terms.quotas) };
+}
+
+function textOf({ text, secret = false }: EmailInput, id: string, key: Buffer) {
+  if (!secret || text === null) return { text, sealed: null };
+  return { text: null, sealed: encrypt(key, emailSecretOwner(id), text) };
 }
 
 function refuseUnverified(terms: EmailTerms, from: string | null, paid: readonly EmailRecipient[]): void {

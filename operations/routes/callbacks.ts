@@ -23,7 +23,7 @@ interface Input {
 /** Shows a route's callback URLs, optionally with a new secret. @throws StaffRefused also for a kind without callbacks or own secret */
 export const handOutCallbacks = recorded(
   'routes callbacks',
-  async (sql, { route: name, secret }: Input, services) => {
+  async (sql, { route: name, secret }: Input, { services }) => {
     const route = await findRouteForUpdate(sql, name);
     const kind = kindOf(route);
     const { callbacks } = kind;

@@ -43,7 +43,7 @@ interface NewRoute {
 }
 
 /** Adds a route; running workers open it within two seconds. @returns `callbacks` null for a kind without @throws StaffRefused */
-export const addRoute = recorded('routes add', async (sql, input: NewRoute, services) => {
+export const addRoute = recorded('routes add', async (sql, input: NewRoute, { services }) => {
   const { name, prefix, ratePerSecond = null, brokenAfterS = DEFAULT_BROKEN_AFTER_S } = input;
   const kind = kindOf(input);
   const settings = mergedSettings(kind, {}, input.settings);

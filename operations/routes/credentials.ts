@@ -34,7 +34,7 @@ interface Input {
  */
 export const replaceCredentials = recorded(
   'routes credentials',
-  async (sql, { route: name, credentials: given }: Input, services) => {
+  async (sql, { route: name, credentials: given }: Input, { services }) => {
     const route = await findRouteForUpdate(sql, name);
     const kind = kindOf(route);
     const credentials = await newCredentials(kind, given, () => readable(services, kind, route));

@@ -6,7 +6,7 @@ import { recorded } from '../staff.ts';
 /** Re-encrypts all stored secrets; API and workers must be stopped. @returns counts by kind @throws StaffRefused and changes nothing */
 export const rotateSecrets = recorded(
   'secrets rotate',
-  async (sql, { newKey }: { newKey: Buffer }, { secretsKey }) => {
+  async (sql, { newKey }: { newKey: Buffer }, { services: { secretsKey } }) => {
     const key = await secretsKey();
     if (newKey.equals(key)) throw new StaffRefused({ reason: 'secrets_key_unchanged' });
     try {

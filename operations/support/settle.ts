@@ -25,9 +25,9 @@ const SETTLE = { sent: settleSent, unsent: settleUnsent } as const;
  */
 export const settle = recorded(
   'messages settle',
-  async (tx, { id, as }: { id: string; as: keyof typeof SETTLE }, { temporal }) => {
+  async (tx, { id, as }: { id: string; as: keyof typeof SETTLE }, { services }) => {
     await openMessage(tx, id);
-    const running = await hasRunningWorkflow(await temporal(), id);
+    const running = await hasRunningWorkflow(await services.temporal(), id);
     // Lock and read again after that check: a workflow that has just ended wrote the final status first.
     await lockMessage(tx, id);
     const { accountId: account, status: was, submission } = await openMessage(tx, id);

@@ -69,7 +69,7 @@ interface LegacyInput {
  */
 export const configureLegacyWebhook = recorded(
   'webhooks legacy',
-  async (sql, { account, url, rotateSecret, allowPrivate }: LegacyInput, services) => {
+  async (sql, { account, url, rotateSecret, allowPrivate }: LegacyInput, { services }) => {
     const fault = typeof url !== 'string' ? null : faultOfAddress(url, allowPrivate);
     if (fault !== null) throw new Refused({ reason: fault }, 'url');
     await findOpenAccountForUpdate(sql, account);

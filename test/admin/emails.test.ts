@@ -161,7 +161,7 @@ describe('erase --email', () => {
     const line = ['erase', '--email', 'wanda@Wiolonczela.example', '--account', account];
     expect(await ok(...line)).toEqual({
       ...{ erased: false, emails: 3, unsubscribe_links: 1, reports_of_no_email: 0 },
-      ...{ contact_addresses: 0, contacts_kept: 0, suppressions_kept: 1 },
+      ...{ people: 0, contact_addresses: 0, contacts_kept: 0, suppressions_kept: 1 },
     });
     expect(await ok(...line, '--yes')).toMatchObject({
       ...{ erased: true, emails: 3, given_up: 1, open_emails: 1 },

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { checkSecretsKey } from '../../bin/secrets.ts';
 import { decrypt, encrypt } from '../../db/installation.ts';
+import { emailSecretOwner } from '../../db/emails/accept.ts';
 import { sealDomainKey } from '../../db/emails/domains.ts';
+import { textOf } from '../../db/emails/handOver.ts';
 import { newId } from '../../db/ids.ts';
 import { addRoute, readRoutes, routeCredentials, sealCredentials } from '../../db/routes/routes.ts';
 import { signingKeyOf } from '../support/senderDomains.ts';
@@ -55,6 +57,12 @@ test('all secrets are read with the new key alone, and processes with the old on
     insert into sender_domains (id, account_id, name, dkim_selector, dkim_public_key, dkim_private_key)
     values ('dom_1', ${one}, 'sklep.example', 'goniec-1', 'public', ${sealDomainKey(key, 'dom_1', 'private')})`;
 
+  await database.sql()`
+    insert into emails (id, account_id, request_id, status, interface, route, domain, from_address, subject, cost_grosze, give_up_at)
+    values ('em_1', ${one}, 'req_1', 'queued', 'v2', 'simulator', 'sklep.example', 'a@sklep.example', 'x', 0, now())`;
+  const waiting = encrypt(key, emailSecretOwner('em_1'), 'kod: 123456');
+  await database.sql()`insert into email_contents (email_id, sealed) values ('em_1', ${waiting})`;
+
   const next = randomBytes(32);
   typed = `${next.toString('base64')}\n`;
   expect(await ok('secrets', 'rotate', '--new-key', '-')).toEqual({ webhooks: 2, routes: 1, domains: 1 });
@@ -66,6 +74,8 @@ test('all secrets are read with the new key alone, and processes with the old on
   const signing = { name: 'sklep.example', selector: 'goniec-1', privateKey: 'private' };
   expect(await signingKeyOf(database.sql(), next, one, 'sklep.example')).toEqual(signing);
   await expect(signingKeyOf(database.sql(), key, one, 'sklep.example')).rejects.toThrow('does not match');
+  const [mail] = await database.sql()<{ sealed: Buffer }[]>`select sealed from email_contents`;
+  expect(textOf(next, { id: 'em_1', text: null, sealed: mail!.sealed })).toBe('kod: 123456');
   await checkSecretsKey(database.url(), next);
   await expect(checkSecretsKey(database.url(), key)).rejects.toThrow('SECRETS_KEY');
   const audit = await database.sql()`select details from audit_log where action = 'secrets rotate'`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
-import type { Scope } from '../../operations/context.ts';
+import type { Scope } from '../../domain/actor.ts';
 import type { Endpoint } from '../../api/http/endpoint.ts';
 import type { RunningApi } from '../../api/server.ts';
 import { apiClient, call } from '../support/client.ts';

@@ -19,6 +19,8 @@ const LIMITS: Readonly<Record<string, number>> = {
   'v2 PATCH /v1/account': 64 * KB,
   'v2 PUT /v1/account/webhook': 64 * KB,
   'v2 POST /v1/blacklist': 64 * KB,
+  'v2 POST /v1/verifications': 64 * KB,
+  'v2 POST /v1/verifications/:id/check': 64 * KB,
   'v2 POST /v1/templates': 608 * KB,
   'v2 PATCH /v1/templates/:id': 608 * KB,
   'v2 POST /v1/contacts': 6 * KB * KB,

@@ -17,6 +17,7 @@ const READABLE = [
   'GET /v1/account',
   'GET /v1/account/webhook/deliveries',
   'GET /v1/senders',
+  'GET /v1/verifications/:id',
   'GET /v1/blacklist',
   'GET /v1/templates',
   'GET /v1/templates/:id',

@@ -132,6 +132,15 @@ describe('clean-up', () => {
     }
     await sql()`
       insert into concat_references (recipient, last, used_at) values ('+48500100299', 1, ${at(6.9)}), ('+48500100298', 1, ${at(7.1)})`;
+    await sql()`insert into people (id, address) values ('per_1', 'jan@sklep.example')`;
+    for (const days of [0.9, 2.1]) {
+      await sql()`
+        insert into sign_ins (id, address, network, browser_hash, link_hash, code_hash, created_at)
+        values (${`sin_${days}`}, 'jan@sklep.example', '10.0.0.1', '', ${Buffer.from(String(days))}, '', ${at(days)})`;
+      await sql()`
+        insert into sessions (id, token_hash, person_id, assurance, address, last_seen_at)
+        values (${`ses_${days}`}, ${Buffer.from(String(days))}, 'per_1', 'address', '10.0.0.1', ${at(days)})`;
+    }
     await sql()`insert into rate_windows values (${account}, ${at(1)}, 5)`;
     await sql()`insert into lookup_answers (route, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
     expect(await run('deleteLeftovers')).toMatchObject({
@@ -143,7 +152,7 @@ describe('clean-up', () => {
         reply_parts: 1,
         simulator_submits: 1,
       },
-      ...{ simulator_throttles: 1, concat_references: 1 },
+      ...{ simulator_throttles: 1, concat_references: 1, sign_ins: 1, sessions: 1 },
     });
     const again = await run('deleteLeftovers');
     expect(Object.values(again).reduce((sum, count) => sum + count, 0)).toBe(0);

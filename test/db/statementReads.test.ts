@@ -44,7 +44,7 @@ const issue = (account: string) =>
       temporal: () => Promise.reject(new Error('it needs none')),
       secretsKey: () => Promise.reject(new Error('it needs none')),
     },
-    actor: 'tester',
+    actor: { kind: 'staff', name: 'tester' },
     input: { account, month: MONTH },
   });
 

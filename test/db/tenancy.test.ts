@@ -436,7 +436,8 @@ test.each(Object.entries(CHANGES))(
 
 test('the changes that an account may make in a day are its own', async () => {
   const change = async ({ id }: Account) => {
-    const by = { keyId: 'k', accountId: id, requestId: 'r', address: '127.0.0.1' };
+    const actor = { kind: 'key', id: 'k', toolBudget: false } as const;
+    const by = { actor, accountId: id, requestId: 'r', address: '127.0.0.1' };
     await writeApiChange(sql, by, { action: 'a', subject: null, changes: { name: { from: 1, to: 2 } } });
   };
   for (const older of [true, false]) {

@@ -1,5 +1,6 @@
 import { openAccount } from '../../operations/accounts/accounts.ts';
-import { ALL_SCOPES, issueKey } from '../../operations/accounts/keys.ts';
+import { ALL_SCOPES } from '../../domain/actor.ts';
+import { issueKey } from '../../operations/accounts/keys.ts';
 import { insertToken, newApiToken } from '../../db/accounts/keys.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';

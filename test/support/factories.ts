@@ -3,7 +3,7 @@ import { newApiKey } from '../../db/accounts/keys.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import type { CountryRates } from '../../domain/money.ts';
-import type { Scope } from '../../operations/context.ts';
+import type { Scope } from '../../domain/actor.ts';
 import { type AnswerBody, type ApiClient, apiClient } from './client.ts';
 import { eventually } from './eventually.ts';
 

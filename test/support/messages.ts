@@ -59,7 +59,7 @@ export function newEmail(wish: Pick<NewEmail, 'accountId' | 'requestId'> & Parti
       fromAddress: 'a@sklep.example',
     },
     ...{ fromName: null, replyTo: null, subject: 's', headers: [], idx: null, unsubscribeToken: null },
-    ...{ costGrosze: 0, testCredits: 0, html: null, text: 't', attachments: [] },
+    ...{ costGrosze: 0, testCredits: 0, html: null, text: 't', sealed: null, attachments: [] },
     ...{ recipients: [{ kind: 'to', address: 'jan@klient.example', suppressed: false }] },
     ...{ createdAt: new Date(now), giveUpAt: new Date(now + 259_200_000) },
     ...wish,

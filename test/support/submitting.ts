@@ -24,7 +24,7 @@ export function askedSend(
     shortUrl: 'https://gnc.example',
     secretsKey: Buffer.alloc(32),
   };
-  const caller = { accountId, accountMode: 'live', keyMode: 'live' };
+  const caller = { accountId, accountMode: 'live', actor: { kind: 'key', id: newId('key') } };
   const request = {
     requestId: newId('req'),
     receivedAt: Date.now(),

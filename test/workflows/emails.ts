@@ -58,7 +58,14 @@ export async function writtenEmail(
       {
         ...{ ...email, interface: 'v1', domain: domain!.name, giveUpAt: new Date(giveUpAt) },
         ...{ fromAddress: `sklep@${domain!.name}`, fromName: 'Sklep', replyTo: null, subject: 'Temat' },
-        ...{ headers: [], idx: null, unsubscribeToken: wish.unsubscribeToken ?? null, html: null, text },
+        ...{
+          headers: [],
+          idx: null,
+          unsubscribeToken: wish.unsubscribeToken ?? null,
+          html: null,
+          text,
+          sealed: null,
+        },
         ...{ costGrosze: to.length * GROSZE_AN_ADDRESS, testCredits: wish.testCredits ?? 0 },
         recipients: to.map((address) => ({ kind: 'to', address, suppressed: false })),
         attachments:

@@ -168,7 +168,7 @@ interface Wanted {
   removed: readonly DomainRoute[];
 }
 
-const claim = recorded('domains add', async (tx, { account, name, keys, removed }: Wanted, services) => {
+const claim = recorded('domains add', async (tx, { account, name, keys, removed }: Wanted, { services }) => {
   await findOpenAccountForUpdate(tx, account);
   await lockNames(tx, [domainsLock(account)]);
   const own = await readDomains(tx, account);

@@ -1,4 +1,4 @@
-import type { Scope } from '../../../operations/context.ts';
+import type { Scope } from '../../../domain/actor.ts';
 
 /**
  * The scope of every endpoint with a key, stated here on its own: by the document (v2.3.0, Endpoints and Authentication), and for

@@ -1,0 +1,37 @@
+import type { Role } from '../../domain/actor.ts';
+import type { Sql } from '../connection.ts';
+
+export interface Membership {
+  accountId: string;
+  accountName: string;
+  role: Role;
+}
+
+/** Inserts a test account, without its credits. */
+export async function insertTestAccount(tx: Sql, id: string, name: string, contact: string): Promise<void> {
+  await tx`select open_test_account(${id}, ${name}, ${contact})`;
+}
+
+/** Inserts a person. @returns false where somebody has the address */
+export async function addPerson(tx: Sql, id: string, address: string): Promise<boolean> {
+  const added = await tx`
+    insert into people (id, address) values (${id}, ${address}) on conflict (address) do nothing`;
+  return added.count > 0;
+}
+
+export async function personOf(sql: Sql, address: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`select id from people where address = ${address}`;
+  return row?.id;
+}
+
+export async function addMembership(tx: Sql, person: string, account: string, role: Role): Promise<void> {
+  await tx`insert into memberships (person_id, account_id, role) values (${person}, ${account}, ${role})`;
+}
+
+/** The accounts of a person, the first one first. */
+export async function membershipsOf(sql: Sql, person: string): Promise<Membership[]> {
+  return await sql<Membership[]>`
+    select m.account_id, a.name as account_name, m.role
+      from memberships m join accounts a on a.id = m.account_id
+     where m.person_id = ${person} order by m.created_at, m.account_id`;
+}

@@ -1,0 +1,157 @@
+import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { type Request, writeAudit } from '../../db/accounts/audit.ts';
+import { type Database, type Sql, transaction } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { addMembership, addPerson, membershipsOf, personOf } from '../../db/people/people.ts';
+import { addSession, endSessionOf } from '../../db/people/sessions.ts';
+import {
+  addSignIn,
+  countGuess,
+  noteOpening,
+  type SignInLimit,
+  type TakenSignIn,
+  takeSignIn,
+} from '../../db/people/signIns.ts';
+import { maskAddress } from '../../domain/email/address.ts';
+import { openTestAccount } from '../accounts/accounts.ts';
+import { type OwnEmailServices, sendOwnEmail } from '../email/ownEmail.ts';
+
+/** Random, 256 bits; only its hash is stored. */
+export const SECRET = /^[\w-]{43}$/;
+
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** SHA-256 of a link's token, a browser's secret or a session's token. */
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+/** A code can be guessed from a plain hash of it, the browser's secret cannot. */
+function hashCode(code: string, browser: string): Buffer {
+  return createHmac('sha256', browser).update(code).digest();
+}
+
+const CODES = 1_000_000;
+const CODE_DIGITS = 6;
+
+interface SignInWish {
+  /** As made by `signInAddress`. */
+  address: string;
+  /** Of who asks, as made by `limitedNetwork`. */
+  network: string;
+  /** The secret of the browser that asks. */
+  browser: string;
+  /** Path to open afterwards, as made by `ownPath`. */
+  next: string | null;
+  /** The e-mail with the link of this token, and this code. */
+  words: (token: string, code: string) => { subject: string; text: string };
+}
+
+/**
+ * Sends an e-mail to sign in by: a link, and a code for the browser that asks. Does the same whether somebody has the address.
+ * @returns `unavailable`: no e-mail can be sent
+ */
+export async function askToSignIn(
+  services: OwnEmailServices & { sql: Database },
+  { address, network, browser, next, words }: SignInWish,
+): Promise<'sent' | 'unavailable' | SignInLimit> {
+  const id = newId('sin');
+  const token = newSecret();
+  const code = String(randomInt(CODES)).padStart(CODE_DIGITS, '0');
+  const hashes = {
+    browserHash: hashSecret(browser),
+    linkHash: hashSecret(token),
+    codeHash: hashCode(code, browser),
+  };
+  const limit = await addSignIn(services.sql, { id, address, network, next, ...hashes });
+  if (limit !== null) return limit;
+  const email = { to: address, ...words(token, code), idx: id, secret: true };
+  const { state } = await sendOwnEmail(services, email);
+  return state === 'accepted' ? 'sent' : 'unavailable';
+}
+
+/** Who signs in: request, device, and the token of the session that this browser has had. */
+export interface Arrival extends Request {
+  device: string | null;
+  replaced: string | null;
+}
+
+export interface SignedIn {
+  /** Of the new session. */
+  token: string;
+  next: string | null;
+}
+
+/** Why nobody is signed in. `over`: used, expired, or unknown; `too_many_accounts`: the network has opened its accounts of the day. */
+export type NotSignedIn = 'over' | 'too_many_accounts';
+
+/** Signs in by the token of a link, once. A first sign-in opens a test account. */
+export async function signInByLink(
+  sql: Database,
+  token: string,
+  arrival: Arrival,
+): Promise<SignedIn | NotSignedIn> {
+  return await signIn(sql, { linkHash: hashSecret(token) }, arrival);
+}
+
+/** Signs in by a code, in the browser that asked for it. Guesses count before they are compared. @returns how many are left of a wrong code */
+export async function signInByCode(
+  sql: Database,
+  { browser, code }: { browser: string; code: string },
+  arrival: Arrival,
+): Promise<SignedIn | NotSignedIn | { left: number }> {
+  const guess = await countGuess(sql, hashSecret(browser));
+  if (guess === undefined) return 'over';
+  if (!timingSafeEqual(hashCode(code, browser), guess.codeHash)) return { left: guess.left };
+  return await signIn(sql, { id: guess.id }, arrival);
+}
+
+/** Undoes the sign-in, whose link can be used another day. */
+class TooManyAccountsError extends Error {
+  override readonly name = 'TooManyAccountsError';
+}
+
+async function signIn(
+  sql: Database,
+  by: Parameters<typeof takeSignIn>[1],
+  arrival: Arrival,
+): Promise<SignedIn | NotSignedIn> {
+  const token = newSecret();
+  try {
+    return await transaction(sql, async (tx) => {
+      const taken = await takeSignIn(tx, by);
+      if (taken === undefined) return 'over';
+      const personId = await personFor(tx, taken, arrival);
+      const [first] = await membershipsOf(tx, personId);
+      if (arrival.replaced !== null) await endSessionOf(tx, hashSecret(arrival.replaced));
+      await addSession(tx, {
+        id: newId('ses'),
+        tokenHash: hashSecret(token),
+        personId,
+        accountId: first?.accountId ?? null,
+        address: arrival.address,
+        device: arrival.device,
+      });
+      return { token, next: taken.next };
+    });
+  } catch (error) {
+    if (error instanceof TooManyAccountsError) return 'too_many_accounts';
+    throw error;
+  }
+}
+
+/** The person with the address: a new one, as the owner of a new test account, if there is none (v2.3.0, Authentication, 8). */
+async function personFor(tx: Sql, taken: TakenSignIn, request: Request): Promise<string> {
+  const { address } = taken;
+  const id = newId('per');
+  if (!(await addPerson(tx, id, address))) return (await personOf(tx, address))!;
+  if (!(await noteOpening(tx, taken))) throw new TooManyAccountsError();
+  const account = newId('cl');
+  await openTestAccount(tx, account, address);
+  await addMembership(tx, id, account, 'owner');
+  const details = { address: maskAddress(address), role: 'owner' };
+  await writeAudit(tx, { actor: id, action: 'sign up', account, subject: id, details, request });
+  return id;
+}

@@ -1,0 +1,144 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Mount } from '../api/app.ts';
+import { clientAddress } from '../api/http/admission.ts';
+import { readBytes } from '../api/http/body.ts';
+import { RESPONSE_TIMEOUT_MS } from '../api/http/invoke.ts';
+import { errorAnswer, HttpRefused, isFault } from '../api/http/refusals.ts';
+import type { Context } from '../api/http/serve.ts';
+import type { Services } from '../api/services.ts';
+import { useSession } from '../db/people/sessions.ts';
+import { limitedNetwork } from '../domain/addresses.ts';
+import { storable } from '../domain/ids.ts';
+import { StaffRefused } from '../domain/refusals.ts';
+import { within } from '../operations/outages.ts';
+import { changesRefusal } from '../operations/settings.ts';
+import { hashSecret, SECRET } from '../operations/people/signIn.ts';
+import { addIds } from '../telemetry/ids.ts';
+import { isSameOrigin } from '../pages/sameOrigin.ts';
+import { readCookie } from './cookies.ts';
+import { type Language, LANGUAGES, preferredLanguage } from './language.ts';
+import type { Answer, Route, Visit } from './route.ts';
+import { routes } from './routes.ts';
+import { document, problemPage } from './shell.tsx';
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+// Bytes: labels and addresses are short.
+const FORM_MAX = 16 * 1024;
+const FIELDS_MAX = 50;
+
+/** The pages for customers, `/panel`. */
+export function panel(): Mount[] {
+  return routes.map((route) => ({
+    paths: [route.path],
+    methods: route.methods,
+    serve: (services, context) => serve(route, services, context),
+  }));
+}
+
+async function serve(route: Route, services: Services, context: Context): Promise<void> {
+  // Never the path, which may hold the token of a link; and visitors' addresses are not logged.
+  Object.assign(context.state, { route: route.path, visitor: true });
+  const receivedAt = Date.now();
+  const visit = openVisit(services, context, receivedAt);
+  try {
+    // What one network may occupy, signed in or not, so that its visits leave room for others.
+    const admitted = services.admission.enter(`panel of ${limitedNetwork(visit.address)}`, context.res);
+    visit.acquireHeavySlot = () => admitted.acquireHeavySlot();
+    write(context, visit, await within(receivedAt + RESPONSE_TIMEOUT_MS, answer(route, visit, context)));
+  } catch (thrown) {
+    if (thrown instanceof StaffRefused) return write(context, visit, refusalPage(visit, thrown));
+    const { status, problem, cause, headers } = errorAnswer(changesRefusal(thrown) ?? thrown);
+    context.state.refusal = problem.reason;
+    if (isFault(problem)) services.log.error({ err: cause, requestId: visit.requestId }, 'page failed');
+    write(context, visit, problemPage(visit, status, headers));
+  }
+}
+
+const MISSING: ReadonlySet<string> = new Set(['account_missing', 'key_missing', 'token_missing']);
+
+function refusalPage(visit: Visit, { refusal }: StaffRefused): Answer {
+  return problemPage(visit, MISSING.has(refusal.reason) ? 404 : 409);
+}
+
+function openVisit(services: Services, context: Context, receivedAt: number): Visit {
+  const { headers } = context;
+  return {
+    services,
+    method: context.method,
+    path: context.path,
+    params: context.params as Record<string, string>,
+    query: new URLSearchParams(context.querystring),
+    form: new Map(),
+    headers,
+    address: clientAddress(context),
+    requestId: context.state.requestId,
+    receivedAt,
+    language: languageOf(headers, services.panelUrl),
+    session: null,
+    acquireHeavySlot: () => undefined,
+  };
+}
+
+function languageOf(headers: IncomingHttpHeaders, url: string): Language {
+  const chosen = readCookie(headers, url, 'language');
+  return LANGUAGES.find((language) => language === chosen) ?? preferredLanguage(headers);
+}
+
+async function answer(route: Route, visit: Visit, context: Context): Promise<Answer> {
+  const { services, headers } = visit;
+  if (visit.method === 'POST') {
+    if (!isSameOrigin(headers)) return problemPage(visit, 403);
+    visit.form = await readForm(context);
+  }
+  const token = readCookie(headers, services.panelUrl, 'session');
+  if (token !== null && SECRET.test(token))
+    visit.session = (await useSession(services.sql, hashSecret(token))) ?? null;
+  const { session } = visit;
+  const accountId = session?.account?.id;
+  if (accountId !== undefined) {
+    context.state.accountId = accountId;
+    addIds({ accountId });
+  }
+  const answered = await route.handle(visit);
+  if (answered !== null) return answered;
+  if (session === null) return { to: signInPath(visit) };
+  return session.account === null ? { to: '/panel/you' } : problemPage(visit, 403);
+}
+
+function signInPath({ method, path }: Visit): string {
+  return method === 'POST' ? '/panel' : `/panel?next=${encodeURIComponent(path)}`;
+}
+
+/** @throws HttpRefused */
+async function readForm({ req }: Context): Promise<ReadonlyMap<string, string>> {
+  if (!FORM_TYPE.test(req.headers['content-type'] ?? ''))
+    throw new HttpRefused({
+      reason: 'content_type_unsupported',
+      types: ['application/x-www-form-urlencoded'],
+    });
+  const bytes = await readBytes(req, { limitBytes: FORM_MAX });
+  const fields = [...new URLSearchParams(bytes.toString())];
+  if (fields.length > FIELDS_MAX) throw new HttpRefused({ reason: 'body_too_many_keys', limit: FIELDS_MAX });
+  const form = new Map<string, string>();
+  for (const [name, value] of fields) {
+    if (form.has(name)) throw new HttpRefused({ reason: 'field_repeated', field: name });
+    form.set(name, storable(value));
+  }
+  return form;
+}
+
+function write(context: Context, visit: Visit, answered: Answer): void {
+  const { cookies = [] } = answered;
+  if (cookies.length > 0) context.set('Set-Cookie', [...cookies]);
+  if ('to' in answered) {
+    // GET whatever the method was.
+    context.status = 303;
+    context.set('Location', answered.to);
+    context.body = '';
+    return;
+  }
+  const { status, headers, body } = document(visit, answered);
+  context.status = status;
+  context.set(headers);
+  context.body = body;
+}

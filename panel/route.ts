@@ -1,0 +1,120 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ComponentChildren } from 'preact';
+import type { Services } from '../api/services.ts';
+import type { SessionRow } from '../db/people/sessions.ts';
+import { type PersonActor, type Role, SCOPES_OF } from '../domain/actor.ts';
+import type { Caller } from '../operations/context.ts';
+import type { Language } from './language.ts';
+
+/** One request of the panel. */
+export interface Visit {
+  services: Services;
+  method: string;
+  path: string;
+  params: Record<string, string>;
+  query: URLSearchParams;
+  /** Fields of a POST, each once; empty otherwise. */
+  form: ReadonlyMap<string, string>;
+  headers: IncomingHttpHeaders;
+  /** The client's address. */
+  address: string;
+  requestId: string;
+  /** Epoch milliseconds of this process. */
+  receivedAt: number;
+  language: Language;
+  session: SessionRow | null;
+  acquireHeavySlot: () => void;
+}
+
+/** A visit of somebody who has signed in. */
+export interface PersonVisit extends Visit {
+  session: SessionRow;
+}
+
+/** A visit to the account that the session shows. */
+export interface MemberVisit extends PersonVisit {
+  account: NonNullable<SessionRow['account']>;
+  /** Who asks operations. */
+  caller: Caller & { actor: PersonActor };
+}
+
+/** A page, or a redirection; `cookies` are `Set-Cookie` headers. */
+export type Answer = { cookies?: readonly string[] } & (
+  | {
+      status: number;
+      title: string;
+      view: ComponentChildren;
+      script?: boolean;
+      headers?: Record<string, string>;
+    }
+  | { to: string }
+);
+
+type Handler<Who extends Visit> = (visit: Who) => Answer | Promise<Answer>;
+interface Handlers<Who extends Visit> {
+  get?: Handler<Who>;
+  post?: Handler<Who>;
+}
+
+/** Who may open a page: anybody, who has signed in, or people of the account with one of these roles. */
+export type Access = 'anybody' | 'people' | readonly Role[];
+
+export interface Route {
+  /** Pattern with `:name` parameters. It never names an account: the session does. */
+  path: string;
+  access: Access;
+  methods: readonly ('GET' | 'POST')[];
+  /** Null where access is denied. */
+  handle(visit: Visit): Promise<Answer> | Answer | null;
+}
+
+function route<Who extends Visit>(
+  path: string,
+  access: Access,
+  { get, post }: Handlers<Who>,
+  admit: (visit: Visit) => Who | null,
+): Route {
+  return {
+    path,
+    access,
+    methods: [
+      ...(get === undefined ? [] : (['GET'] as const)),
+      ...(post === undefined ? [] : (['POST'] as const)),
+    ],
+    handle(visit) {
+      const admitted = admit(visit);
+      const handler = visit.method === 'POST' ? post : get;
+      return admitted === null || handler === undefined ? null : handler(admitted);
+    },
+  };
+}
+
+/** Declares a page for anybody. */
+export function openPage(path: string, handlers: Handlers<Visit>): Route {
+  return route(path, 'anybody', handlers, (visit) => visit);
+}
+
+/** Declares a page for people who have signed in, whatever account they have. */
+export function personPage(path: string, handlers: Handlers<PersonVisit>): Route {
+  return route(path, 'people', handlers, (visit) =>
+    visit.session === null ? null : { ...visit, session: visit.session },
+  );
+}
+
+/** Declares a page about the account that the session shows, for these roles. */
+export function accountPage(path: string, roles: readonly Role[], handlers: Handlers<MemberVisit>): Route {
+  return route(path, roles, handlers, (visit) => {
+    const { session, address, requestId } = visit;
+    const account = session?.account ?? null;
+    if (session === null || account === null || !roles.includes(account.role)) return null;
+    const { id: accountId, mode: accountMode, role } = account;
+    const actor = { kind: 'person', id: session.personId, accountId, role } as const;
+    const may = { scopes: SCOPES_OF[role], readOnly: false };
+    return {
+      ...visit,
+      session,
+      account,
+      caller: { accountId, accountMode, actor, address, requestId, ...may },
+    };
+  });
+}
