@@ -77,7 +77,8 @@ describe('a phone of the simulator', () => {
         { ...received, text: long },
       ],
     });
-    expect((await ask('/simulator')).text).toContain(phonePath(phone));
+    // The latest of all tests that run now.
+    expect((await ask('/simulator')).text).toMatch(/href="\/simulator\/phone\?number=%2B\d+"/);
   });
 
   it('answers, and shows its answer below the message, but not what came by another route', async () => {
