@@ -35,7 +35,7 @@ const ROOMS = {
   api: ['concurrency', 'db', 'domain', 'operations', 'pages', 'telemetry'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
-  // The window into the simulated network.
+  // Pages of the simulated network.
   simulator: ['api', 'db', 'domain', 'operations', 'pages'],
   // Pages for customers: a door like the API, whose way of a request it takes.
   panel: ['api', 'db', 'domain', 'operations', 'pages', 'telemetry'],

@@ -1,4 +1,4 @@
-import { randomFillSync, randomInt } from 'node:crypto';
+import { createHash, randomFillSync, randomInt } from 'node:crypto';
 import { encodeTime, monotonicFactory } from 'ulid';
 import type { IdPrefix } from '../domain/ids.ts';
 
@@ -31,4 +31,9 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** A random base62 token for public links and API keys: about 6 bits per character. */
 export function randomToken(length: number): string {
   return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+}
+
+/** SHA-256 of a random secret, as it is stored: a key, a token, a link. It has enough entropy to need neither salt nor a slow hash. */
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
 }

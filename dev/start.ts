@@ -25,7 +25,7 @@ import { startConfiguredTracing } from '../bin/tracing.ts';
 import { type Database, withDatabase } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
 import { ensureDemoAccount } from '../operations/accounts/demo.ts';
-import { ensureOwnEmailAccount } from '../operations/accounts/house.ts';
+import { ensureOwnEmailAccount } from '../operations/accounts/ownEmailAccount.ts';
 import { routingNow } from '../operations/routes/routes.ts';
 import { hasSimulatedNetwork } from '../operations/support/simulator.ts';
 import { startWorker } from '../worker/worker.ts';

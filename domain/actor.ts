@@ -16,7 +16,7 @@ export const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {
 };
 
 /** Who may create, rotate and revoke keys. */
-export const KEEPERS_OF_KEYS: readonly Role[] = ['owner', 'developer'];
+export const KEY_MANAGERS: readonly Role[] = ['owner', 'developer'];
 
 /** A key or token of an account. */
 export interface KeyActor {

@@ -16,6 +16,15 @@ export interface StaffServices {
   secretsKey: () => Promise<Buffer>;
 }
 
+/** The same for a process that has them. */
+export function staffServices({
+  sql,
+  temporal,
+  secretsKey,
+}: Pick<StaffServices, 'sql'> & { temporal: Client; secretsKey: Buffer }): StaffServices {
+  return { sql, temporal: () => Promise.resolve(temporal), secretsKey: () => Promise.resolve(secretsKey) };
+}
+
 /** @typeParam Who who may ask: staff alone unless the operation says otherwise */
 export interface StaffRequest<Input, Who extends Actor = StaffActor> {
   services: StaffServices;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { KEEPERS_OF_KEYS } from '../domain/actor.ts';
+import { KEY_MANAGERS } from '../domain/actor.ts';
 import { asset } from '../pages/assets.ts';
 import { htmlAnswer } from '../pages/document.tsx';
 import type { Language } from './language.ts';
@@ -55,10 +55,10 @@ function Navigation({ visit: { session, language, path } }: { visit: Visit }) {
   if (session === null) return null;
   const say = words[language];
   const { account } = session;
-  const keeps = account !== null && KEEPERS_OF_KEYS.includes(account.role);
+  const managesKeys = account !== null && KEY_MANAGERS.includes(account.role);
   const places = [
     { to: '/panel/overview', name: say.overview },
-    ...(keeps ? [{ to: '/panel/keys', name: say.keys }] : []),
+    ...(managesKeys ? [{ to: '/panel/keys', name: say.keys }] : []),
     { to: '/panel/you', name: say.you },
   ];
   return (

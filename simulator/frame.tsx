@@ -3,7 +3,7 @@ import { withPlainErrors } from '../api/callbacks/pages.ts';
 import { readBytes } from '../api/http/body.ts';
 import type { Page, PageAnswer, Visit } from '../api/http/page.ts';
 import type { StaffActor } from '../domain/actor.ts';
-import type { StaffServices } from '../operations/staff.ts';
+import { type StaffServices, staffServices } from '../operations/staff.ts';
 import { asset } from '../pages/assets.ts';
 import { htmlAnswer } from '../pages/document.tsx';
 import { isSameOrigin } from '../pages/sameOrigin.ts';
@@ -21,8 +21,8 @@ interface Handlers {
   post?: (visit: Visit, form: URLSearchParams) => Promise<PageAnswer>;
 }
 
-/** A page of the window; its forms are sent to its own address. */
-export function windowPage(path: string, { get, post }: Handlers): Page {
+/** A page of the simulator; its forms are sent to its own address. */
+export function simulatorPage(path: string, { get, post }: Handlers): Page {
   return {
     path,
     methods: post === undefined ? ['GET'] : ['GET', 'POST'],
@@ -44,15 +44,7 @@ async function posted(visit: Visit, post: NonNullable<Handlers['post']>): Promis
 
 /** What a recipient does is asked of the same operations as by staff. */
 export function asking({ services }: Visit): { services: StaffServices; actor: StaffActor } {
-  const { sql, temporal, secretsKey } = services;
-  return {
-    services: {
-      sql,
-      temporal: () => Promise.resolve(temporal),
-      secretsKey: () => Promise.resolve(secretsKey),
-    },
-    actor: { kind: 'staff', name: 'simulator' },
-  };
+  return { services: staffServices(services), actor: { kind: 'staff', name: 'simulator' } };
 }
 
 /** After a form: shows the page anew, so that reloading sends nothing twice. */
@@ -64,7 +56,7 @@ export function problem(status: number, sentence: string): PageAnswer {
   return framed('Simulator', <p>{sentence}</p>, status);
 }
 
-/** A page within the frame of the window. */
+/** A page within the frame of all of them. */
 export function framed(title: string, children: ComponentChildren, status = 200): PageAnswer {
   const body = (
     <>

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { readReceivedEmails, type ReceivedEmail } from '../db/routes/simulatedWorld.ts';
+import { readReceivedEmails, type ReceivedEmail } from '../db/routes/simulatorInbox.ts';
 import type { Database } from '../db/connection.ts';
 import { BODY_MAX as HTML_MAX, emailAddress } from '../domain/email/address.ts';
 import { isId } from '../domain/ids.ts';
@@ -19,11 +19,11 @@ import {
   problem,
   seeOther,
   Time,
-  windowPage,
+  simulatorPage,
 } from './frame.tsx';
 
 /** /simulator/mailbox: what arrived at an address. */
-export const mailboxPage = windowPage('/simulator/mailbox', {
+export const mailboxPage = simulatorPage('/simulator/mailbox', {
   async get({ services: { sql } }, query) {
     const address = emailAddress((query.get('address') ?? '').trim());
     if (address === null) return problem(400, 'An address such as jan@klient.example is needed.');
@@ -61,7 +61,7 @@ export function EmailRow({ email }: { email: ReceivedEmail }): VNode {
 }
 
 /** /simulator/email: an e-mail; its recipients open it, click, complain, or their server returns it. */
-export const emailPage = windowPage('/simulator/email', {
+export const emailPage = simulatorPage('/simulator/email', {
   async get({ services: { sql } }, query) {
     const email = await emailOf(sql, query.get('id'), BODY_MAX);
     if (email === undefined) return unknownEmail();
@@ -81,7 +81,7 @@ export const emailPage = windowPage('/simulator/email', {
 });
 
 /** /simulator/email/html: the HTML of an e-mail, in a document that runs, loads and sends nothing. Its links can be clicked. */
-export const emailHtmlPage = windowPage('/simulator/email/html', {
+export const emailHtmlPage = simulatorPage('/simulator/email/html', {
   async get({ services: { sql } }, query) {
     const html = (await emailOf(sql, query.get('id'), HTML_MAX))?.html ?? null;
     if (html === null) return unknownEmail();

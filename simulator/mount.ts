@@ -21,7 +21,7 @@ const FORWARDED = [
 ];
 
 /** `/simulator`: the phones and mailboxes of the simulated network. Where it is closed, it is as any unknown path. */
-export function simulatorWindow(): Mount[] {
+export function simulatorPages(): Mount[] {
   return [overviewPage, phonePage, mailboxPage, emailPage, emailHtmlPage].map(mountOf);
 }
 

@@ -3,14 +3,14 @@ import {
   readReceivedEmails,
   readReceivedMessages,
   type ReceivedMessage,
-} from '../db/routes/simulatedWorld.ts';
-import { framed, phonePath, PREVIEW_MAX, spaced, Time, windowPage } from './frame.tsx';
+} from '../db/routes/simulatorInbox.ts';
+import { framed, phonePath, PREVIEW_MAX, spaced, Time, simulatorPage } from './frame.tsx';
 import { EmailRow } from './mail.tsx';
 
 const RECENT = 15;
 
 /** /simulator: what arrived last, and the way to each phone and mailbox. */
-export const overviewPage = windowPage('/simulator', {
+export const overviewPage = simulatorPage('/simulator', {
   async get({ services: { sql } }) {
     const page = { limit: RECENT, bodyMax: PREVIEW_MAX };
     const [messages, emails] = await Promise.all([

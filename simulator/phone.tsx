@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { isPhoneOff, readReceivedMessages, type ReceivedMessage } from '../db/routes/simulatedWorld.ts';
+import { isPhoneOff, readReceivedMessages, type ReceivedMessage } from '../db/routes/simulatorInbox.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { simulateReply, switchPhone } from '../operations/support/simulator.ts';
 import {
@@ -15,14 +15,14 @@ import {
   seeOther,
   spaced,
   Time,
-  windowPage,
+  simulatorPage,
 } from './frame.tsx';
 
 // Ten parts.
 const REPLY_MAX = 1_530;
 
 /** /simulator/phone: a phone; from it one answers, and switches it off. */
-export const phonePage = windowPage('/simulator/phone', {
+export const phonePage = simulatorPage('/simulator/phone', {
   async get({ services: { sql } }, query) {
     const msisdn = numberOf(query);
     if (msisdn === null) return problem(400, 'A number such as +48500100200 or 500100200 is needed.');

@@ -1,5 +1,6 @@
-import { hashKey, type KeyRow, type UsedRow, useKey, useToken } from '../../db/accounts/keys.ts';
+import { type KeyRow, type UsedRow, useKey, useToken } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
+import { hashSecret } from '../../db/ids.ts';
 import { ALL_SCOPES } from '../../domain/actor.ts';
 import type { Caller, KeyCaller } from '../../operations/context.ts';
 import type { Interface } from '../../domain/ids.ts';
@@ -98,13 +99,13 @@ type ResolvedKey = Pick<Caller, 'readOnly' | 'scopes'> &
 async function find(lookups: KeyLookups, authorization: string | undefined): Promise<ResolvedKey> {
   const presented = bearerIn(authorization);
   if (TOKEN.test(presented)) {
-    const row = requireValid(await lookups.useToken(hashKey(presented)));
+    const row = requireValid(await lookups.useToken(hashSecret(presented)));
     // Tokens have neither scopes nor a mode (v1.2.0, Authentication).
     const may = { readOnly: false, scopes: ALL_SCOPES };
     return { requested: 'v1', row, tools: null, ...may };
   }
   if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
-  const row = requireValid(await lookups.useKey(hashKey(presented)));
+  const row = requireValid(await lookups.useKey(hashSecret(presented)));
   const { keyMode, accountMode, scopes } = row;
   const readOnly = keyMode === 'test' && accountMode === 'live';
   return { requested: 'v2', row, tools: row, readOnly, scopes };

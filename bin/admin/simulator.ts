@@ -1,4 +1,4 @@
-import { readReceivedEmails, readReceivedMessages } from '../../db/routes/simulatedWorld.ts';
+import { readReceivedEmails, readReceivedMessages } from '../../db/routes/simulatorInbox.ts';
 import { emailAddress } from '../../domain/email/address.ts';
 import { simulateReply } from '../../operations/support/simulator.ts';
 import { command, optional, required, shown } from './command.ts';

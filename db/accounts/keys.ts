@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Scope } from '../../domain/actor.ts';
 import type { Fragment, Sql } from '../connection.ts';
-import { randomToken } from '../ids.ts';
+import { hashSecret, randomToken } from '../ids.ts';
 
 const SHOWN_LENGTH = 4;
 
@@ -26,12 +26,7 @@ export function newApiToken(): NewKey {
 
 function newKey(prefix: string, random: string): NewKey {
   const key = prefix + random;
-  return { key, hash: hashKey(key), hint: `${prefix}…${random.slice(-SHOWN_LENGTH)}` };
-}
-
-/** SHA-256 of the whole key in UTF-8, as in `api_keys.hash`. The key has enough entropy to need neither salt nor a slow hash. */
-export function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key, 'utf8').digest();
+  return { key, hash: hashSecret(key), hint: `${prefix}…${random.slice(-SHOWN_LENGTH)}` };
 }
 
 export interface TokenDetails {

@@ -21,7 +21,7 @@ import { StaffRefused } from '../../domain/refusals.ts';
 import {
   actorName,
   ALL_SCOPES,
-  KEEPERS_OF_KEYS,
+  KEY_MANAGERS,
   type PersonActor,
   type Scope,
   type StaffActor,
@@ -45,22 +45,22 @@ export async function issueKey(
 }
 
 /** Who creates and revokes keys: staff, and people whose role allows it. */
-type Keeper = StaffActor | PersonActor;
+type KeyManager = StaffActor | PersonActor;
 interface By {
-  actor: Keeper;
+  actor: KeyManager;
 }
 
-function mayKeep(actor: Keeper, accountId: string): boolean {
+function mayManage(actor: KeyManager, accountId: string): boolean {
   if (actor.kind === 'staff') return true;
-  return actor.accountId === accountId && KEEPERS_OF_KEYS.includes(actor.role);
+  return actor.accountId === accountId && KEY_MANAGERS.includes(actor.role);
 }
 
 // What is revoked is kept for ever.
 const KEYS_MAX = 1_000;
 
 /** @throws StaffRefused without the right to it, or where the account has had too many */
-async function requireRoom(sql: Sql, actor: Keeper, account: string): Promise<void> {
-  if (!mayKeep(actor, account)) throw new StaffRefused({ reason: 'account_missing', account });
+async function requireMayCreate(sql: Sql, actor: KeyManager, account: string): Promise<void> {
+  if (!mayManage(actor, account)) throw new StaffRefused({ reason: 'account_missing', account });
   if (actor.kind === 'person' && (await countKeys(sql, account)) >= KEYS_MAX)
     throw new StaffRefused({ reason: 'keys_too_many', account, limit: KEYS_MAX });
 }
@@ -76,7 +76,7 @@ interface CreateInput {
 /** Creates an API key. @throws StaffRefused also for a live key before the first top-up (v2.3.0, Authentication) */
 export const createKey = recorded('keys create', async (sql, input: CreateInput, { actor }: By) => {
   const account = await findOpenAccountForUpdate(sql, input.account);
-  await requireRoom(sql, actor, account.id);
+  await requireMayCreate(sql, actor, account.id);
   const { mode = account.mode, scopes = ALL_SCOPES, label } = input;
   if (mode === 'live' && account.mode === 'test') {
     throw new StaffRefused({ reason: 'live_key_before_top_up' });
@@ -94,7 +94,7 @@ interface Key {
 /** Revokes a key immediately; idempotent. @throws StaffRefused key_missing */
 export const revokeKey = recorded('keys revoke', async (sql, { key: id }: Key, { actor }: By) => {
   const key: KeyDetails | undefined = await storeKeyRevocation(sql, id);
-  if (key === undefined || !mayKeep(actor, key.accountId))
+  if (key === undefined || !mayManage(actor, key.accountId))
     throw new StaffRefused({ reason: 'key_missing', key: id });
   return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint } };
 });
@@ -133,7 +133,7 @@ interface Wanted {
 /** Creates an API token for the earlier interface (v1.2.0, Authentication). @throws StaffRefused */
 export const createToken = recorded('tokens create', async (sql, input: Wanted, { actor }: By) => {
   const account = await findOpenAccountForUpdate(sql, input.account);
-  await requireRoom(sql, actor, account.id);
+  await requireMayCreate(sql, actor, account.id);
   const { data, hint } = await issue(sql, { ...input, account: account.id }, actor);
   const { label, rateLimit } = data;
   return { data, account: account.id, subject: data.id, details: { hint, label, rateLimit } };
@@ -146,12 +146,12 @@ interface Token {
 /** Replaces a token, keeping label and rate limit (v1.2.0, Authentication). @throws StaffRefused also for a revoked one */
 export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: Token, { actor }: By) => {
   const former = await lockToken(sql, id);
-  if (former === undefined || former.revokedAt !== null || !mayKeep(actor, former.accountId)) {
+  if (former === undefined || former.revokedAt !== null || !mayManage(actor, former.accountId)) {
     throw new StaffRefused({ reason: 'token_missing', token: id });
   }
   const { label, rateLimitPerMinute: rateLimit } = former;
   const account = await findOpenAccountForUpdate(sql, former.accountId);
-  await requireRoom(sql, actor, account.id);
+  await requireMayCreate(sql, actor, account.id);
   await storeTokenRevocation(sql, id);
   const { data, hint } = await issue(sql, { account: account.id, label, rateLimit }, actor);
   return { data, account: account.id, subject: data.id, details: { hint, label, former: id } };
@@ -160,7 +160,7 @@ export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: 
 /** Revokes a token immediately; idempotent. @throws StaffRefused token_missing */
 export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: Token, { actor }: By) => {
   const token: TokenDetails | undefined = await storeTokenRevocation(sql, id);
-  if (token === undefined || !mayKeep(actor, token.accountId))
+  if (token === undefined || !mayManage(actor, token.accountId))
     throw new StaffRefused({ reason: 'token_missing', token: id });
   return { data: token, account: token.accountId, subject: token.id, details: { hint: token.hint } };
 });
@@ -168,7 +168,7 @@ export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: 
 async function issue(
   sql: Sql,
   { account, label, rateLimit = DEFAULT_TOKEN_RATE }: Wanted,
-  actor: Keeper,
+  actor: KeyManager,
 ): Promise<{ data: CreatedToken; hint: string }> {
   const id = newId('tok');
   const { key: token, hash, hint } = newApiToken();

@@ -1,4 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { hashSecret } from '../../db/ids.ts';
 import { type Route, routeCredentials } from '../../db/routes/routes.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { storeReplies } from '../../db/incoming/inbound.ts';
@@ -74,7 +75,7 @@ export async function authenticateCallback(
 }
 
 function isOneOf(secrets: CallbackRoute['secrets'], secret: string): boolean {
-  const given = hashOf(secret);
+  const given = hashSecret(secret);
   return secrets.map(({ hash, until }) => timingSafeEqual(given, hash) && Date.now() < until).includes(true);
 }
 
@@ -83,15 +84,11 @@ function callbackRoute(secretsKey: Buffer, route: Route): CallbackRoute | null {
   if (callbacks === null || callbacks === undefined) return null;
   const { secrets, addresses, signed } = callbacks.guard(route.settings, routeCredentials(secretsKey, route));
   return {
-    secrets: secrets.map(({ secret, until }) => ({ hash: hashOf(secret), until })),
+    secrets: secrets.map(({ secret, until }) => ({ hash: hashSecret(secret), until })),
     addresses: new Set(addresses.map(formOf)),
     signed,
     calls: Object.entries(callbacks.calls).map(([name, callback]) => ({ name, ...callback })),
   };
-}
-
-function hashOf(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
 }
 
 const formOf = (address: string): string => plainAddress(address) ?? address;

@@ -1,7 +1,7 @@
-import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { type Request, writeAudit } from '../../db/accounts/audit.ts';
 import { type Database, type Sql, transaction } from '../../db/connection.ts';
-import { newId } from '../../db/ids.ts';
+import { hashSecret, newId } from '../../db/ids.ts';
 import { addMembership, addPerson, membershipsOf, personOf } from '../../db/people/people.ts';
 import { addSession, endSessionOf } from '../../db/people/sessions.ts';
 import {
@@ -23,11 +23,6 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** SHA-256 of a link's token, a browser's secret or a session's token. */
-export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
-}
-
 /** A code can be guessed from a plain hash of it, the browser's secret cannot. */
 function hashCode(code: string, browser: string): Buffer {
   return createHmac('sha256', browser).update(code).digest();
@@ -36,7 +31,7 @@ function hashCode(code: string, browser: string): Buffer {
 const CODES = 1_000_000;
 const CODE_DIGITS = 6;
 
-interface SignInWish {
+interface SignInRequest {
   /** As made by `signInAddress`. */
   address: string;
   /** Of who asks, as made by `limitedNetwork`. */
@@ -53,9 +48,9 @@ interface SignInWish {
  * Sends an e-mail to sign in by: a link, and a code for the browser that asks. Does the same whether somebody has the address.
  * @returns `unavailable`: no e-mail can be sent
  */
-export async function askToSignIn(
+export async function requestSignIn(
   services: OwnEmailServices & { sql: Database },
-  { address, network, browser, next, words }: SignInWish,
+  { address, network, browser, next, words }: SignInRequest,
 ): Promise<'sent' | 'unavailable' | SignInLimit> {
   const id = newId('sin');
   const token = newSecret();

@@ -1,4 +1,4 @@
-import { addSimulatedEmailEvent, switchPhoneOff, switchPhoneOn } from '../../db/routes/simulatedWorld.ts';
+import { addSimulatedEmailEvent, switchPhoneOff, switchPhoneOn } from '../../db/routes/simulatorInbox.ts';
 import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import { storable } from '../../domain/ids.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';

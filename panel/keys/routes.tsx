@@ -1,8 +1,10 @@
 import { readKeys, type ShownKey } from '../../db/accounts/keys.ts';
-import { ALL_SCOPES, KEEPERS_OF_KEYS } from '../../domain/actor.ts';
+import { ALL_SCOPES, KEY_MANAGERS } from '../../domain/actor.ts';
 import { isOneLine } from '../../domain/ids.ts';
 import { TOKEN_LABEL_LENGTH } from '../../domain/money.ts';
+import { canonicalText, isBlank } from '../../domain/text.ts';
 import { createKey, revokeKey, revokeToken, rotateToken } from '../../operations/accounts/keys.ts';
+import { staffServices } from '../../operations/staff.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Keys, type Typed, NewKey } from './view.tsx';
 import { words } from './words.ts';
@@ -20,22 +22,16 @@ async function page(visit: MemberVisit, typed: Typed = UNTYPED): Promise<Answer>
 
 /** The request of an operation that staff and people may ask for. */
 function asking<Input>({ services, caller }: MemberVisit, input: Input) {
-  const { sql, temporal, secretsKey } = services;
-  const given = {
-    sql,
-    temporal: () => Promise.resolve(temporal),
-    secretsKey: () => Promise.resolve(secretsKey),
-  };
-  return { services: given, actor: caller.actor, request: caller, input };
+  return { services: staffServices(services), actor: caller.actor, request: caller, input };
 }
 
 async function create(visit: MemberVisit): Promise<Answer> {
   const { form, account, language } = visit;
   const say = words[language];
-  const label = (form.get('label') ?? '').normalize('NFC').trim();
+  const label = canonicalText(form.get('label') ?? '').trim();
   const scopes = ALL_SCOPES.filter((scope) => form.has(`scope-${scope}`));
   const faults: Typed['faults'] = {};
-  if (label === '' || [...label].length > TOKEN_LABEL_LENGTH || !isOneLine(label))
+  if (isBlank(label) || [...label].length > TOKEN_LABEL_LENGTH || !isOneLine(label))
     faults.label = say.labelFault;
   if (scopes.length === 0) faults.scopes = say.scopesFault;
   if (Object.keys(faults).length > 0) return page(visit, { label, scopes, faults });
@@ -52,20 +48,20 @@ function made({ language, services }: MemberVisit, secret: string, sends: boolea
 const idOf = ({ params }: MemberVisit): string => params['id'] ?? '';
 
 export const keyRoutes = [
-  accountPage('/panel/keys', KEEPERS_OF_KEYS, { get: (visit) => page(visit), post: create }),
-  accountPage('/panel/keys/:id/revoke', KEEPERS_OF_KEYS, {
+  accountPage('/panel/keys', KEY_MANAGERS, { get: (visit) => page(visit), post: create }),
+  accountPage('/panel/keys/:id/revoke', KEY_MANAGERS, {
     async post(visit) {
       await revokeKey(asking(visit, { key: idOf(visit) }));
       return { to: '/panel/keys' };
     },
   }),
-  accountPage('/panel/tokens/:id/revoke', KEEPERS_OF_KEYS, {
+  accountPage('/panel/tokens/:id/revoke', KEY_MANAGERS, {
     async post(visit) {
       await revokeToken(asking(visit, { token: idOf(visit) }));
       return { to: '/panel/keys' };
     },
   }),
-  accountPage('/panel/tokens/:id/rotate', KEEPERS_OF_KEYS, {
+  accountPage('/panel/tokens/:id/rotate', KEY_MANAGERS, {
     async post(visit) {
       const { token } = await rotateToken(asking(visit, { token: idOf(visit) }));
       return made(visit, token, false);

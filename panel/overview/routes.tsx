@@ -1,5 +1,5 @@
 import { readAccount } from '../../db/accounts/accounts.ts';
-import { KEEPERS_OF_KEYS, ROLES } from '../../domain/actor.ts';
+import { KEY_MANAGERS, ROLES } from '../../domain/actor.ts';
 import { polishDay } from '../../domain/calendar.ts';
 import type { ReportFigures } from '../../domain/reports.ts';
 import { DeadlineError } from '../../operations/outages.ts';
@@ -24,8 +24,8 @@ async function overview(visit: MemberVisit): Promise<Answer> {
   const { language, services, caller } = visit;
   const account = (await readAccount(services.sql, caller.accountId))!;
   const today = await figuresOfToday(visit);
-  const keeps = KEEPERS_OF_KEYS.includes(visit.account.role);
-  const view = <Overview language={language} account={account} today={today} keeps={keeps} />;
+  const managesKeys = KEY_MANAGERS.includes(visit.account.role);
+  const view = <Overview language={language} account={account} today={today} managesKeys={managesKeys} />;
   return { status: 200, title: words[language].heading, view };
 }
 

@@ -9,10 +9,10 @@ interface Props {
   /** Null: not available now. */
   today: ReportFigures | null;
   /** Whether the person may create keys. */
-  keeps: boolean;
+  managesKeys: boolean;
 }
 
-export function Overview({ language, account, today, keeps }: Props) {
+export function Overview({ language, account, today, managesKeys }: Props) {
   const say = words[language];
   const { mode, status } = account;
   return (
@@ -35,7 +35,7 @@ export function Overview({ language, account, today, keeps }: Props) {
         <h2>{say.today}</h2>
         {today === null ? <p>{say.todayLater}</p> : <Today language={language} today={today} />}
       </section>
-      {status === 'active' ? <Steps {...{ language, mode, keeps }} /> : null}
+      {status === 'active' ? <Steps {...{ language, mode, managesKeys }} /> : null}
     </>
   );
 }
@@ -67,13 +67,17 @@ function Today({ language, today }: { language: Language; today: ReportFigures }
   );
 }
 
-function Steps({ language, mode, keeps }: Pick<Props, 'language' | 'keeps'> & { mode: AccountRow['mode'] }) {
+function Steps({
+  language,
+  mode,
+  managesKeys,
+}: Pick<Props, 'language' | 'managesKeys'> & { mode: AccountRow['mode'] }) {
   const { next, steps } = words[language];
   return (
     <section>
       <h2>{next}</h2>
       <ul>
-        {keeps ? (
+        {managesKeys ? (
           <li>
             <a href="/panel/keys">{steps.key[0]}</a>
             {steps.key[1]}

@@ -1,3 +1,4 @@
+import { hashSecret } from '../../db/ids.ts';
 import { endSessionOf } from '../../db/people/sessions.ts';
 import { latestSignIn, readLink, type SignIn } from '../../db/people/signIns.ts';
 import { limitedNetwork } from '../../domain/addresses.ts';
@@ -5,8 +6,7 @@ import { polishTime } from '../../domain/calendar.ts';
 import { ownPath, signInAddress } from '../../domain/people.ts';
 import {
   type Arrival,
-  askToSignIn,
-  hashSecret,
+  requestSignIn,
   newSecret,
   type NotSignedIn,
   SECRET,
@@ -45,7 +45,7 @@ async function ask(visit: Visit): Promise<Answer> {
   const address = signInAddress(typed);
   if (address === null) return addressPage(visit, typed.slice(0, 300), next, say.addressFault);
   const browser = browserOf(visit) ?? newSecret();
-  const asked = await askToSignIn(services, {
+  const asked = await requestSignIn(services, {
     ...{ address, browser, next, network: limitedNetwork(visit.address) ?? UNKNOWN_NETWORK },
     words: (token, code) => ({
       subject: say.mail.subject,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../db/connection.ts';
 import { ensureDemoAccount } from '../../operations/accounts/demo.ts';
-import { hashKey } from '../../db/accounts/keys.ts';
+import { hashSecret } from '../../db/ids.ts';
 import { newId } from '../../db/ids.ts';
 import { ACTOR, commandLine, listIn, ownDatabase, type Answer } from './support.ts';
 
@@ -234,14 +234,14 @@ describe('tokens of the earlier interface', () => {
     const [kept] = await sql()<
       Answer[]
     >`select hash, hint, label from api_tokens where id = ${String(made['id'])}`;
-    expect(kept).toEqual({ hash: hashKey(token), hint: `goniec_…${token.slice(-4)}`, label: 'sklep' });
+    expect(kept).toEqual({ hash: hashSecret(token), hint: `goniec_…${token.slice(-4)}`, label: 'sklep' });
 
     const listed = await run('--json', 'tokens', 'list', '--account', id);
     const audited = await run('--json', 'audit', '--account', id);
     for (const { out } of [listed, audited]) {
       expect(out).toContain(made['id']);
       expect(out).not.toContain(token.slice(7));
-      expect(out).not.toContain(hashKey(token).toString('hex'));
+      expect(out).not.toContain(hashSecret(token).toString('hex'));
     }
 
     const first = await ok('tokens', 'revoke', String(made['id']));
@@ -282,7 +282,7 @@ describe('keys', () => {
     const [kept] = await sql()<Answer[]>`
       select hash, hint, mode, scopes from api_keys where id = ${String(made['id'])}`;
     expect(kept).toEqual({
-      ...{ hash: hashKey(key), hint: `pk_live_…${key.slice(-4)}` },
+      ...{ hash: hashSecret(key), hint: `pk_live_…${key.slice(-4)}` },
       ...{ mode: 'live', scopes: ['send', 'manage'] },
     });
 
@@ -292,7 +292,7 @@ describe('keys', () => {
     for (const { out } of [listed, shown, audited]) {
       expect(out).toContain(made['id']);
       expect(out).not.toContain(key.slice(8));
-      expect(out).not.toContain(hashKey(key).toString('hex'));
+      expect(out).not.toContain(hashSecret(key).toString('hex'));
     }
 
     const first = await ok('keys', 'revoke', String(made['id']));

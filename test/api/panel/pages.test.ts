@@ -154,6 +154,7 @@ describe('keys', () => {
 
   it.each([
     [{ label: '', 'scope-read': 'on' }, 'label'],
+    [{ label: '\u200b\u2800', 'scope-read': 'on' }, 'label'],
     [{ label: 'x'.repeat(101), 'scope-read': 'on' }, 'label'],
     [{ label: 'a\nb', 'scope-read': 'on' }, 'label'],
     [{ label: 'Sklep' }, 'scope-send'],
