@@ -65,3 +65,12 @@ export function firstUnseen(text: string): string | null {
 export function withUnseen(text: string): string {
   return text.replace(EVERY_UNSEEN, codePointName);
 }
+
+// Emoji are made with joiners and selectors.
+const INVISIBLE =
+  /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])[\u200d\ufe0e\ufe0f]|(?![\t\n\r\u200d\ufe0e\ufe0f])[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\u2028\u2029\u2800]/gu;
+
+/** A text in which nothing is hidden: invisible and control characters as `[U+200B]`. */
+export function visible(text: string): string {
+  return text.replace(INVISIBLE, (character) => `[${codePointName(character)}]`);
+}

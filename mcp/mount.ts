@@ -12,7 +12,7 @@ import { LOOPBACK_HOSTS } from '../domain/addresses.ts';
 import { INTERFACE } from '../domain/ids.ts';
 import { type Refusal, Refused } from '../domain/refusals.ts';
 import type { SendSize } from '../operations/quotas.ts';
-import { visible } from './present.ts';
+import { visible } from '../domain/text.ts';
 import { createToolServer, type Session } from './server.ts';
 import { SUBSETS } from './tool.ts';
 import { toolsAt } from './tools.ts';

@@ -1,6 +1,6 @@
 import { polishTime } from '../domain/calendar.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
-import { codePointName } from '../domain/text.ts';
+import { visible } from '../domain/text.ts';
 
 /** Bytes of JSON: at most 10,000 tokens, by 1.5 bytes for one of text that is hard to compress. */
 export const ANSWER_BYTES = 15_000;
@@ -52,15 +52,6 @@ export function nightHours(window: string): string | null {
   if (parsed === null || parsed.startMinute < parsed.endMinute) return null;
   const [from, to] = window.split('-');
   return `Messages leave at night, from ${from} to ${to} of the next day, and wait from ${to} to ${from}. For the day it is "${to}-${from}".`;
-}
-
-// Emoji are made with joiners and selectors.
-const INVISIBLE =
-  /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])[\u200d\ufe0e\ufe0f]|(?![\t\n\r\u200d\ufe0e\ufe0f])[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\u2028\u2029\u2800]/gu;
-
-/** A text in which nothing is hidden: invisible and control characters as `[U+200B]`. */
-export function visible(text: string): string {
-  return text.replace(INVISIBLE, (character) => `[${codePointName(character)}]`);
 }
 
 export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

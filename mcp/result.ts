@@ -2,7 +2,8 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorAnswer } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import type { SendSize } from '../operations/quotas.ts';
-import { inEnglish, nextStep } from './english.ts';
+import { inEnglish } from '../api/http/english.ts';
+import { nextStep } from './english.ts';
 import { type Body, bounded, presented } from './present.ts';
 import type { Tool } from './tool.ts';
 

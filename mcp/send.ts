@@ -18,7 +18,7 @@ import { canonical, contentKeys, type IdempotencyKey } from '../operations/sendi
 import type { SendInput } from '../operations/sending/send.ts';
 import { agreement, type Asked, type Result } from './agreement.ts';
 import { callEndpoint, type ToolCall } from './toolCall.ts';
-import { visible } from './present.ts';
+import { visible } from '../domain/text.ts';
 import { needsConfirmation, nothingDone, success } from './result.ts';
 import { describeSend, planned, replayNotice, sentBody } from './sent.ts';
 import type { Arguments, EndpointCall, Tool } from './tool.ts';

@@ -1,6 +1,7 @@
 import type { Estimate } from '../api/messages/estimate.ts';
 import type { MessageRecord } from '../domain/records.ts';
-import { fitting, localTime, nightHours, ROWS_MAX, visible } from './present.ts';
+import { visible } from '../domain/text.ts';
+import { fitting, localTime, nightHours, ROWS_MAX } from './present.ts';
 
 type Shown = Pick<
   MessageRecord,

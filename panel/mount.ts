@@ -4,7 +4,7 @@ import { clientAddress } from '../api/http/admission.ts';
 import { readBytes } from '../api/http/body.ts';
 import { RESPONSE_TIMEOUT_MS } from '../api/http/invoke.ts';
 import { errorAnswer, HttpRefused, isFault } from '../api/http/refusals.ts';
-import type { Context } from '../api/http/serve.ts';
+import { type Context, writeCsv } from '../api/http/serve.ts';
 import type { Services } from '../api/services.ts';
 import { hashSecret } from '../db/ids.ts';
 import { useSession } from '../db/people/sessions.ts';
@@ -16,6 +16,7 @@ import { changesRefusal } from '../operations/settings.ts';
 import { SECRET } from '../operations/people/signIn.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { isSameOrigin } from '../pages/sameOrigin.ts';
+import { sentenceOf } from './ask.ts';
 import { readCookie } from './cookies.ts';
 import { type Language, LANGUAGES, preferredLanguage } from './language.ts';
 import type { Answer, Route, Visit } from './route.ts';
@@ -23,8 +24,6 @@ import { routes } from './routes.ts';
 import { document, problemPage } from './shell.tsx';
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
-// Bytes: labels and addresses are short.
-const FORM_MAX = 16 * 1024;
 const FIELDS_MAX = 50;
 
 /** The pages for customers, `/panel`. */
@@ -51,7 +50,8 @@ async function serve(route: Route, services: Services, context: Context): Promis
     const { status, problem, cause, headers } = errorAnswer(changesRefusal(thrown) ?? thrown);
     context.state.refusal = problem.reason;
     if (isFault(problem)) services.log.error({ err: cause, requestId: visit.requestId }, 'page failed');
-    write(context, visit, problemPage(visit, status, headers));
+    const told = isFault(problem) ? {} : { sentence: sentenceOf(visit.language, problem) };
+    write(context, visit, problemPage(visit, status, { headers, ...told }));
   }
 }
 
@@ -89,7 +89,7 @@ async function answer(route: Route, visit: Visit, context: Context): Promise<Ans
   const { services, headers } = visit;
   if (visit.method === 'POST') {
     if (!isSameOrigin(headers)) return problemPage(visit, 403);
-    visit.form = await readForm(context);
+    visit.form = await readForm(context, route.formBytes);
   }
   const token = readCookie(headers, services.panelUrl, 'session');
   if (token !== null && SECRET.test(token))
@@ -111,13 +111,13 @@ function signInPath({ method, path }: Visit): string {
 }
 
 /** @throws HttpRefused */
-async function readForm({ req }: Context): Promise<ReadonlyMap<string, string>> {
+async function readForm({ req }: Context, limitBytes: number): Promise<ReadonlyMap<string, string>> {
   if (!FORM_TYPE.test(req.headers['content-type'] ?? ''))
     throw new HttpRefused({
       reason: 'content_type_unsupported',
       types: ['application/x-www-form-urlencoded'],
     });
-  const bytes = await readBytes(req, { limitBytes: FORM_MAX });
+  const bytes = await readBytes(req, { limitBytes });
   const fields = [...new URLSearchParams(bytes.toString())];
   if (fields.length > FIELDS_MAX) throw new HttpRefused({ reason: 'body_too_many_keys', limit: FIELDS_MAX });
   const form = new Map<string, string>();
@@ -131,15 +131,20 @@ async function readForm({ req }: Context): Promise<ReadonlyMap<string, string>> 
 function write(context: Context, visit: Visit, answered: Answer): void {
   const { cookies = [] } = answered;
   if (cookies.length > 0) context.set('Set-Cookie', [...cookies]);
-  if ('to' in answered) {
-    // GET whatever the method was.
-    context.status = 303;
-    context.set('Location', answered.to);
-    context.body = '';
-    return;
-  }
+  if ('to' in answered) return redirect(context, answered.to);
+  if ('csv' in answered) return writeCsv(context, answered);
   const { status, headers, body } = document(visit, answered);
   context.status = status;
   context.set(headers);
   context.body = body;
+}
+
+function redirect(context: Context, to: string): void {
+  // A list that follows by itself, of who is signed out meanwhile: the whole page has to go there.
+  const isPart = context.headers['hx-request'] === 'true';
+  if (isPart) context.set('HX-Redirect', to);
+  else context.set('Location', to);
+  // GET whatever the method was.
+  context.status = isPart ? 200 : 303;
+  context.body = '';
 }

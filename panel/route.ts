@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ComponentChildren } from 'preact';
+import type { CsvAnswer } from '../api/http/endpoint.ts';
 import type { Services } from '../api/services.ts';
 import type { SessionRow } from '../db/people/sessions.ts';
 import { type PersonActor, type Role, SCOPES_OF } from '../domain/actor.ts';
 import type { Caller } from '../operations/context.ts';
+import type { Asset } from '../pages/assets.ts';
 import type { Language } from './language.ts';
 
 /** One request of the panel. */
@@ -38,16 +40,18 @@ export interface MemberVisit extends PersonVisit {
   caller: Caller & { actor: PersonActor };
 }
 
-/** A page, or a redirection; `cookies` are `Set-Cookie` headers. */
+/** A page, a redirection, or a file; `cookies` are `Set-Cookie` headers. */
 export type Answer = { cookies?: readonly string[] } & (
   | {
       status: number;
       title: string;
       view: ComponentChildren;
-      script?: boolean;
-      headers?: Record<string, string>;
+      /** Beside those of every page. */
+      script?: Asset;
+      headers?: Readonly<Record<string, string>>;
     }
   | { to: string }
+  | CsvAnswer
 );
 
 type Handler<Who extends Visit> = (visit: Who) => Answer | Promise<Answer>;
@@ -59,7 +63,15 @@ interface Handlers<Who extends Visit> {
 /** Who may open a page: anybody, who has signed in, or people of the account with one of these roles. */
 export type Access = 'anybody' | 'people' | readonly Role[];
 
-export interface Route {
+/** Bytes of a form: labels and addresses are short. */
+const FORM_MAX = 16 * 1024;
+
+interface Limits {
+  /** Bytes of a form. */
+  formBytes?: number;
+}
+
+export interface Route extends Required<Limits> {
   /** Pattern with `:name` parameters. It never names an account: the session does. */
   path: string;
   access: Access;
@@ -71,12 +83,11 @@ export interface Route {
 function route<Who extends Visit>(
   path: string,
   access: Access,
-  { get, post }: Handlers<Who>,
+  { get, post, formBytes = FORM_MAX }: Handlers<Who> & Limits,
   admit: (visit: Visit) => Who | null,
 ): Route {
   return {
-    path,
-    access,
+    ...{ path, access, formBytes },
     methods: [
       ...(get === undefined ? [] : (['GET'] as const)),
       ...(post === undefined ? [] : (['POST'] as const)),
@@ -102,7 +113,11 @@ export function personPage(path: string, handlers: Handlers<PersonVisit>): Route
 }
 
 /** Declares a page about the account that the session shows, for these roles. */
-export function accountPage(path: string, roles: readonly Role[], handlers: Handlers<MemberVisit>): Route {
+export function accountPage(
+  path: string,
+  roles: readonly Role[],
+  handlers: Handlers<MemberVisit> & Limits,
+): Route {
   return route(path, roles, handlers, (visit) => {
     const { session, address, requestId } = visit;
     const account = session?.account ?? null;

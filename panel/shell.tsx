@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
-import { KEY_MANAGERS } from '../domain/actor.ts';
 import { asset } from '../pages/assets.ts';
 import { htmlAnswer } from '../pages/document.tsx';
 import type { Language } from './language.ts';
+import { type PlaceName, PLACES } from './menu.ts';
 import type { Answer, Visit } from './route.ts';
 import { words } from './words.ts';
 
 const STYLE = asset(new URL('panel.css', import.meta.url));
-const SCRIPT = asset(new URL('submit.js', import.meta.url));
+const HTMX = asset(new URL(import.meta.resolve('htmx.org/dist/htmx.min.js')));
+const COPY = asset(new URL('copy.js', import.meta.url));
 
 // Nothing but files and forms of this host. Without a referrer, forms would come from the origin `null`.
 const HEADERS = {
@@ -24,6 +25,7 @@ type Shown = Extract<Answer, { view: ComponentChildren }>;
 export function document(visit: Visit, { status, title, view, script, headers }: Shown) {
   const { language } = visit;
   const say = words[language];
+  const signedIn = visit.session !== null;
   return htmlAnswer(status, {
     lang: language,
     title: `${title} – Goniec`,
@@ -38,46 +40,52 @@ export function document(visit: Visit, { status, title, view, script, headers }:
           <a class="brand" href="/panel">
             Goniec
           </a>
-          <Navigation visit={visit} />
           <LanguageForm language={language} path={visit.path} />
+          {signedIn ? (
+            <form method="post" action="/panel/sign-out">
+              <button class="quiet">{say.signOut}</button>
+            </form>
+          ) : null}
         </header>
-        <main id="main" class="page" tabIndex={-1}>
-          <h1>{title}</h1>
-          {view}
-        </main>
-        {script === true ? <script src={SCRIPT.path} defer></script> : null}
+        <div class={signedIn ? 'sides' : 'middle'}>
+          {signedIn ? <Navigation visit={visit} /> : null}
+          <main id="main" class="page" tabIndex={-1}>
+            <h1>{title}</h1>
+            {view}
+          </main>
+        </div>
+        {[...(signedIn ? [HTMX, COPY] : []), ...(script === undefined ? [] : [script])].map(({ path }) => (
+          <script src={path} defer></script>
+        ))}
       </>
     ),
   });
 }
 
 function Navigation({ visit: { session, language, path } }: { visit: Visit }) {
-  if (session === null) return null;
   const say = words[language];
-  const { account } = session;
-  const managesKeys = account !== null && KEY_MANAGERS.includes(account.role);
-  const places = [
-    { to: '/panel/overview', name: say.overview },
-    ...(managesKeys ? [{ to: '/panel/keys', name: say.keys }] : []),
-    { to: '/panel/you', name: say.you },
-  ];
+  const role = session?.account?.role;
+  const places = (Object.keys(PLACES) as PlaceName[]).filter((name) =>
+    role === undefined ? name === 'you' : PLACES[name].roles.some((one) => one === role),
+  );
   return (
-    <>
-      <nav aria-label={say.sections}>
+    <nav aria-label={say.sections}>
+      <details class="menu">
+        <summary>{say.menu}</summary>
         <ul>
-          {places.map(({ to, name }) => (
+          {places.map((name) => (
             <li>
-              <a href={to} {...(path.startsWith(to) ? { 'aria-current': 'page' } : {})}>
-                {name}
+              <a
+                href={PLACES[name].path}
+                {...(path.startsWith(PLACES[name].path) ? { 'aria-current': 'page' } : {})}
+              >
+                {say.places[name]}
               </a>
             </li>
           ))}
         </ul>
-      </nav>
-      <form method="post" action="/panel/sign-out">
-        <button class="quiet">{say.signOut}</button>
-      </form>
-    </>
+      </details>
+    </nav>
   );
 }
 
@@ -94,10 +102,15 @@ function LanguageForm({ language, path }: { language: Language; path: string }) 
 }
 
 /** A page in place of one that cannot be shown. */
-export function problemPage(visit: Visit, status: number, headers: Record<string, string> = {}): Answer {
+export function problemPage(
+  visit: Visit,
+  status: number,
+  { headers = {}, sentence }: { headers?: Readonly<Record<string, string>>; sentence?: string } = {},
+): Answer {
   const say = words[visit.language];
   const kind = status >= 500 ? 500 : status in say.problems ? status : 400;
-  const [title, text] = say.problems[kind]!;
+  const [title, general] = say.problems[kind]!;
+  const text = sentence ?? general;
   const view = (
     <>
       <p>{text}</p>

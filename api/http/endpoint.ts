@@ -26,7 +26,7 @@ interface Call<Params, Query, Body, Who> {
   services: Services;
 }
 
-type Responses = Readonly<Record<number, z.ZodType>>;
+export type Responses = Readonly<Record<number, z.ZodType>>;
 type AnswerOf<R extends Responses> =
   | {
       [Status in keyof R & number]: {
@@ -109,13 +109,14 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-export interface Endpoint extends EndpointOptions {
+/** @typeParam R what it answers, by status, for those who ask it within the process */
+export interface Endpoint<R extends Responses = Responses> extends EndpointOptions {
   scope: Scope | null;
   params?: z.ZodType;
   query?: z.ZodType;
   body?: z.ZodType;
   example?: unknown;
-  responses: Responses;
+  responses: R;
   handle(call: Call<unknown, unknown, unknown, Caller | null>): Promise<Answer | CsvAnswer>;
 }
 
@@ -126,7 +127,7 @@ export function endpoint<
   P extends z.ZodType = z.ZodType<Record<string, never>>,
   Q extends z.ZodType = z.ZodType<Record<string, never>>,
   B extends z.ZodType = z.ZodType<undefined>,
->(declaration: Declaration<P, Q, B, S, R>): Endpoint {
+>(declaration: Declaration<P, Q, B, S, R>): Endpoint<R> {
   return declaration;
 }
 

@@ -150,18 +150,21 @@ function write(
   admitted: Admitted | null,
 ): void {
   if (endpoint.csv === true) context.vary('Accept');
+  if ('csv' in answer) return writeCsv(context, answer);
   context.status = answer.status;
-  if ('csv' in answer) {
-    context.attachment(answer.filename);
-    context.type = 'text/csv; charset=utf-8';
-    context.body = Readable.from(answer.csv);
-    return;
-  }
   const json = JSON.stringify(answer.body);
   if (isHeavy(json.length) && mayBeRefused(endpoint, answer)) admitted?.acquireHeavySlot();
   if (answer.headers !== undefined) context.set(answer.headers);
   context.type = 'application/json; charset=utf-8';
   context.body = json;
+}
+
+/** Streams a table as a file. */
+export function writeCsv(context: Context, { status, filename, csv }: CsvAnswer): void {
+  context.status = status;
+  context.attachment(filename);
+  context.type = 'text/csv; charset=utf-8';
+  context.body = Readable.from(csv);
 }
 
 /** Whether the response can be refused without loss: it was only read, or is a replay. */

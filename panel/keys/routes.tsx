@@ -11,12 +11,12 @@ import { words } from './words.ts';
 
 // Revoked ones come last.
 const SHOWN_MAX = 200;
-const UNTYPED: Typed = { label: '', scopes: ALL_SCOPES, faults: {} };
+const UNTYPED: Typed = { label: '', scopes: ALL_SCOPES, fault: null };
 
 async function page(visit: MemberVisit, typed: Typed = UNTYPED): Promise<Answer> {
   const { services, account, language } = visit;
   const keys: ShownKey[] = await readKeys(services.sql, account.id, SHOWN_MAX);
-  const status = Object.keys(typed.faults).length === 0 ? 200 : 422;
+  const status = typed.fault === null ? 200 : 422;
   return { status, title: words[language].heading, view: <Keys {...{ language, keys, typed }} /> };
 }
 
@@ -30,11 +30,10 @@ async function create(visit: MemberVisit): Promise<Answer> {
   const say = words[language];
   const label = canonicalText(form.get('label') ?? '').trim();
   const scopes = ALL_SCOPES.filter((scope) => form.has(`scope-${scope}`));
-  const faults: Typed['faults'] = {};
   if (isBlank(label) || [...label].length > TOKEN_LABEL_LENGTH || !isOneLine(label))
-    faults.label = say.labelFault;
-  if (scopes.length === 0) faults.scopes = say.scopesFault;
-  if (Object.keys(faults).length > 0) return page(visit, { label, scopes, faults });
+    return page(visit, { label, scopes, fault: { field: 'label', text: say.labelFault } });
+  if (scopes.length === 0)
+    return page(visit, { label, scopes, fault: { field: 'scope-send', text: say.scopesFault } });
   const { key } = await createKey(asking(visit, { account: account.id, label, scopes }));
   return made(visit, key, scopes.includes('send'));
 }

@@ -1,14 +1,15 @@
 import type { ShownKey } from '../../db/accounts/keys.ts';
 import { ALL_SCOPES, type Scope } from '../../domain/actor.ts';
+import type { Fault } from '../ask.ts';
 import { type Language, list, moment } from '../language.ts';
-import { Field, Summary, Table } from '../parts.tsx';
+import { Act, Choice, Copy, Field, Summary, Table } from '../parts.tsx';
 import { words } from './words.ts';
 
-/** The form of a new key as it was sent, with what is wrong with it. */
+/** The form of a new key as it was sent. */
 export interface Typed {
   label: string;
   scopes: readonly Scope[];
-  faults: { label?: string; scopes?: string };
+  fault: Fault | null;
 }
 
 export function Keys({
@@ -21,14 +22,9 @@ export function Keys({
   typed: Typed;
 }) {
   const say = words[language];
-  const { label, scopes } = typed.faults;
   return (
     <>
-      <Summary
-        language={language}
-        field={label === undefined ? 'scope-send' : 'label'}
-        fault={label ?? scopes ?? null}
-      />
+      <Summary language={language} fault={typed.fault} />
       <p>{say.lead}</p>
       {keys.length === 0 ? (
         <p>{say.none}</p>
@@ -115,46 +111,21 @@ function Acts({
   );
 }
 
-/** An act that cannot be undone: the button is behind a sentence that says so. */
-function Act({ name, open, text, act, to }: Record<'name' | 'open' | 'text' | 'act' | 'to', string>) {
-  return (
-    <details>
-      <summary>
-        {open}
-        <span class="visually-hidden"> {name}</span>
-      </summary>
-      <p>{text}</p>
-      <form method="post" action={to}>
-        <button class="danger">{act}</button>
-      </form>
-    </details>
-  );
-}
-
-function Form({ language, typed: { label, scopes, faults } }: { language: Language; typed: Typed }) {
+function Form({ language, typed: { label, scopes, fault } }: { language: Language; typed: Typed }) {
   const say = words[language];
   return (
     <form method="post" action="/panel/keys" class="stack" noValidate>
-      <Field
-        {...{ label: say.label, hint: say.labelHint, fault: faults.label ?? null }}
-        name="label"
-        value={label}
-      />
+      <Field {...{ label: say.label, hint: say.labelHint, fault }} name="label" required value={label} />
       <fieldset>
         <legend>{say.scopesLegend}</legend>
-        {faults.scopes === undefined ? null : <p class="fault">{faults.scopes}</p>}
+        {fault?.field === 'scope-send' ? <p class="fault">{fault.text}</p> : null}
         {ALL_SCOPES.map((scope) => (
-          <label class="choice">
-            <input
-              type="checkbox"
-              id={`scope-${scope}`}
-              name={`scope-${scope}`}
-              checked={scopes.includes(scope)}
-            />
-            <span>
-              {say.scopes[scope]} <span class="hint">{say.scopeHints[scope]}</span>
-            </span>
-          </label>
+          <Choice
+            name={`scope-${scope}`}
+            label={say.scopes[scope]}
+            hint={say.scopeHints[scope]}
+            checked={scopes.includes(scope)}
+          />
         ))}
       </fieldset>
       <button>{say.make}</button>
@@ -179,8 +150,9 @@ export function NewKey({ language, secret, sends, url }: NewKeyProps) {
       <p class="notice">{say.madeText}</p>
       <h2>{say.value}</h2>
       <pre>
-        <code>{secret}</code>
+        <code id="secret">{secret}</code>
       </pre>
+      <Copy language={language} of="secret" />
       {sends ? (
         <>
           <h2>{say.curl}</h2>

@@ -1,6 +1,7 @@
 import type { AccountRow } from '../../db/accounts/accounts.ts';
 import type { ReportFigures } from '../../domain/reports.ts';
 import { count, type Language, pln } from '../language.ts';
+import { Figure } from '../parts.tsx';
 import { words } from './words.ts';
 
 interface Props {
@@ -37,15 +38,6 @@ export function Overview({ language, account, today, managesKeys }: Props) {
       </section>
       {status === 'active' ? <Steps {...{ language, mode, managesKeys }} /> : null}
     </>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }
 

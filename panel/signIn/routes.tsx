@@ -14,6 +14,8 @@ import {
   signInByCode,
   signInByLink,
 } from '../../operations/people/signIn.ts';
+import { asset } from '../../pages/assets.ts';
+import type { Fault } from '../ask.ts';
 import { cookieHeader, readCookie } from '../cookies.ts';
 import { LANGUAGES } from '../language.ts';
 import { type Answer, openPage, personPage, type Visit } from '../route.ts';
@@ -21,13 +23,17 @@ import { deviceOf } from './device.ts';
 import { AddressForm, Again, CodeForm, LinkForm } from './views.tsx';
 import { words } from './words.ts';
 
+const SUBMIT = asset(new URL('submit.js', import.meta.url));
 const YEAR_S = 366 * 24 * 3600;
 const BROWSER_S = 15 * 60;
 const UNKNOWN_NETWORK = '0.0.0.0/32';
 
+const faultIn = (field: string, text: string | null): Fault | null =>
+  text === null ? null : { field, text };
+
 function addressPage(visit: Visit, typed: string, next: string | null, fault: string | null): Answer {
   const { language } = visit;
-  const view = <AddressForm language={language} typed={typed} next={next} fault={fault} />;
+  const view = <AddressForm {...{ language, typed, next, fault: faultIn('address', fault) }} />;
   return { status: fault === null ? 200 : 422, title: words[language].heading, view };
 }
 
@@ -83,7 +89,7 @@ async function codePage(visit: Visit, fault: string | null): Promise<Answer> {
   const began = browser === null ? undefined : await latestSignIn(visit.services.sql, hashSecret(browser));
   if (began === undefined) return { to: '/panel' };
   const { language } = visit;
-  const view = <CodeForm language={language} address={began.address} fault={fault} />;
+  const view = <CodeForm {...{ language, address: began.address, fault: faultIn('code', fault) }} />;
   return { status: fault === null ? 200 : 422, title: words[language].codeHeading, view };
 }
 
@@ -119,7 +125,7 @@ async function linkPage(visit: Visit): Promise<Answer> {
   if (link?.state !== 'open') return brokenLink(visit, link);
   const { language, path } = visit;
   const view = <LinkForm language={language} address={link.address} here={link.here} path={path} />;
-  return { status: 200, title: words[language].linkHeading, view, script: link.here };
+  return { status: 200, title: words[language].linkHeading, view, ...(link.here ? { script: SUBMIT } : {}) };
 }
 
 async function enterByLink(visit: Visit): Promise<Answer> {

@@ -1,3 +1,4 @@
+import type { Fault } from '../ask.ts';
 import type { Language } from '../language.ts';
 import { Field, Summary } from '../parts.tsx';
 import { words } from './words.ts';
@@ -6,7 +7,7 @@ interface AddressProps {
   language: Language;
   typed: string;
   next: string | null;
-  fault: string | null;
+  fault: Fault | null;
 }
 
 /** The one form to sign in and to sign up. */
@@ -14,13 +15,14 @@ export function AddressForm({ language, typed, next, fault }: AddressProps) {
   const say = words[language];
   return (
     <>
-      <Summary language={language} field="address" fault={fault} />
+      <Summary language={language} fault={fault} />
       <p>{say.lead}</p>
       <form method="post" action="/panel" class="stack" noValidate>
         <Field
           {...{ label: say.address, hint: say.addressHint, fault }}
           name="address"
           type="email"
+          required
           autoComplete="email"
           value={typed}
         />
@@ -34,14 +36,14 @@ export function AddressForm({ language, typed, next, fault }: AddressProps) {
 interface CodeProps {
   language: Language;
   address: string;
-  fault: string | null;
+  fault: Fault | null;
 }
 
 export function CodeForm({ language, address, fault }: CodeProps) {
   const say = words[language];
   return (
     <>
-      <Summary language={language} field="code" fault={fault} />
+      <Summary language={language} fault={fault} />
       <p>
         {say.sentTo[0]}
         <strong>{address}</strong>
@@ -53,6 +55,7 @@ export function CodeForm({ language, address, fault }: CodeProps) {
           name="code"
           class="code"
           inputMode="numeric"
+          required
           autoComplete="one-time-code"
           maxLength={20}
         />

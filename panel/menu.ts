@@ -1,0 +1,32 @@
+import { KEY_MANAGERS, type Role, ROLES } from '../domain/actor.ts';
+
+interface Place {
+  path: string;
+  roles: readonly Role[];
+}
+
+const SENDERS: readonly Role[] = ['owner', 'developer'];
+
+/** Where the navigation leads, in its order, by the name of the page. */
+export const PLACES = {
+  overview: { path: '/panel/overview', roles: ROLES },
+  send: { path: '/panel/send', roles: SENDERS },
+  messages: { path: '/panel/messages', roles: ROLES },
+  replies: { path: '/panel/replies', roles: ROLES },
+  emails: { path: '/panel/emails', roles: ROLES },
+  contacts: { path: '/panel/contacts', roles: ROLES },
+  templates: { path: '/panel/templates', roles: ROLES },
+  blacklist: { path: '/panel/blacklist', roles: ROLES },
+  links: { path: '/panel/links', roles: ROLES },
+  reports: { path: '/panel/reports', roles: ROLES },
+  numbers: { path: '/panel/numbers', roles: SENDERS },
+  senders: { path: '/panel/senders', roles: ROLES },
+  keys: { path: '/panel/keys', roles: KEY_MANAGERS },
+  webhooks: { path: '/panel/webhooks', roles: KEY_MANAGERS },
+  settings: { path: '/panel/settings', roles: ROLES },
+  team: { path: '/panel/team', roles: ROLES },
+  activity: { path: '/panel/activity', roles: ['owner'] },
+  you: { path: '/panel/you', roles: ROLES },
+} as const satisfies Record<string, Place>;
+
+export type PlaceName = keyof typeof PLACES;
