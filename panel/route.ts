@@ -66,12 +66,14 @@ export type Access = 'anybody' | 'people' | readonly Role[];
 /** Bytes of a form: labels and addresses are short. */
 const FORM_MAX = 16 * 1024;
 
-interface Limits {
+interface Options {
   /** Bytes of a form. */
   formBytes?: number;
+  /** Its forms are about keys, secrets or members: only who has signed in or confirmed it lately may send them. */
+  stepUp?: boolean;
 }
 
-export interface Route extends Required<Limits> {
+export interface Route extends Required<Options> {
   /** Pattern with `:name` parameters. It never names an account: the session does. */
   path: string;
   access: Access;
@@ -83,11 +85,11 @@ export interface Route extends Required<Limits> {
 function route<Who extends Visit>(
   path: string,
   access: Access,
-  { get, post, formBytes = FORM_MAX }: Handlers<Who> & Limits,
+  { get, post, formBytes = FORM_MAX, stepUp = false }: Handlers<Who> & Options,
   admit: (visit: Visit) => Who | null,
 ): Route {
   return {
-    ...{ path, access, formBytes },
+    ...{ path, access, formBytes, stepUp },
     methods: [
       ...(get === undefined ? [] : (['GET'] as const)),
       ...(post === undefined ? [] : (['POST'] as const)),
@@ -116,7 +118,7 @@ export function personPage(path: string, handlers: Handlers<PersonVisit>): Route
 export function accountPage(
   path: string,
   roles: readonly Role[],
-  handlers: Handlers<MemberVisit> & Limits,
+  handlers: Handlers<MemberVisit> & Options,
 ): Route {
   return route(path, roles, handlers, (visit) => {
     const { session, address, requestId } = visit;
