@@ -16,6 +16,7 @@ export interface Asset {
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
 };
 const HASH_DIGITS = 16;
 const assets = new Map<string, Asset>();

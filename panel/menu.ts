@@ -7,7 +7,7 @@ interface Place {
 
 const SENDERS: readonly Role[] = ['owner', 'developer'];
 
-/** Where the navigation leads, in its order, by the name of the page. */
+/** Where the navigation leads, by the name of the page. */
 export const PLACES = {
   overview: { path: '/panel/overview', roles: ROLES },
   send: { path: '/panel/send', roles: SENDERS },
@@ -30,3 +30,11 @@ export const PLACES = {
 } as const satisfies Record<string, Place>;
 
 export type PlaceName = keyof typeof PLACES;
+
+/** The navigation in its order. */
+export const SECTIONS: readonly (readonly PlaceName[])[] = [
+  ['overview', 'send', 'messages', 'replies', 'emails'],
+  ['contacts', 'templates', 'blacklist', 'links', 'reports'],
+  ['numbers', 'senders', 'keys', 'webhooks'],
+  ['settings', 'team', 'activity', 'you'],
+];

@@ -128,7 +128,7 @@ interface TableProps {
 /** A table that scrolls by itself where it is wider than the screen. */
 export function Table({ label, columns, children }: TableProps) {
   return (
-    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+    <section class="scroll" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -139,7 +139,7 @@ export function Table({ label, columns, children }: TableProps) {
         </thead>
         <tbody>{children}</tbody>
       </table>
-    </div>
+    </section>
   );
 }
 

@@ -2,12 +2,13 @@ import type { ComponentChildren } from 'preact';
 import { asset } from '../pages/assets.ts';
 import { htmlAnswer } from '../pages/document.tsx';
 import type { Language } from './language.ts';
-import { type PlaceName, PLACES } from './menu.ts';
+import { type PlaceName, PLACES, SECTIONS } from './menu.ts';
 import type { Answer, Visit } from './route.ts';
 import { words } from './words.ts';
 
 const STYLE = asset(new URL('panel.css', import.meta.url));
 const HTMX = asset(new URL(import.meta.resolve('htmx.org/dist/htmx.min.js')));
+const ICONS = asset(new URL('icons.svg', import.meta.url));
 const COPY = asset(new URL('copy.js', import.meta.url));
 
 // Nothing but files and forms of this host. Without a referrer, forms would come from the origin `null`.
@@ -64,28 +65,39 @@ export function document(visit: Visit, { status, title, view, script, headers }:
 
 function Navigation({ visit: { session, language, path } }: { visit: Visit }) {
   const say = words[language];
-  const role = session?.account?.role;
-  const places = (Object.keys(PLACES) as PlaceName[]).filter((name) =>
-    role === undefined ? name === 'you' : PLACES[name].roles.some((one) => one === role),
-  );
+  const account = session?.account ?? null;
+  const isOpen = (name: PlaceName) =>
+    account === null ? name === 'you' : PLACES[name].roles.some((role) => role === account.role);
   return (
     <nav aria-label={say.sections}>
       <details class="menu">
         <summary>{say.menu}</summary>
-        <ul>
-          {places.map((name) => (
-            <li>
-              <a
-                href={PLACES[name].path}
-                {...(path.startsWith(PLACES[name].path) ? { 'aria-current': 'page' } : {})}
-              >
-                {say.places[name]}
-              </a>
-            </li>
-          ))}
-        </ul>
+        {account === null ? null : <p class="account">{account.name}</p>}
+        {SECTIONS.map((section) => (
+          <ul>
+            {section.filter(isOpen).map((name) => (
+              <li>
+                <a
+                  href={PLACES[name].path}
+                  {...(path.startsWith(PLACES[name].path) ? { 'aria-current': 'page' } : {})}
+                >
+                  <Icon of={name} />
+                  {say.places[name]}
+                </a>
+              </li>
+            ))}
+          </ul>
+        ))}
       </details>
     </nav>
+  );
+}
+
+function Icon({ of }: { of: PlaceName }) {
+  return (
+    <svg class="icon" aria-hidden="true">
+      <use href={`${ICONS.path}#${of}`} />
+    </svg>
   );
 }
 

@@ -17,8 +17,11 @@ export interface PanelUnderTest {
   log: string[];
 }
 
-/** Starts an API whose panel sends its e-mails from an account of its own, through the simulated network. */
-export async function startPanel(): Promise<PanelUnderTest> {
+/**
+ * Starts an API whose panel sends its e-mails from an account of its own, through the simulated network.
+ * @param publicUrl null: only this machine reaches it
+ */
+export async function startPanel(publicUrl: string | null = PANEL_URL): Promise<PanelUnderTest> {
   const house = await newAccount({ balance: 100_000 });
   await giveDomain(house.id);
   const log: string[] = [];
@@ -30,7 +33,7 @@ export async function startPanel(): Promise<PanelUnderTest> {
   });
   const api = await startOwnApi({
     config: { OWN_EMAIL_ACCOUNT: house.id, TRUST_PROXY: true },
-    publicUrl: PANEL_URL,
+    ...(publicUrl === null ? {} : { publicUrl }),
     log: pino({ level: 'trace' }, stream),
   });
   return { api, log };

@@ -1,0 +1,107 @@
+import { HtmlValidate } from 'html-validate';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LANGUAGES, type Language } from '../../panel/language.ts';
+import { routes } from '../../panel/routes.ts';
+import { type Person, newPerson, type PanelUnderTest, SESSION, startPanel } from '../support/panel.ts';
+import { overflows, picture, startBrowser, violations } from './browser.ts';
+
+const WIDTHS = [320, 768, 1280];
+const SCHEMES = ['light', 'dark'] as const;
+// Of the style of markup, which is no matter of those who read it.
+const markup = new HtmlValidate({
+  extends: ['html-validate:recommended'],
+  rules: Object.fromEntries(
+    [
+      'void-style',
+      'no-trailing-whitespace',
+      'doctype-style',
+      'long-title',
+      'no-implicit-button-type',
+      'no-implicit-input-type',
+    ].map((rule) => [rule, 'off']),
+  ),
+});
+
+let panel: PanelUnderTest;
+let browser: Browser;
+let owner: Person;
+let ids: Record<string, string>;
+beforeAll(async () => {
+  [panel, browser] = await Promise.all([startPanel(null), startBrowser()]);
+  owner = await newPerson(panel, 'owner');
+  ids = {};
+});
+afterAll(async () => {
+  await browser?.close();
+  await panel?.api.stop();
+});
+
+const pages = routes
+  .filter(
+    ({ path, methods, access }) => methods.includes('GET') && !path.includes('*') && access !== 'anybody',
+  )
+  .map(({ path }) => path);
+
+/** The address of a page; null: there is nothing of its kind to show. */
+function addressOf(path: string): string | null {
+  const at = path.replace(/:\w+/, () => ids[path] ?? '');
+  return at.endsWith('/') ? null : `http://127.0.0.1:${panel.api.port}${at}`;
+}
+
+/** A window of somebody signed in, and what its pages do that they should not. */
+async function openWindow(language: Language, javaScriptEnabled = true) {
+  const url = `http://127.0.0.1:${panel.api.port}`;
+  const context = await browser.newContext({ javaScriptEnabled });
+  await context.addCookies([
+    { url, name: 'goniec_session', value: owner.browser.cookies.get(SESSION)! },
+    { url, name: 'goniec_language', value: language },
+  ]);
+  return { context, page: await context.newPage(), complaints: complaintsOf(context, url) };
+}
+
+function complaintsOf(context: BrowserContext, url: string): string[] {
+  const complaints: string[] = [];
+  context.on('request', (request) => {
+    if (!request.url().startsWith(url)) complaints.push(request.url());
+  });
+  context.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  context.on('weberror', (error) => complaints.push(error.error().message));
+  return complaints;
+}
+
+const unfold = (page: Page) =>
+  page.evaluate('for (const one of document.querySelectorAll("main details")) one.open = true');
+
+describe.each(pages)('%s', (path) => {
+  it.each(LANGUAGES)('in %s: valid markup, fits every width, nothing for axe to find', async (language) => {
+    const { context, page, complaints } = await openWindow(language);
+    const address = addressOf(path);
+    expect(address).not.toBeNull();
+    const response = await page.goto(address!);
+    expect([response?.status(), await page.evaluate('document.documentElement.lang')]).toEqual([
+      200,
+      language,
+    ]);
+    const report = await markup.validateString(await response!.text());
+    expect(
+      report.results.flatMap(({ messages }) =>
+        messages.map((m) => `${m.ruleId}: ${m.message} ${m.line}:${m.column}`),
+      ),
+    ).toEqual([]);
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 720 });
+        await picture(page, `panel${path.replace(/\W+/g, '-')}-${language}`, { width, colorScheme });
+        await unfold(page);
+        expect([width, await overflows(page)]).toEqual([width, false]);
+      }
+      expect(await violations(page)).toEqual([]);
+    }
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
