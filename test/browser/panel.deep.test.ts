@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LANGUAGES, type Language } from '../../panel/language.ts';
 import { routes } from '../../panel/routes.ts';
 import { type Person, newPerson, type PanelUnderTest, SESSION, startPanel } from '../support/panel.ts';
+import { filledAccount } from './filledAccount.ts';
 import { overflows, picture, startBrowser, violations } from './browser.ts';
 
 const WIDTHS = [320, 768, 1280];
@@ -29,8 +30,9 @@ let owner: Person;
 let ids: Record<string, string>;
 beforeAll(async () => {
   [panel, browser] = await Promise.all([startPanel(null), startBrowser()]);
-  owner = await newPerson(panel, 'owner');
-  ids = {};
+  const filled = await filledAccount();
+  ids = filled.ids;
+  owner = await newPerson(panel, 'owner', filled.account.id);
 });
 afterAll(async () => {
   await browser?.close();
@@ -43,10 +45,11 @@ const pages = routes
   )
   .map(({ path }) => path);
 
-/** The address of a page; null: there is nothing of its kind to show. */
-function addressOf(path: string): string | null {
-  const at = path.replace(/:\w+/, () => ids[path] ?? '');
-  return at.endsWith('/') ? null : `http://127.0.0.1:${panel.api.port}${at}`;
+/** The address of a page, of something of its kind in the account. */
+function addressOf(path: string): string {
+  const at = path.replace(/([^/]+)\/:\w+/, (_, kind: string) => `${kind}/${ids[kind]}`);
+  expect(at).not.toContain('undefined');
+  return `http://127.0.0.1:${panel.api.port}${at}`;
 }
 
 /** A window of somebody signed in, and what its pages do that they should not. */
@@ -78,9 +81,7 @@ const unfold = (page: Page) =>
 describe.each(pages)('%s', (path) => {
   it.each(LANGUAGES)('in %s: valid markup, fits every width, nothing for axe to find', async (language) => {
     const { context, page, complaints } = await openWindow(language);
-    const address = addressOf(path);
-    expect(address).not.toBeNull();
-    const response = await page.goto(address!);
+    const response = await page.goto(addressOf(path));
     expect([response?.status(), await page.evaluate('document.documentElement.lang')]).toEqual([
       200,
       language,
@@ -91,6 +92,7 @@ describe.each(pages)('%s', (path) => {
         messages.map((m) => `${m.ruleId}: ${m.message} ${m.line}:${m.column}`),
       ),
     ).toEqual([]);
+    expect(await page.evaluate('document.querySelectorAll("planted-x, script:not([src])").length')).toBe(0);
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme });
       for (const width of WIDTHS) {
