@@ -152,14 +152,19 @@ export async function newPerson(panel: PanelUnderTest, role: Role, account?: str
     address: newAddress(),
     account: account ?? (await newAccount({ mode: 'test' })).id,
   };
+  await sql`insert into people (id, address) values (${person.id}, ${person.address})`;
+  await sql`insert into memberships (person_id, account_id, role) values (${person.id}, ${person.account}, ${role})`;
+  return { ...person, ...(await newSession(panel, person)) };
+}
+
+/** Another session of a person, who has proved the address alone. */
+export async function newSession(panel: PanelUnderTest, { id, account }: Pick<Person, 'id' | 'account'>) {
   const browser = newBrowser(panel);
   const token = randomBytes(32).toString('base64url');
   const session = newId('ses');
-  await sql`insert into people (id, address) values (${person.id}, ${person.address})`;
-  await sql`insert into memberships (person_id, account_id, role) values (${person.id}, ${person.account}, ${role})`;
-  await sql`
+  await database()`
     insert into sessions (id, token_hash, person_id, account_id, assurance, address)
-    values (${session}, ${createHash('sha256').update(token).digest()}, ${person.id}, ${person.account}, 'address', '10.0.0.1')`;
+    values (${session}, ${createHash('sha256').update(token).digest()}, ${id}, ${account}, 'address', '10.0.0.1')`;
   browser.cookies.set(SESSION, token);
-  return { ...person, browser, session };
+  return { browser, session };
 }
