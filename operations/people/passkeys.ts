@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import {
   type AuthenticationResponseJSON,
   generateAuthenticationOptions,
@@ -19,7 +20,12 @@ export interface PasskeyServices {
 const TIMEOUT_MS = 5 * 60_000;
 const ID_MAX = 1400;
 
-const hostOf = ({ panelUrl }: PasskeyServices): string => new URL(panelUrl).hostname;
+const hostOf = ({ panelUrl }: Pick<PasskeyServices, 'panelUrl'>): string => new URL(panelUrl).hostname;
+/** Whether browsers make passkeys for where the panel is: they do for names of hosts alone. */
+export function hasPasskeys(services: Pick<PasskeyServices, 'panelUrl'>): boolean {
+  return isIP(hostOf(services)) === 0;
+}
+
 const listed = (ids: readonly string[]) => ids.map((id) => ({ id }));
 
 /** What the browser makes a passkey by, within five minutes. @param known passkeys of the person */

@@ -9,7 +9,7 @@ import {
   removeSecondFactor,
   renewRecoveryCodes,
 } from '../../operations/people/factors.ts';
-import { creationOptions } from '../../operations/people/passkeys.ts';
+import { creationOptions, hasPasskeys } from '../../operations/people/passkeys.ts';
 import { newTotpSecret, TOTP_SECRET, totpAddress } from '../../operations/people/totp.ts';
 import type { Fault } from '../ask.ts';
 import { PASSKEY_SCRIPT } from '../confirm/view.tsx';
@@ -24,7 +24,8 @@ const LABEL_MAX = 100;
 
 async function listPage({ services, session, language }: PersonVisit): Promise<Answer> {
   const factors = await readFactors(services.sql, session.personId);
-  return { status: 200, title: words[language].heading, view: <FactorList {...{ language, factors }} /> };
+  const view = <FactorList {...{ language, factors, hasPasskeys: hasPasskeys(services) }} />;
+  return { status: 200, title: words[language].heading, view };
 }
 
 /** A change of the person's factors, of which an e-mail tells. */

@@ -9,10 +9,13 @@ import { words } from './words.ts';
 interface ListProps {
   language: Language;
   factors: Factors;
+  /** Whether passkeys work where the panel is. */
+  hasPasskeys: boolean;
 }
 
-export function FactorList({ language, factors: { totpSince, passkeys, recoveryCodesLeft } }: ListProps) {
+export function FactorList({ language, factors, hasPasskeys }: ListProps) {
   const say = words[language];
+  const { totpSince, passkeys, recoveryCodesLeft } = factors;
   const isOn = totpSince !== null || passkeys.length > 0;
   return (
     <>
@@ -37,7 +40,7 @@ export function FactorList({ language, factors: { totpSince, passkeys, recoveryC
             ))}
           </Table>
         )}
-        <Add to="passkey" label={say.addPasskey} />
+        {hasPasskeys ? <Add to="passkey" label={say.addPasskey} /> : <p>{say.passkeysNowhere}</p>}
       </section>
       <section>
         <h2>{say.recovery}</h2>

@@ -28,6 +28,7 @@ const pl = {
   passkeys: 'Klucze dostępu',
   passkeysNone:
     'Klucz dostępu (passkey) to odcisk palca, twarz lub PIN tego urządzenia albo klucz sprzętowy.',
+  passkeysNowhere: 'Działają tylko wtedy, gdy panel ma nazwę hosta: pod adresem IP nie można ich dodać.',
   columns: { label: 'Nazwa', created: 'Dodany', used: 'Ostatnie użycie', acts: 'Czynności' },
   never: 'nigdy',
   addPasskey: 'Dodaj klucz dostępu',
@@ -82,6 +83,7 @@ const en: typeof pl = {
   addApp: 'Add an app',
   passkeys: 'Passkeys',
   passkeysNone: 'A passkey is the fingerprint, face or PIN of this device, or a security key.',
+  passkeysNowhere: 'They work only where the panel has a host name, not at an IP address.',
   columns: { label: 'Name', created: 'Added', used: 'Last used', acts: 'Actions' },
   never: 'never',
   addPasskey: 'Add a passkey',
