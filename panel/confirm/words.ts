@@ -3,7 +3,7 @@ import type { Dictionary } from '../language.ts';
 const pl = {
   heading: 'Potwierdź, że to Ty',
   /** After an e-mail, before anything is open. */
-  second: 'Ten adres ma drugi składnik logowania.',
+  second: 'Na tym adresie jest włączony drugi składnik logowania.',
   /** Before a form that is about keys, secrets or people. */
   again:
     'Do tej czynności trzeba się zalogować najwyżej 15 minut wcześniej. Potem wrócisz na stronę z formularzem: wyślij go jeszcze raz.',
@@ -22,7 +22,7 @@ const pl = {
 
 const en: typeof pl = {
   heading: 'Confirm that it is you',
-  second: 'This address has a second factor.',
+  second: 'A second factor is set up for this address.',
   again:
     'This needs a sign-in within the last 15 minutes. Afterwards you return to the page of the form: send it again.',
   code: 'Code from the app, or a recovery code',
