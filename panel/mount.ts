@@ -7,7 +7,7 @@ import { errorAnswer, HttpRefused, isFault } from '../api/http/refusals.ts';
 import { type Context, writeCsv } from '../api/http/serve.ts';
 import type { Services } from '../api/services.ts';
 import { hashSecret } from '../db/ids.ts';
-import { useSession } from '../db/people/sessions.ts';
+import { type SessionRow, useSession } from '../db/people/sessions.ts';
 import { limitedNetwork } from '../domain/addresses.ts';
 import { storable } from '../domain/ids.ts';
 import { StaffRefused } from '../domain/refusals.ts';
@@ -100,6 +100,7 @@ async function answer(route: Route, visit: Visit, context: Context): Promise<Ans
     context.state.accountId = accountId;
     addIds({ accountId });
   }
+  if (session !== null && !isProved(route, visit.method, session)) return { to: provePath(route, visit) };
   const answered = await route.handle(visit);
   if (answered !== null) return answered;
   if (session === null) return { to: signInPath(visit) };
@@ -108,6 +109,24 @@ async function answer(route: Route, visit: Visit, context: Context): Promise<Ans
 
 function signInPath({ method, path }: Visit): string {
   return method === 'POST' ? '/panel' : `/panel?next=${encodeURIComponent(path)}`;
+}
+
+/** Whether the person has proved enough: the second factor, if there is one, and that lately for some forms. */
+function isProved(
+  { beforeSecondFactor, stepUp }: Route,
+  method: string,
+  { owesFactor, isFresh }: SessionRow,
+): boolean {
+  if (owesFactor) return beforeSecondFactor;
+  return isFresh || !stepUp || method !== 'POST';
+}
+
+/** Where proof is asked for. It leads back to the page, or to that of the form, which has to be sent again. */
+function provePath({ access }: Route, { method, path, headers: { referer = '' } }: Visit): string {
+  // Pages to sign in are left, with the tokens in their paths.
+  if (access === 'anybody') return '/panel/confirm';
+  const formPath = URL.canParse(referer) ? new URL(referer).pathname : '';
+  return `/panel/confirm?next=${encodeURIComponent(method === 'POST' ? formPath : path)}`;
 }
 
 /** @throws HttpRefused */

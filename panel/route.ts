@@ -71,6 +71,8 @@ interface Options {
   formBytes?: number;
   /** Its forms are about keys, secrets or members: only who has signed in or confirmed it lately may send them. */
   stepUp?: boolean;
+  /** Open to who has signed in, but owes the second factor. */
+  beforeSecondFactor?: boolean;
 }
 
 export interface Route extends Required<Options> {
@@ -85,11 +87,11 @@ export interface Route extends Required<Options> {
 function route<Who extends Visit>(
   path: string,
   access: Access,
-  { get, post, formBytes = FORM_MAX, stepUp = false }: Handlers<Who> & Options,
+  { get, post, formBytes = FORM_MAX, stepUp = false, beforeSecondFactor = false }: Handlers<Who> & Options,
   admit: (visit: Visit) => Who | null,
 ): Route {
   return {
-    ...{ path, access, formBytes, stepUp },
+    ...{ path, access, formBytes, stepUp, beforeSecondFactor },
     methods: [
       ...(get === undefined ? [] : (['GET'] as const)),
       ...(post === undefined ? [] : (['POST'] as const)),
@@ -103,12 +105,12 @@ function route<Who extends Visit>(
 }
 
 /** Declares a page for anybody. */
-export function openPage(path: string, handlers: Handlers<Visit>): Route {
+export function openPage(path: string, handlers: Handlers<Visit> & Options): Route {
   return route(path, 'anybody', handlers, (visit) => visit);
 }
 
 /** Declares a page for people who have signed in, whatever account they have. */
-export function personPage(path: string, handlers: Handlers<PersonVisit>): Route {
+export function personPage(path: string, handlers: Handlers<PersonVisit> & Options): Route {
   return route(path, 'people', handlers, (visit) =>
     visit.session === null ? null : { ...visit, session: visit.session },
   );

@@ -1,3 +1,5 @@
+import { confirmRoutes } from './confirm/routes.tsx';
+import { factorRoutes } from './factors/routes.tsx';
 import { keyRoutes } from './keys/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
 import { openPage, type Route } from './route.ts';
@@ -13,8 +15,10 @@ const unknown = openPage('/panel/*rest', {
 
 export const routes: readonly Route[] = [
   ...signInRoutes,
+  ...confirmRoutes,
   ...overviewRoutes,
   ...keyRoutes,
   ...youRoutes,
+  ...factorRoutes,
   unknown,
 ];

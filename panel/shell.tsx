@@ -27,6 +27,7 @@ export function document(visit: Visit, { status, title, view, script, headers }:
   const { language } = visit;
   const say = words[language];
   const signedIn = visit.session !== null;
+  const entered = visit.session?.owesFactor === false;
   return htmlAnswer(status, {
     lang: language,
     title: `${title} – Goniec`,
@@ -48,14 +49,14 @@ export function document(visit: Visit, { status, title, view, script, headers }:
             </form>
           ) : null}
         </header>
-        <div class={signedIn ? 'sides' : 'middle'}>
-          {signedIn ? <Navigation visit={visit} /> : null}
+        <div class={entered ? 'sides' : 'middle'}>
+          {entered ? <Navigation visit={visit} /> : null}
           <main id="main" class="page" tabIndex={-1}>
             <h1>{title}</h1>
             {view}
           </main>
         </div>
-        {[...(signedIn ? [HTMX, COPY] : []), ...(script === undefined ? [] : [script])].map(({ path }) => (
+        {[...(entered ? [HTMX, COPY] : []), ...(script === undefined ? [] : [script])].map(({ path }) => (
           <script src={path} defer></script>
         ))}
       </>

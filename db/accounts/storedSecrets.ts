@@ -2,6 +2,7 @@ import type { Sql } from '../connection.ts';
 import { emailSecretOwner } from '../emails/accept.ts';
 import { domainSecretOwner } from '../emails/domains.ts';
 import { decrypt, encrypt } from '../installation.ts';
+import { totpSecretOwner } from '../people/factors.ts';
 import { routeSecretOwner } from '../routes/routes.ts';
 
 interface Stored {
@@ -16,7 +17,7 @@ export async function reencryptSecrets(
   sql: Sql,
   from: Buffer,
   to: Buffer,
-): Promise<{ webhooks: number; routes: number; domains: number }> {
+): Promise<{ webhooks: number; routes: number; domains: number; totp: number }> {
   const again = (owner: string, stored: Buffer): Buffer => encrypt(to, owner, decrypt(from, owner, stored));
   const accounts = await sql<Stored[]>`
     select id, webhook_secret as now, webhook_secret_before as before, legacy_webhook_secret as legacy from accounts
@@ -45,7 +46,12 @@ export async function reencryptSecrets(
   for (const { id, sealed } of emails) {
     await sql`update email_contents set sealed = ${again(emailSecretOwner(id), sealed)} where email_id = ${id}`;
   }
-  return { webhooks: accounts.length, routes: routes.length, domains: domains.length };
+  const totp = await sql<{ person: string; secret: Buffer }[]>`
+    select person_id as person, secret from totp order by person_id for update`;
+  for (const { person, secret } of totp) {
+    await sql`update totp set secret = ${again(totpSecretOwner(person), secret)} where person_id = ${person}`;
+  }
+  return { webhooks: accounts.length, routes: routes.length, domains: domains.length, totp: totp.length };
 }
 
 export async function changeKeyFingerprint(sql: Sql, fingerprint: string): Promise<void> {

@@ -4,6 +4,8 @@ import type { Fragment, Sql } from '../connection.ts';
 
 const IDLE = '12 hours';
 const LONGEST = '7 days';
+const FRESH = '15 minutes';
+const CHALLENGE = '5 minutes';
 // Of a person: the ones seen longest ago end.
 const SESSIONS_MAX = 20;
 
@@ -40,13 +42,22 @@ export interface SessionRow {
     status: AccountRow['status'];
     role: Role;
   } | null;
+  /** Whether the person has a second factor. */
+  hasFactor: boolean;
+  /** It is still to be proved: until then the session opens nothing. */
+  owesFactor: boolean;
+  /** The person has signed in, or proved a factor, within 15 minutes. */
+  isFresh: boolean;
 }
 
 /** The session of a token, which counts as seen; undefined where it has ended. Role and account are as they are now. */
 export async function useSession(sql: Sql, tokenHash: Buffer): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow[]>`
     with found as (
-      select s.id, s.person_id, s.last_seen_at, p.address,
+      select s.id, s.person_id, s.last_seen_at, p.address, s.assurance,
+             s.confirmed_at > now() - ${FRESH}::interval as is_fresh,
+             exists (select from totp where person_id = p.id)
+               or exists (select from passkeys where person_id = p.id) as has_factor,
              case when a.id is not null then jsonb_build_object('id', a.id, 'name', a.name, 'mode', a.mode, 'status', a.status, 'role', m.role)
               end as account
         from sessions s join people p on p.id = s.person_id
@@ -57,7 +68,8 @@ export async function useSession(sql: Sql, tokenHash: Buffer): Promise<SessionRo
       update sessions set last_seen_at = now()
        where id = (select id from found where last_seen_at < now() - interval '1 minute')
     )
-    select id, person_id, address, account from found`;
+    select id, person_id, address, account, has_factor, has_factor and assurance = 'address' as owes_factor, is_fresh
+      from found`;
   return row;
 }
 
@@ -87,9 +99,37 @@ export async function endSessions(
   await sql`delete from sessions where person_id = ${person} and ${chosen}`;
 }
 
-/** Ends the session of a token. */
-export async function endSessionOf(sql: Sql, tokenHash: Buffer): Promise<void> {
-  await sql`delete from sessions where token_hash = ${tokenHash}`;
+/** Ends the session of a token. @returns whose it was, and the account that it showed */
+export async function endSessionOf(
+  sql: Sql,
+  tokenHash: Buffer,
+): Promise<{ personId: string; accountId: string | null } | undefined> {
+  const [ended] = await sql<{ personId: string; accountId: string | null }[]>`
+    delete from sessions where token_hash = ${tokenHash} returning person_id, account_id`;
+  return ended;
+}
+
+/** Makes a session anew, whose person has proved a second factor: the former token is dead. */
+export async function renewSession(tx: Sql, id: string, tokenHash: Buffer): Promise<void> {
+  await tx`
+    update sessions set token_hash = ${tokenHash}, assurance = 'two_factors', confirmed_at = now(), challenge = null
+     where id = ${id}`;
+}
+
+/** Stores what a passkey has to sign in this session, within five minutes. */
+export async function setChallenge(sql: Sql, id: string, challenge: string): Promise<void> {
+  await sql`
+    update sessions set challenge = ${challenge}, challenge_expires_at = now() + ${CHALLENGE}::interval where id = ${id}`;
+}
+
+/** Takes the challenge of a session, once. @returns undefined where there is none */
+export async function takeChallenge(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ challenge: string }[]>`
+    update sessions s set challenge = null
+      from (select id, challenge from sessions
+             where id = ${id} and challenge is not null and challenge_expires_at > now() for update) found
+     where s.id = found.id returning found.challenge`;
+  return row?.challenge;
 }
 
 /** Shows another account of the person. @returns false where the person has none of this id */

@@ -59,6 +59,8 @@ export interface SignIn {
   id: string;
   address: string;
   state: 'open' | 'used' | 'expired';
+  /** Path to open afterwards. */
+  next: string | null;
   /** Whether the browser that asks is the one that it began in. */
   here: boolean;
 }
@@ -70,7 +72,7 @@ export async function readLink(
   browserHash: Buffer | null,
 ): Promise<SignIn | undefined> {
   const [row] = await sql<SignIn[]>`
-    select id, address, ${stateOf(sql)}, browser_hash is not distinct from ${browserHash} as here
+    select id, address, next, ${stateOf(sql)}, browser_hash is not distinct from ${browserHash} as here
       from sign_ins where link_hash = ${linkHash}`;
   return row;
 }
@@ -78,7 +80,7 @@ export async function readLink(
 /** The latest sign-in that began in a browser. */
 export async function latestSignIn(sql: Sql, browserHash: Buffer): Promise<SignIn | undefined> {
   const [row] = await sql<SignIn[]>`
-    select id, address, ${stateOf(sql)}, true as here
+    select id, address, next, ${stateOf(sql)}, true as here
       from sign_ins where browser_hash = ${browserHash} order by created_at desc, id desc limit 1`;
   return row;
 }

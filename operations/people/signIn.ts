@@ -120,12 +120,14 @@ async function signIn(
       if (taken === undefined) return 'over';
       const personId = await personFor(tx, taken, arrival);
       const [first] = await membershipsOf(tx, personId);
-      if (arrival.replaced !== null) await endSessionOf(tx, hashSecret(arrival.replaced));
+      const replaced =
+        arrival.replaced === null ? undefined : await endSessionOf(tx, hashSecret(arrival.replaced));
       await addSession(tx, {
         id: newId('ses'),
         tokenHash: hashSecret(token),
         personId,
-        accountId: first?.accountId ?? null,
+        // Who signs in once more stays where they were.
+        accountId: (replaced?.personId === personId ? replaced.accountId : null) ?? first?.accountId ?? null,
         address: arrival.address,
         device: arrival.device,
       });

@@ -47,20 +47,23 @@ function made({ language, services }: MemberVisit, secret: string, sends: boolea
 const idOf = ({ params }: MemberVisit): string => params['id'] ?? '';
 
 export const keyRoutes = [
-  accountPage('/panel/keys', KEY_MANAGERS, { get: (visit) => page(visit), post: create }),
+  accountPage('/panel/keys', KEY_MANAGERS, { get: (visit) => page(visit), post: create, stepUp: true }),
   accountPage('/panel/keys/:id/revoke', KEY_MANAGERS, {
+    stepUp: true,
     async post(visit) {
       await revokeKey(asking(visit, { key: idOf(visit) }));
       return { to: '/panel/keys' };
     },
   }),
   accountPage('/panel/tokens/:id/revoke', KEY_MANAGERS, {
+    stepUp: true,
     async post(visit) {
       await revokeToken(asking(visit, { token: idOf(visit) }));
       return { to: '/panel/keys' };
     },
   }),
   accountPage('/panel/tokens/:id/rotate', KEY_MANAGERS, {
+    stepUp: true,
     async post(visit) {
       const { token } = await rotateToken(asking(visit, { token: idOf(visit) }));
       return made(visit, token, false);

@@ -89,7 +89,9 @@ async function codePage(visit: Visit, fault: string | null): Promise<Answer> {
   const began = browser === null ? undefined : await latestSignIn(visit.services.sql, hashSecret(browser));
   if (began === undefined) return { to: '/panel' };
   const { language } = visit;
-  const view = <CodeForm {...{ language, address: began.address, fault: faultIn('code', fault) }} />;
+  const view = (
+    <CodeForm {...{ language, address: began.address, next: began.next, fault: faultIn('code', fault) }} />
+  );
   return { status: fault === null ? 200 : 422, title: words[language].codeHeading, view };
 }
 
@@ -156,7 +158,7 @@ function brokenLink({ language, session }: Visit, link: SignIn | undefined): Ans
   const view = (
     <>
       <p>{say.overText}</p>
-      <Again language={language} address={link.address} />
+      <Again address={link.address} next={link.next} label={say.again} />
     </>
   );
   return { status: 410, title: link.state === 'used' ? say.usedHeading : say.expiredHeading, view };
@@ -173,6 +175,7 @@ export const signInRoutes = [
   openPage('/panel/code', { get: (visit) => codePage(visit, null), post: enterCode }),
   openPage('/panel/link/:token', { get: linkPage, post: enterByLink }),
   openPage('/panel/language', {
+    beforeSecondFactor: true,
     post({ form, services: { panelUrl } }) {
       const language = LANGUAGES.find((one) => one === form.get('language')) ?? 'pl';
       const to = ownPath(form.get('back') ?? '') ?? '/panel';
@@ -180,6 +183,7 @@ export const signInRoutes = [
     },
   }),
   personPage('/panel/sign-out', {
+    beforeSecondFactor: true,
     async post(visit) {
       const { services, headers } = visit;
       await endSessionOf(services.sql, hashSecret(readCookie(headers, services.panelUrl, 'session')!));

@@ -1,6 +1,6 @@
 import type { Fault } from '../ask.ts';
 import type { Language } from '../language.ts';
-import { Field, Summary } from '../parts.tsx';
+import { Field, Hidden, Summary } from '../parts.tsx';
 import { words } from './words.ts';
 
 interface AddressProps {
@@ -26,7 +26,7 @@ export function AddressForm({ language, typed, next, fault }: AddressProps) {
           autoComplete="email"
           value={typed}
         />
-        {next === null ? null : <input type="hidden" name="next" value={next} />}
+        {next === null ? null : <Hidden fields={{ next }} />}
         <button>{say.send}</button>
       </form>
     </>
@@ -36,10 +36,11 @@ export function AddressForm({ language, typed, next, fault }: AddressProps) {
 interface CodeProps {
   language: Language;
   address: string;
+  next: string | null;
   fault: Fault | null;
 }
 
-export function CodeForm({ language, address, fault }: CodeProps) {
+export function CodeForm({ language, address, next, fault }: CodeProps) {
   const say = words[language];
   return (
     <>
@@ -63,21 +64,21 @@ export function CodeForm({ language, address, fault }: CodeProps) {
       </form>
       <section>
         <p>{say.nothingText}</p>
-        <Again language={language} address={address} />
+        <Again {...{ address, next }} label={say.again} />
         <p>
-          <a href="/panel?new=1">{say.otherAddress}</a>
+          <a href={`/panel?next=${encodeURIComponent(next ?? '')}`}>{say.otherAddress}</a>
         </p>
       </section>
     </>
   );
 }
 
-/** Asks for another e-mail to an address that is known. */
-export function Again({ language, address }: { language: Language; address: string }) {
+/** Asks for an e-mail to an address that is known. */
+export function Again({ address, next, label }: { address: string; next: string | null; label: string }) {
   return (
     <form method="post" action="/panel">
-      <input type="hidden" name="address" value={address} />
-      <button class="second">{words[language].again}</button>
+      <Hidden fields={{ address, ...(next === null ? {} : { next }) }} />
+      <button class="second">{label}</button>
     </form>
   );
 }
@@ -88,7 +89,7 @@ export function LinkForm({
   address,
   here,
   path,
-}: Omit<CodeProps, 'fault'> & { here: boolean; path: string }) {
+}: Pick<CodeProps, 'language' | 'address'> & { here: boolean; path: string }) {
   const say = words[language];
   return (
     <>

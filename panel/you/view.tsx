@@ -24,6 +24,13 @@ export function You({ language, session, memberships, sessions }: Props) {
         <p class="hint">{say.addressHint}</p>
       </section>
       <section>
+        <h2>{say.factors}</h2>
+        <p>{session.hasFactor ? say.factorsOn : say.factorsOff}</p>
+        <p>
+          <a href="/panel/you/factors">{say.factorsOpen}</a>
+        </p>
+      </section>
+      <section>
         <h2>{say.accounts}</h2>
         <ul class="rows">
           {memberships.map((one) => (

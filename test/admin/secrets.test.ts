@@ -5,6 +5,7 @@ import { decrypt, encrypt } from '../../db/installation.ts';
 import { emailSecretOwner } from '../../db/emails/accept.ts';
 import { sealDomainKey } from '../../db/emails/domains.ts';
 import { textOf } from '../../db/emails/handOver.ts';
+import { totpSecretOwner } from '../../db/people/factors.ts';
 import { newId } from '../../db/ids.ts';
 import { addRoute, readRoutes, routeCredentials, sealCredentials } from '../../db/routes/routes.ts';
 import { signingKeyOf } from '../support/senderDomains.ts';
@@ -62,10 +63,18 @@ test('all secrets are read with the new key alone, and processes with the old on
     values ('em_1', ${one}, 'req_1', 'queued', 'v2', 'simulator', 'sklep.example', 'a@sklep.example', 'x', 0, now())`;
   const waiting = encrypt(key, emailSecretOwner('em_1'), 'kod: 123456');
   await database.sql()`insert into email_contents (email_id, sealed) values ('em_1', ${waiting})`;
+  await database.sql()`insert into people (id, address) values ('per_1', 'jan@sklep.example')`;
+  const totp = encrypt(key, totpSecretOwner('per_1'), 'JBSWY3DP');
+  await database.sql()`insert into totp (person_id, secret, last_step) values ('per_1', ${totp}, 1)`;
 
   const next = randomBytes(32);
   typed = `${next.toString('base64')}\n`;
-  expect(await ok('secrets', 'rotate', '--new-key', '-')).toEqual({ webhooks: 2, routes: 1, domains: 1 });
+  expect(await ok('secrets', 'rotate', '--new-key', '-')).toEqual({
+    webhooks: 2,
+    routes: 1,
+    domains: 1,
+    totp: 1,
+  });
   expect(await secretsOf(both, next)).toEqual(['whsec_now', 'whsec_before']);
   expect(await secretsOf(one, next)).toEqual(['whsec_one', null]);
   await expect(secretsOf(one, key)).rejects.toThrow('does not match');
@@ -76,10 +85,12 @@ test('all secrets are read with the new key alone, and processes with the old on
   await expect(signingKeyOf(database.sql(), key, one, 'sklep.example')).rejects.toThrow('does not match');
   const [mail] = await database.sql()<{ sealed: Buffer }[]>`select sealed from email_contents`;
   expect(textOf(next, { id: 'em_1', text: null, sealed: mail!.sealed })).toBe('kod: 123456');
+  const [app] = await database.sql()<{ secret: Buffer }[]>`select secret from totp`;
+  expect(decrypt(next, totpSecretOwner('per_1'), app!.secret)).toBe('JBSWY3DP');
   await checkSecretsKey(database.url(), next);
   await expect(checkSecretsKey(database.url(), key)).rejects.toThrow('SECRETS_KEY');
   const audit = await database.sql()`select details from audit_log where action = 'secrets rotate'`;
-  expect(audit).toMatchObject([{ details: { webhooks: 2, routes: 1, domains: 1 } }]);
+  expect(audit).toMatchObject([{ details: { webhooks: 2, routes: 1, domains: 1, totp: 1 } }]);
   expect(JSON.stringify(audit)).not.toContain(next.toString('base64'));
   key = next;
 });

@@ -132,11 +132,12 @@ export async function mailsTo(address: string, count = 1): Promise<SignInMail[]>
   });
 }
 
-/** Asks for an e-mail, and takes it out of the mailbox. */
+/** Asks for an e-mail to sign in, and takes it out of the mailbox, which may hold others. */
 export async function askedBy(browser: Browser, address: string, form: object = {}): Promise<SignInMail> {
   const before = await database()`select from sign_ins where address = ${address}`;
   await browser.post('/panel', { address, ...form });
-  return (await mailsTo(address, before.count + 1)).at(-1)!;
+  const taken = async () => (await mailsTo(address)).filter(({ code }) => code !== '');
+  return (await eventually(taken, (mails) => mails.length > before.count)).at(-1)!;
 }
 
 export interface Person {
@@ -155,14 +156,19 @@ export async function newPerson(panel: PanelUnderTest, role: Role, account?: str
     address: newAddress(),
     account: account ?? (await newAccount({ mode: 'test' })).id,
   };
+  await sql`insert into people (id, address) values (${person.id}, ${person.address})`;
+  await sql`insert into memberships (person_id, account_id, role) values (${person.id}, ${person.account}, ${role})`;
+  return { ...person, ...(await newSession(panel, person)) };
+}
+
+/** Another session of a person, who has proved the address alone. */
+export async function newSession(panel: PanelUnderTest, { id, account }: Pick<Person, 'id' | 'account'>) {
   const browser = newBrowser(panel);
   const token = randomBytes(32).toString('base64url');
   const session = newId('ses');
-  await sql`insert into people (id, address) values (${person.id}, ${person.address})`;
-  await sql`insert into memberships (person_id, account_id, role) values (${person.id}, ${person.account}, ${role})`;
-  await sql`
+  await database()`
     insert into sessions (id, token_hash, person_id, account_id, assurance, address)
-    values (${session}, ${createHash('sha256').update(token).digest()}, ${person.id}, ${person.account}, 'address', '10.0.0.1')`;
+    values (${session}, ${createHash('sha256').update(token).digest()}, ${id}, ${account}, 'address', '10.0.0.1')`;
   browser.cookies.set(SESSION, token);
-  return { ...person, browser, session };
+  return { browser, session };
 }

@@ -1,0 +1,117 @@
+import { isIP } from 'node:net';
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import type { Database } from '../../db/connection.ts';
+import { type Passkey, readPasskey } from '../../db/people/factors.ts';
+import { type SessionRow, setChallenge, takeChallenge } from '../../db/people/sessions.ts';
+
+export interface PasskeyServices {
+  sql: Database;
+  /** Passkeys are bound to its host. */
+  panelUrl: string;
+}
+
+const TIMEOUT_MS = 5 * 60_000;
+const ID_MAX = 1400;
+
+const hostOf = ({ panelUrl }: Pick<PasskeyServices, 'panelUrl'>): string => new URL(panelUrl).hostname;
+/** Whether browsers make passkeys for where the panel is: they do for names of hosts alone. */
+export function hasPasskeys(services: Pick<PasskeyServices, 'panelUrl'>): boolean {
+  return isIP(hostOf(services)) === 0;
+}
+
+const listed = (ids: readonly string[]) => ids.map((id) => ({ id }));
+
+/** What the browser makes a passkey by, within five minutes. @param known passkeys of the person */
+export async function creationOptions(
+  services: PasskeyServices,
+  session: SessionRow,
+  known: readonly string[],
+) {
+  const options = await generateRegistrationOptions({
+    ...{ rpName: 'Goniec', rpID: hostOf(services), userName: session.address, timeout: TIMEOUT_MS },
+    userID: new Uint8Array(Buffer.from(session.personId)),
+    authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+    excludeCredentials: listed(known),
+  });
+  await setChallenge(services.sql, session.id, options.challenge);
+  return options;
+}
+
+/** What the browser asks one of these passkeys by, within five minutes. */
+export async function requestOptions(
+  services: PasskeyServices,
+  session: SessionRow,
+  known: readonly string[],
+) {
+  const options = await generateAuthenticationOptions({
+    ...{ rpID: hostOf(services), timeout: TIMEOUT_MS, userVerification: 'required' },
+    allowCredentials: listed(known),
+  });
+  await setChallenge(services.sql, session.id, options.challenge);
+  return options;
+}
+
+/** The new passkey of a browser's response; null unless it answers the session's challenge, which is used up. */
+export async function createdPasskey(
+  services: PasskeyServices,
+  session: SessionRow,
+  response: string,
+): Promise<Passkey | null> {
+  const expected = await expectedOf(services, session);
+  if (expected === null) return null;
+  const made = await accepted(() =>
+    verifyRegistrationResponse({ response: JSON.parse(response) as RegistrationResponseJSON, ...expected }),
+  );
+  if (made?.verified !== true) return null;
+  const { id, publicKey, counter } = made.registrationInfo.credential;
+  return id.length > ID_MAX ? null : { id, publicKey: Buffer.from(publicKey), counter };
+}
+
+/** The passkey of the person that signed a browser's response, with its new counter; null as in {@link createdPasskey}. */
+export async function usedPasskey(
+  services: PasskeyServices,
+  session: SessionRow,
+  response: string,
+): Promise<Pick<Passkey, 'id' | 'counter'> | null> {
+  const expected = await expectedOf(services, session);
+  if (expected === null) return null;
+  const given = await accepted(() => JSON.parse(response) as AuthenticationResponseJSON);
+  const passkey =
+    typeof given?.id === 'string'
+      ? await readPasskey(services.sql, session.personId, given.id.slice(0, ID_MAX))
+      : undefined;
+  if (passkey === undefined) return null;
+  const { id, counter } = passkey;
+  const credential = { id, counter, publicKey: new Uint8Array(passkey.publicKey) };
+  const used = await accepted(() =>
+    verifyAuthenticationResponse({ response: given!, credential, ...expected }),
+  );
+  return used?.verified === true ? { id, counter: used.authenticationInfo.newCounter } : null;
+}
+
+async function expectedOf(services: PasskeyServices, session: SessionRow) {
+  const expectedChallenge = await takeChallenge(services.sql, session.id);
+  if (expectedChallenge === undefined) return null;
+  return {
+    expectedChallenge,
+    expectedOrigin: new URL(services.panelUrl).origin,
+    expectedRPID: hostOf(services),
+    requireUserVerification: true,
+  };
+}
+
+// The library throws for whatever is wrong with a response, from its syntax to its signature.
+async function accepted<Result>(check: () => Result | Promise<Result>): Promise<Result | null> {
+  try {
+    return await check();
+  } catch {
+    return null;
+  }
+}

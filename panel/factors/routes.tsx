@@ -1,0 +1,111 @@
+import { readFactors } from '../../db/people/factors.ts';
+import { isOneLine } from '../../domain/ids.ts';
+import { canonicalText, isBlank } from '../../domain/text.ts';
+import {
+  type Enrolled,
+  enrolPasskey,
+  enrolTotp,
+  type FactorKind,
+  removeSecondFactor,
+  renewRecoveryCodes,
+} from '../../operations/people/factors.ts';
+import { creationOptions, hasPasskeys } from '../../operations/people/passkeys.ts';
+import { newTotpSecret, TOTP_SECRET, totpAddress } from '../../operations/people/totp.ts';
+import type { Fault } from '../ask.ts';
+import { PASSKEY_SCRIPT } from '../confirm/view.tsx';
+import { cookieHeader } from '../cookies.ts';
+import { type Answer, type PersonVisit, personPage } from '../route.ts';
+import { problemPage } from '../shell.tsx';
+import { FactorList, NewApp, NewPasskey, RecoveryCodes } from './view.tsx';
+import { words } from './words.ts';
+
+const LIST = { to: '/panel/you/factors' };
+const LABEL_MAX = 100;
+
+async function listPage({ services, session, language }: PersonVisit): Promise<Answer> {
+  const factors = await readFactors(services.sql, session.personId);
+  const view = <FactorList {...{ language, factors, hasPasskeys: hasPasskeys(services) }} />;
+  return { status: 200, title: words[language].heading, view };
+}
+
+/** A change of the person's factors, of which an e-mail tells. */
+function changeOf(visit: PersonVisit, act: 'added' | 'removed', kind: FactorKind) {
+  const { session, address, requestId, language } = visit;
+  return { session, request: { address, requestId }, email: words[language][act][kind] };
+}
+
+/** Shows the key of a new app; with the code that this one shows, adds it. */
+async function addApp(visit: PersonVisit): Promise<Answer> {
+  const { services, session, form, language } = visit;
+  const say = words[language];
+  const given = form.get('secret') ?? '';
+  const secret = TOTP_SECRET.test(given) ? given : newTotpSecret();
+  const show = (fault: Fault | null): Answer => {
+    const view = <NewApp {...{ language, secret, address: totpAddress(secret, session.address), fault }} />;
+    return { status: fault === null ? 200 : 422, title: say.appHeading, view };
+  };
+  if (secret !== given) return show(null);
+  const code = (form.get('code') ?? '').slice(0, 100).replace(/[\s-]/g, '');
+  const outcome = await enrolTotp(services, changeOf(visit, 'added', 'totp'), { secret, code });
+  if (outcome === 'wrong') return show({ field: 'code', text: say.codeFault });
+  if (outcome === 'taken') return show({ field: null, text: say.appTaken });
+  return enrolled(visit, outcome);
+}
+
+/** Asks for a new passkey; with the browser's response, adds it. */
+async function addPasskey(visit: PersonVisit): Promise<Answer> {
+  const { services, session, form, language } = visit;
+  const say = words[language];
+  const label = canonicalText(form.get('label') ?? '').trim();
+  const response = form.get('response');
+  const show = async (fault: Fault | null): Promise<Answer> => {
+    const { passkeys } = await readFactors(services.sql, session.personId);
+    const known = passkeys.map(({ id }) => id);
+    const options = await creationOptions(services, session, known);
+    const view = <NewPasskey {...{ language, label, options, fault }} />;
+    const status = fault === null ? 200 : 422;
+    return { status, title: say.passkeyHeading, view, script: PASSKEY_SCRIPT };
+  };
+  if (response === undefined) return await show(null);
+  if (isBlank(label) || [...label].length > LABEL_MAX || !isOneLine(label))
+    return await show({ field: 'label', text: say.labelFault });
+  const outcome = await enrolPasskey(services, changeOf(visit, 'added', 'passkey'), { label, response });
+  if (outcome === 'wrong') return await show({ field: null, text: say.passkeyFault });
+  if (outcome === 'taken') return await show({ field: null, text: say.passkeyTaken });
+  return enrolled(visit, outcome);
+}
+
+function enrolled(visit: PersonVisit, { token, recoveryCodes }: Enrolled): Answer {
+  const cookies = [cookieHeader(visit.services.panelUrl, 'session', token, null)];
+  return recoveryCodes === null ? { ...LIST, cookies } : { ...codesPage(visit, recoveryCodes), cookies };
+}
+
+/** New recovery codes, this once: only their hashes are stored. */
+function codesPage({ language }: PersonVisit, codes: readonly string[]): Answer {
+  const view = <RecoveryCodes {...{ language, codes }} />;
+  return { status: 200, title: words[language].codesHeading, view };
+}
+
+async function renewCodes(visit: PersonVisit): Promise<Answer> {
+  const codes = await renewRecoveryCodes(visit.services.sql, visit.session);
+  return codes === null ? LIST : codesPage(visit, codes);
+}
+
+async function remove(visit: PersonVisit): Promise<Answer> {
+  const factor = visit.form.get('factor') ?? '';
+  const kind = factor === 'totp' ? 'totp' : 'passkey';
+  const change = changeOf(visit, 'removed', kind);
+  const removed = await removeSecondFactor(visit.services, change, kind === 'totp' ? null : factor);
+  return removed ? LIST : problemPage(visit, 404);
+}
+
+// Who comes back to a form begins anew.
+const get = () => LIST;
+
+export const factorRoutes = [
+  personPage('/panel/you/factors', { get: listPage }),
+  personPage('/panel/you/factors/totp', { get, post: addApp, stepUp: true }),
+  personPage('/panel/you/factors/passkey', { get, post: addPasskey, stepUp: true }),
+  personPage('/panel/you/factors/recovery', { get, post: renewCodes, stepUp: true }),
+  personPage('/panel/you/factors/remove', { get, post: remove, stepUp: true }),
+];
