@@ -108,7 +108,7 @@ export function openPage(path: string, handlers: Handlers<Visit>): Route {
 }
 
 /** Declares a page for people who have signed in, whatever account they have. */
-export function personPage(path: string, handlers: Handlers<PersonVisit>): Route {
+export function personPage(path: string, handlers: Handlers<PersonVisit> & Options): Route {
   return route(path, 'people', handlers, (visit) =>
     visit.session === null ? null : { ...visit, session: visit.session },
   );
