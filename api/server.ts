@@ -81,6 +81,8 @@ export interface ApiOptions {
   publicUrl?: string | undefined;
   /** Public URL of the MCP server, if it has one of its own. */
   mcpUrl?: string | undefined;
+  /** Public URL of the panel, if it has one of its own. */
+  panelUrl?: string | undefined;
   /** Base URL of short links; the public URL by default. */
   shortUrl?: string | undefined;
   mounts?: readonly Mount[];
@@ -155,7 +157,8 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
     shortUrl: options.shortUrl ?? options.publicUrl ?? '',
     publicUrl: options.publicUrl ?? null,
     mcpUrl: options.mcpUrl ?? null,
-    panelUrl: options.publicUrl ?? '',
+    panelUrl: options.panelUrl ?? options.publicUrl ?? '',
+    panelHost: options.panelUrl === undefined ? null : new URL(options.panelUrl).host,
     ownEmailAccount: config.OWN_EMAIL_ACCOUNT ?? null,
   };
   return {

@@ -27,8 +27,10 @@ export interface Services extends OperationServices {
   publicUrl: string | null;
   /** Public URL of the MCP server, if it has one of its own. */
   mcpUrl: string | null;
-  /** Where people open the panel, without `/panel`: the public URL, else the local one. */
+  /** Where people open the panel, without `/panel`: an address of its own, else the public URL, else the local one. */
   panelUrl: string;
+  /** Host and port of the panel's own address; null: it is wherever the API is. */
+  panelHost: string | null;
   /** Sends the e-mails that people sign in by; null: nobody can. */
   ownEmailAccount: string | null;
 }

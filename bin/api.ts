@@ -21,6 +21,7 @@ await runProcess(async () => {
     publicUrl: config.PUBLIC_URL,
     shortUrl: config.SHORT_URL,
     mcpUrl: config.MCP_URL,
+    panelUrl: config.PANEL_URL,
     mounts,
   });
   log.info({ url: api.url }, 'API listening');

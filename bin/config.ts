@@ -1,6 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { LOOPBACK_HOSTS } from '../domain/addresses.ts';
 import { isId } from '../domain/ids.ts';
 import { isSenderName } from '../domain/msisdn.ts';
 import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../domain/money.ts';
@@ -25,6 +26,12 @@ function isDnsServer(server: string): boolean {
   return (isIPv6(v6 ?? '') || isIPv4(v4 ?? '')) && Number(port) >= 1 && Number(port) <= 65535;
 }
 
+// Browsers bind cookies to a host over https alone.
+const panelUrl = publicUrl.refine((url) => {
+  const { origin, protocol, hostname } = new URL(url);
+  return url === origin && (protocol === 'https:' || LOOPBACK_HOSTS.has(hostname));
+}, 'must be https://HOST without a path; http:// only on this machine');
+
 const environment = z.object({
   PORT: count(0, 65535).default(3000),
   HOST: z.string().min(1).optional(),
@@ -36,6 +43,7 @@ const environment = z.object({
   PUBLIC_URL: publicUrl.optional(),
   SHORT_URL: publicUrl.optional(),
   MCP_URL: publicUrl.optional(),
+  PANEL_URL: panelUrl.optional(),
   TRUST_PROXY: flag.default(false),
   SIMULATOR_PUBLIC: flag.default(false),
   REQUESTS_AT_ONCE: count(1, 100_000).default(120),
@@ -98,7 +106,7 @@ export class ConfigError extends Error {
 // A misspelt setting with one of our prefixes would silently do nothing; other variables are ignored.
 const OWN_FAMILIES =
   // Not all of REQUESTS_: REQUESTS_CA_BUNDLE belongs to other software.
-  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL)_/;
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|PANEL|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL)_/;
 
 // Of the `temporal` command line, used in staff's shells.
 const OF_TEMPORAL_CLI =

@@ -79,7 +79,8 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   const workerUrl = partUrls?.worker ?? databaseUrl;
   const metrics = await startConfiguredMetrics(config, workerUrl, log, true);
   if (metrics !== null) started.push({ name: 'metrics', stop: () => metrics.stop() });
-  const { DATABASE_POOL: databasePool, PUBLIC_URL: publicUrl, SHORT_URL: shortUrl, MCP_URL: mcpUrl } = config;
+  const { DATABASE_POOL: databasePool, PUBLIC_URL: publicUrl, SHORT_URL: shortUrl } = config;
+  const { MCP_URL: mcpUrl, PANEL_URL: panelUrl } = config;
   const shared = { databasePool, temporal, config, secretsKey, log };
   const api = await startApi({
     ...shared,
@@ -89,6 +90,7 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
     publicUrl,
     shortUrl,
     mcpUrl,
+    panelUrl,
     mounts,
   });
   const worker = await startWorker({
@@ -199,7 +201,7 @@ function addresses(config: Config, { apiUrl, uiUrl, simulates, metricsPort }: Ad
 goniec is running.
 
   API           ${apiUrl}
-  Panel         ${apiUrl}/panel${simulator}
+  Panel         ${config.PANEL_URL ?? apiUrl}/panel${simulator}
   Temporal UI   ${uiUrl}
   PostgreSQL    ${external === undefined ? `embedded, in ${dataDir}` : 'external (DATABASE_URL)'}${metrics}
 `;

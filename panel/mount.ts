@@ -36,6 +36,9 @@ export function panel(): Mount[] {
 }
 
 async function serve(route: Route, services: Services, context: Context): Promise<void> {
+  const { panelHost } = services;
+  if (panelHost !== null && context.headers.host?.toLowerCase() !== panelHost)
+    throw new HttpRefused({ reason: 'route_unknown' });
   // Never the path, which may hold the token of a link; and visitors' addresses are not logged.
   Object.assign(context.state, { route: route.path, visitor: true });
   const receivedAt = Date.now();

@@ -1,10 +1,14 @@
 import { confirmRoutes } from './confirm/routes.tsx';
 import { factorRoutes } from './factors/routes.tsx';
+import { activityRoutes } from './activity/routes.tsx';
 import { keyRoutes } from './keys/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
 import { openPage, type Route } from './route.ts';
 import { problemPage } from './shell.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
+import { invitationRoutes } from './team/invitation.tsx';
+import { teamRoutes } from './team/routes.tsx';
+import { addressRoutes } from './you/address.tsx';
 import { youRoutes } from './you/routes.tsx';
 
 // Last: what no page has.
@@ -18,7 +22,11 @@ export const routes: readonly Route[] = [
   ...confirmRoutes,
   ...overviewRoutes,
   ...keyRoutes,
+  ...teamRoutes,
+  ...invitationRoutes,
+  ...activityRoutes,
   ...youRoutes,
   ...factorRoutes,
+  ...addressRoutes,
   unknown,
 ];

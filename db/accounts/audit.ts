@@ -99,6 +99,51 @@ export async function listAudit(sql: Sql, account: string | null, limit: number)
      order by l.id desc limit ${limit}`;
 }
 
+/** An entry as the owners of its account see it. */
+export interface Activity {
+  id: number;
+  at: Date;
+  actor: string;
+  action: string;
+  details: AuditDetails;
+  /** The client's address; null also once it has been deleted. */
+  address: string | null;
+  /** The address of the person who did it; null: no person, or one who is no more. */
+  person: string | null;
+  /** Of the key or token that did it. */
+  label: string | null;
+  hint: string | null;
+}
+
+interface ActivityFilters {
+  /** The id of the entry that the page before ended with. */
+  before: number | null;
+  actor: string | null;
+  actions: readonly string[] | null;
+}
+
+/** Entries of an account, the latest first; null filters nothing. */
+export async function readActivity(
+  sql: Sql,
+  account: string,
+  { before, actor, actions }: ActivityFilters,
+  limit: number,
+): Promise<Activity[]> {
+  return await sql<Activity[]>`
+    select l.id, l.at, l.actor, l.action, l.details, host(a.address) as address, p.address as person,
+           coalesce(k.label, t.label) as label, coalesce(k.hint, t.hint) as hint
+      from (select * from audit_log where account_id = ${account}
+               and ${before === null ? sql`true` : sql`id < ${before}`}
+               and ${actor === null ? sql`true` : sql`actor = ${actor}`}
+               and ${actions === null ? sql`true` : sql`action = any(${actions as string[]})`}
+             order by id desc limit ${limit}) l
+      left join audit_addresses a on a.audit_id = l.id
+      left join people p on p.id = l.actor
+      left join api_keys k on k.id = l.actor
+      left join api_tokens t on t.id = l.actor
+     order by l.id desc`;
+}
+
 // Walks the index backwards and stops at the limit, so the cost does not grow with the log.
 async function enforceChangeLimit(sql: Sql, accountId: string | null): Promise<void> {
   const [full] = await sql<{ seconds: number }[]>`

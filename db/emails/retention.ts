@@ -96,7 +96,8 @@ export async function eraseAddressee(sql: Database, addressee: Addressee): Promi
     if (accountId === null) {
       // With memberships and sessions.
       await tx`delete from people where address = ${address}`;
-      await tx`delete from sign_ins where address = ${address}`;
+      for (const table of ['sign_ins', 'requested_emails', 'invitations', 'address_changes'])
+        await tx`delete from ${tx(table)} where address = ${address}`;
     }
     await tx`delete from simulator_emails where reference = any(${done})`;
     await tx`delete from simulator_email_events where reference = any(${done})`;

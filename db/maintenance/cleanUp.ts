@@ -38,6 +38,9 @@ export function leftovers(sql: Sql, now: number, logDays: number, limit: number)
     idempotency_keys: older('idempotency_keys', 'request_id', idFloor('req', now - REPLAYED_MS)),
     // The limits look back a day.
     sign_ins: older('sign_ins', 'created_at', daysAgo(2)),
+    requested_emails: older('requested_emails', 'at', daysAgo(2)),
+    invitations: older('invitations', 'expires_at', daysAgo(1)),
+    address_changes: older('address_changes', 'expires_at', daysAgo(1)),
     sessions: older('sessions', 'last_seen_at', daysAgo(1)),
     rate_windows: older('rate_windows', 'started_at', hourAgo),
     lookup_answers: older('lookup_answers', 'received_at', hourAgo),

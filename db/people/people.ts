@@ -12,20 +12,22 @@ export async function insertTestAccount(tx: Sql, id: string, name: string, conta
   await tx`select open_test_account(${id}, ${name}, ${contact})`;
 }
 
-/** Inserts a person. @returns false where somebody has the address */
-export async function addPerson(tx: Sql, id: string, address: string): Promise<boolean> {
-  const added = await tx`
-    insert into people (id, address) values (${id}, ${address}) on conflict (address) do nothing`;
-  return added.count > 0;
+/** The person with the address, locked: a new one with this id if there is none. */
+export async function ensurePerson(tx: Sql, id: string, address: string): Promise<string> {
+  const [row] = await tx<{ id: string }[]>`
+    insert into people (id, address) values (${id}, ${address})
+    on conflict (address) do update set address = excluded.address returning id`;
+  return row!.id;
 }
 
-export async function personOf(sql: Sql, address: string): Promise<string | undefined> {
-  const [row] = await sql<{ id: string }[]>`select id from people where address = ${address}`;
-  return row?.id;
+/** Whether somebody has the address. */
+export async function isAddressTaken(sql: Sql, address: string): Promise<boolean> {
+  return (await sql`select from people where address = ${address}`).count > 0;
 }
 
 export async function addMembership(tx: Sql, person: string, account: string, role: Role): Promise<void> {
-  await tx`insert into memberships (person_id, account_id, role) values (${person}, ${account}, ${role})`;
+  await tx`
+    insert into memberships (person_id, account_id, role) values (${person}, ${account}, ${role}) on conflict do nothing`;
 }
 
 /** The accounts of a person, the first one first. */

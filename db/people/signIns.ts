@@ -1,19 +1,12 @@
 import { type Database, type Fragment, lockNames, type Sql, withNamedLock } from '../connection.ts';
+import { countEmail, type EmailLimit } from './emailLimits.ts';
 
-/** E-mails to an address in an hour, and from a network in a day. */
-const E_MAILS = { address: 5, network: 20 } as const;
 /** Accounts opened from a network in a day. */
 const ACCOUNTS_A_DAY = 5;
 /** Codes compared with one that was sent. */
 const GUESSES = 5;
 // Of all e-mails to an address, so that new ones bring no new guesses for ever.
 const GUESSES_A_DAY = 25;
-
-/** What has had too many e-mails, and for how many seconds more. */
-export interface SignInLimit {
-  limited: keyof typeof E_MAILS;
-  seconds: number;
-}
 
 interface NewSignIn {
   id: string;
@@ -26,33 +19,17 @@ interface NewSignIn {
   next: string | null;
 }
 
-/** Stores a sign-in unless address or network have had too many; exact under concurrency. @returns null if it is stored */
-export async function addSignIn(sql: Database, signIn: NewSignIn): Promise<SignInLimit | null> {
+/** Stores a sign-in unless address or network have had too many e-mails; exact under concurrency. @returns null if it is stored */
+export async function addSignIn(sql: Database, signIn: NewSignIn): Promise<EmailLimit | null> {
   const { id, address, network, browserHash, linkHash, codeHash, next } = signIn;
-  return await withNamedLock(sql, `sign-ins from ${network}`, async (tx) => {
-    await lockNames(tx, [`sign-ins of ${address}`]);
-    const limit = await limitOf(tx, signIn);
+  return await withNamedLock(sql, `e-mails from ${network}`, async (tx) => {
+    const limit = await countEmail(tx, { address, asker: network });
     if (limit !== null) return limit;
     await tx`
       insert into sign_ins (id, address, network, browser_hash, link_hash, code_hash, next)
       values (${id}, ${address}, ${network}::inet, ${browserHash}, ${linkHash}, ${codeHash}, ${next})`;
     return null;
   });
-}
-
-async function limitOf(tx: Sql, { address, network }: NewSignIn): Promise<SignInLimit | null> {
-  const [full] = await tx<SignInLimit[]>`
-    with reached as (
-      (select 'address' as limited, created_at + interval '1 hour' as until from sign_ins
-        where address = ${address} and created_at > now() - interval '1 hour'
-        order by created_at desc offset ${E_MAILS.address - 1} limit 1)
-       union all
-      (select 'network', created_at + interval '1 day' from sign_ins
-        where network = ${network}::inet and created_at > now() - interval '1 day'
-        order by created_at desc offset ${E_MAILS.network - 1} limit 1)
-    )
-    select limited, ceil(extract(epoch from until - now()))::int as seconds from reached order by until desc limit 1`;
-  return full ?? null;
 }
 
 export interface SignIn {

@@ -2,17 +2,13 @@ import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { type Request, writeAudit } from '../../db/accounts/audit.ts';
 import { type Database, type Sql, transaction } from '../../db/connection.ts';
 import { hashSecret, newId } from '../../db/ids.ts';
-import { addMembership, addPerson, membershipsOf, personOf } from '../../db/people/people.ts';
+import type { EmailLimit } from '../../db/people/emailLimits.ts';
+import { readInvitation } from '../../db/people/invitations.ts';
+import { addMembership, ensurePerson, membershipsOf } from '../../db/people/people.ts';
 import { addSession, endSessionOf } from '../../db/people/sessions.ts';
-import {
-  addSignIn,
-  countGuess,
-  noteOpening,
-  type SignInLimit,
-  type TakenSignIn,
-  takeSignIn,
-} from '../../db/people/signIns.ts';
+import { addSignIn, countGuess, noteOpening, type TakenSignIn, takeSignIn } from '../../db/people/signIns.ts';
 import { maskAddress } from '../../domain/email/address.ts';
+import { invitationOf } from '../../domain/people.ts';
 import { openTestAccount } from '../accounts/accounts.ts';
 import { type OwnEmailServices, sendOwnEmail } from '../email/ownEmail.ts';
 
@@ -51,7 +47,7 @@ interface SignInRequest {
 export async function requestSignIn(
   services: OwnEmailServices & { sql: Database },
   { address, network, browser, next, words }: SignInRequest,
-): Promise<'sent' | 'unavailable' | SignInLimit> {
+): Promise<'sent' | 'unavailable' | EmailLimit> {
   const id = newId('sin');
   const token = newSecret();
   const code = String(randomInt(CODES)).padStart(CODE_DIGITS, '0');
@@ -118,16 +114,20 @@ async function signIn(
     return await transaction(sql, async (tx) => {
       const taken = await takeSignIn(tx, by);
       if (taken === undefined) return 'over';
-      const personId = await personFor(tx, taken, arrival);
+      const personId = await ensurePerson(tx, newId('per'), taken.address);
       const [first] = await membershipsOf(tx, personId);
       const replaced =
         arrival.replaced === null ? undefined : await endSessionOf(tx, hashSecret(arrival.replaced));
+      // Who signs in once more stays where they were.
+      const accountId =
+        (replaced?.personId === personId ? replaced.accountId : null) ??
+        first?.accountId ??
+        (await openFirstAccount(tx, personId, taken, arrival));
       await addSession(tx, {
         id: newId('ses'),
         tokenHash: hashSecret(token),
         personId,
-        // Who signs in once more stays where they were.
-        accountId: (replaced?.personId === personId ? replaced.accountId : null) ?? first?.accountId ?? null,
+          accountId,
         address: arrival.address,
         device: arrival.device,
       });
@@ -139,16 +139,24 @@ async function signIn(
   }
 }
 
-/** The person with the address: a new one, as the owner of a new test account, if there is none (v2.3.0, Authentication, 8). */
-async function personFor(tx: Sql, taken: TakenSignIn, request: Request): Promise<string> {
-  const { address } = taken;
-  const id = newId('per');
-  if (!(await addPerson(tx, id, address))) return (await personOf(tx, address))!;
+/**
+ * Opens a test account for somebody who has none (v2.3.0, Authentication, 8). @returns null: the person is about to accept an invitation
+ * @throws TooManyAccountsError
+ */
+async function openFirstAccount(
+  tx: Sql,
+  person: string,
+  taken: TakenSignIn,
+  request: Request,
+): Promise<string | null> {
+  const { address, next } = taken;
+  const invited = invitationOf(next);
+  if (invited !== null && (await readInvitation(tx, invited))?.address === address) return null;
   if (!(await noteOpening(tx, taken))) throw new TooManyAccountsError();
   const account = newId('cl');
   await openTestAccount(tx, account, address);
-  await addMembership(tx, id, account, 'owner');
+  await addMembership(tx, person, account, 'owner');
   const details = { address: maskAddress(address), role: 'owner' };
-  await writeAudit(tx, { actor: id, action: 'sign up', account, subject: id, details, request });
-  return id;
+  await writeAudit(tx, { actor: person, action: 'sign up', account, subject: person, details, request });
+  return account;
 }

@@ -31,7 +31,7 @@ const pl = {
   limited: {
     address: (at: string) =>
       `Na ten adres wysłaliśmy w ciągu godziny pięć e-maili. Użyj linku z ostatniego albo poproś o następny po godz. ${at}.`,
-    network: (at: string) =>
+    asker: (at: string) =>
       `Z tej sieci poproszono już dziś o 20 e-maili. Następny możesz dostać po godz. ${at}.`,
   },
   unavailableHeading: 'Nie możemy teraz wysłać e-maila',
@@ -81,7 +81,7 @@ const en: typeof pl = {
   limited: {
     address: (at: string) =>
       `We have sent five e-mails to this address within an hour. Use the link in the latest, or ask for another after ${at}.`,
-    network: (at: string) =>
+    asker: (at: string) =>
       `This network has asked for 20 e-mails today. You can get the next one after ${at}.`,
   },
   unavailableHeading: 'We cannot send e-mail now',

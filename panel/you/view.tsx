@@ -22,6 +22,9 @@ export function You({ language, session, memberships, sessions }: Props) {
           <strong>{session.address}</strong>
         </p>
         <p class="hint">{say.addressHint}</p>
+        <p>
+          <a href="/panel/you/address">{say.change}</a>
+        </p>
       </section>
       <section>
         <h2>{say.factors}</h2>

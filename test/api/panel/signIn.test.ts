@@ -267,7 +267,7 @@ describe('limits', () => {
     expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(3000);
     expect(await mailsTo(address, 5)).toHaveLength(5);
     await database()`
-      update sign_ins set created_at = now() - interval '61 minutes' where address = ${address}`;
+      update requested_emails set at = now() - interval '61 minutes' where address = ${address}`;
     expect((await browser().post('/panel', { address })).status).toBe(303);
   });
 
@@ -385,7 +385,8 @@ describe('what is kept', () => {
     expect(await countAddressTraces(database(), { address, accountId: null })).toMatchObject({ people: 1 });
     await eraseAddressee(database(), { address, accountId: null });
     expect(await isIn(mine)).toBe(false);
-    expect((await database()`select from sign_ins where address = ${address}`).count).toBe(0);
+    for (const table of ['sign_ins', 'requested_emails'])
+      expect((await database()`select from ${database()(table)} where address = ${address}`).count).toBe(0);
   });
 });
 

@@ -1,0 +1,87 @@
+import type { Fragment, Sql } from '../connection.ts';
+
+interface NewChange {
+  personId: string;
+  address: string;
+  linkHash: Buffer;
+}
+
+/** Notes a change that waits for an hour for its new address, in place of the one that waited before. */
+export async function insertAddressChange(
+  tx: Sql,
+  { personId, address, linkHash }: NewChange,
+): Promise<void> {
+  await tx`delete from address_changes where person_id = ${personId} and confirmed_at is null`;
+  await tx`
+    insert into address_changes (link_hash, person_id, address, expires_at)
+    values (${linkHash}, ${personId}, ${address}, now() + interval '1 hour')`;
+}
+
+/** The new address that a person's change waits for. */
+export async function waitingAddress(sql: Sql, personId: string): Promise<string | undefined> {
+  const [row] = await sql<{ address: string }[]>`
+    select address from address_changes where person_id = ${personId} and confirmed_at is null and ${isOpen(sql)}`;
+  return row?.address;
+}
+
+/** What a link does: to the new address it confirms the change, to the former one it undoes it. */
+export interface AddressChange {
+  personId: string;
+  /** The one that the person would have. */
+  address: string;
+  confirmedAt: Date | null;
+}
+
+/** The change of a link; undefined for one that is used, old, or not ours. */
+export async function readAddressChange(sql: Sql, linkHash: Buffer): Promise<AddressChange | undefined> {
+  const [row] = await sql<AddressChange[]>`
+    select person_id, address, confirmed_at from address_changes where link_hash = ${linkHash} and ${isOpen(sql)}`;
+  return row;
+}
+
+/** Gives a person the address of a change that waits, once. @returns the former address, for the undo link; undefined: the link is over */
+export async function confirmAddressChange(
+  tx: Sql,
+  personId: string,
+  linkHash: Buffer,
+  undoHash: Buffer,
+): Promise<{ former: string; address: string } | undefined> {
+  const [row] = await tx<{ former: string; address: string }[]>`
+    with taken as (
+      delete from address_changes
+       where link_hash = ${linkHash} and person_id = ${personId} and confirmed_at is null and ${isOpen(tx)}
+      returning person_id, address
+    ), before as (
+      select p.id, p.address as former, t.address from people p join taken t on t.person_id = p.id for no key update of p
+    ), noted as (
+      insert into address_changes (link_hash, person_id, address, confirmed_at, expires_at)
+      select ${undoHash}, id, former, now(), now() + interval '7 days' from before
+    )
+    update people p set address = b.address from before b where p.id = b.id returning b.former, b.address`;
+  return row;
+}
+
+/**
+ * Gives a person the address back that a confirmed change took, once, and ends all sessions; later changes can no longer be undone.
+ * @returns undefined: the link is over
+ */
+export async function undoAddressChange(
+  tx: Sql,
+  undoHash: Buffer,
+): Promise<Pick<AddressChange, 'personId' | 'address'> | undefined> {
+  const [undone] = await tx<{ personId: string; address: string; confirmedAt: Date }[]>`
+    delete from address_changes where link_hash = ${undoHash} and confirmed_at is not null and ${isOpen(tx)}
+    returning person_id, address, confirmed_at`;
+  if (undone === undefined) return undefined;
+  const { personId, address, confirmedAt } = undone;
+  await tx`
+    delete from address_changes
+     where person_id = ${personId} and (confirmed_at is null or confirmed_at >= ${confirmedAt})`;
+  await tx`delete from sessions where person_id = ${personId}`;
+  await tx`update people set address = ${address} where id = ${personId}`;
+  return { personId, address };
+}
+
+function isOpen(sql: Sql): Fragment {
+  return sql`expires_at > now()`;
+}

@@ -1,0 +1,34 @@
+import type { Role } from '../../domain/actor.ts';
+import type { Sql } from '../connection.ts';
+
+/** A person of an account. */
+export interface Member {
+  id: string;
+  address: string;
+  role: Role;
+  since: Date;
+}
+
+/** The people of an account, the first one first. */
+export async function membersOf(sql: Sql, account: string): Promise<Member[]> {
+  return await sql<Member[]>`
+    select p.id, p.address, m.role, m.created_at as since
+      from memberships m join people p on p.id = m.person_id
+     where m.account_id = ${account} order by m.created_at, p.id`;
+}
+
+/** Changes a role, which ends the person's sessions of this account. */
+export async function setRole(tx: Sql, account: string, person: string, role: Role): Promise<void> {
+  await tx`update memberships set role = ${role} where person_id = ${person} and account_id = ${account}`;
+  await tx`delete from sessions where person_id = ${person} and account_id = ${account}`;
+}
+
+/** Ends a membership, with the person's sessions of this account. */
+export async function removeMembership(tx: Sql, account: string, person: string): Promise<void> {
+  await tx`delete from memberships where person_id = ${person} and account_id = ${account}`;
+}
+
+/** Shows no account in the person's sessions of this one, so that they outlast the membership. */
+export async function hideAccount(tx: Sql, account: string, person: string): Promise<void> {
+  await tx`update sessions set account_id = null where person_id = ${person} and account_id = ${account}`;
+}
