@@ -1,8 +1,12 @@
+import { contactImportRoutes } from './contactImport/routes.tsx';
+import { contactRoutes } from './contacts/routes.tsx';
+import { groupRoutes } from './groups/routes.tsx';
 import { keyRoutes } from './keys/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
 import { openPage, type Route } from './route.ts';
 import { problemPage } from './shell.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
+import { templateRoutes } from './templates/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
 
 // Last: what no page has.
@@ -15,6 +19,10 @@ export const routes: readonly Route[] = [
   ...signInRoutes,
   ...overviewRoutes,
   ...keyRoutes,
+  ...contactImportRoutes,
+  ...groupRoutes,
+  ...contactRoutes,
+  ...templateRoutes,
   ...youRoutes,
   unknown,
 ];

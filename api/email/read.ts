@@ -95,7 +95,7 @@ const emailWithEvents = email
   })
   .meta({ id: 'EmailWithEvents', description: 'An e-mail with what happened to it.' });
 
-function listEmails(owner: Interface) {
+export function listEmails(owner: Interface) {
   return endpoint({
     interface: owner,
     method: 'GET',
@@ -136,7 +136,7 @@ function listEmails(owner: Interface) {
   });
 }
 
-function getEmail(owner: Interface) {
+export function getEmail(owner: Interface) {
   return endpoint({
     interface: owner,
     method: 'GET',
