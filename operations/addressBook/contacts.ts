@@ -18,7 +18,11 @@ const BLAMED = {
 } as const;
 
 /** Changes the address book in one transaction, after those that began before. @throws Refused above the account's quotas */
-export async function changeBook<T>(sql: Database, accountId: string, work: (tx: Sql) => Promise<T>): Promise<T> {
+export async function changeBook<T>(
+  sql: Database,
+  accountId: string,
+  work: (tx: Sql) => Promise<T>,
+): Promise<T> {
   return await withinQuota(BLAMED, changeAddressBook(sql, accountId, work));
 }
 

@@ -76,7 +76,10 @@ export async function continueImport({
         accountId,
         rows.map(({ cells }) => readOne(cells, (row) => read(columns, row))),
       );
-      const problems = imported.invalid.map(({ index, ...problem }) => ({ position: done + index, ...problem }));
+      const problems = imported.invalid.map(({ index, ...problem }) => ({
+        position: done + index,
+        ...problem,
+      }));
       await stored.noteImported(tx, id, imported, problems);
       return done + rows.length < lines;
     });

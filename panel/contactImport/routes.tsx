@@ -105,7 +105,10 @@ async function goOn(visit: MemberVisit): Promise<Answer> {
 }
 
 /** The lines that were refused, with the header of their file, as it was sent. */
-async function* failedLines({ services: { sql } }: MemberVisit, table: ContactImport): AsyncGenerator<string> {
+async function* failedLines(
+  { services: { sql } }: MemberVisit,
+  table: ContactImport,
+): AsyncGenerator<string> {
   const header = table.header ?? table.columns!.map((column) => column ?? '');
   const lineOf = (cells: readonly string[]) => cells.map((cell) => escapeFormula(unescapeFormula(cell)));
   yield csvLines([lineOf(header)]);

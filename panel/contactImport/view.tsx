@@ -13,7 +13,8 @@ const MEGABYTE = 1024 * 1024;
 export const UPLOAD_MAX = 10 * MEGABYTE;
 const CELL_SHOWN = 80;
 
-const shortened = (cell: string): string => (cell.length > CELL_SHOWN ? `${cell.slice(0, CELL_SHOWN)}…` : cell);
+const shortened = (cell: string): string =>
+  cell.length > CELL_SHOWN ? `${cell.slice(0, CELL_SHOWN)}…` : cell;
 
 interface UploadProps {
   language: Language;
@@ -36,7 +37,12 @@ function FileForm({ language, fault }: UploadProps) {
   const hint = say.fileHint(count(language, TABLE_MAX), COLUMNS_MAX, UPLOAD_MAX / MEGABYTE);
   return (
     <form method="post" action={PATH} encType="multipart/form-data" class="stack">
-      <Field {...{ name: 'file', label: say.file, hint, fault }} type="file" accept=".csv,.txt,text/csv" required />
+      <Field
+        {...{ name: 'file', label: say.file, hint, fault }}
+        type="file"
+        accept=".csv,.txt,text/csv"
+        required
+      />
       <button>{say.upload}</button>
     </form>
   );
@@ -89,7 +95,11 @@ export function Match({ language, table, rows, choices, fault }: MatchProps) {
           {choices.map(({ what, key }, index) => (
             <fieldset>
               <legend>{headings[index]}</legend>
-              <Select {...{ name: `column-${index}`, label: say.what, fault }} options={say.whats} value={what} />
+              <Select
+                {...{ name: `column-${index}`, label: say.what, fault }}
+                options={say.whats}
+                value={what}
+              />
               <Field name={`key-${index}`} label={say.key} value={key} />
             </fieldset>
           ))}

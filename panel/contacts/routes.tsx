@@ -1,9 +1,4 @@
-import {
-  changeContact,
-  deleteContact,
-  getContact,
-  listContacts,
-} from '../../api/contacts/contacts.ts';
+import { changeContact, deleteContact, getContact, listContacts } from '../../api/contacts/contacts.ts';
 import { saveContacts } from '../../api/contacts/import.ts';
 import { listGroups } from '../../api/groups.ts';
 import { MANAGERS, ROLES } from '../../domain/actor.ts';

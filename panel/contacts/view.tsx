@@ -164,7 +164,10 @@ function Inputs({ language, form, fault }: { language: Language; form: Form; fau
       <Field {...{ name: 'first_name', label: say.firstName, fault, value: form.first_name }} />
       <Field {...{ name: 'last_name', label: say.lastName, fault, value: form.last_name }} />
       <Field {...{ name: 'email', label: say.email, fault, value: form.email }} type="email" />
-      <TextArea {...{ name: 'groups', label: say.groupsLabel, hint: say.groupsHint, fault }} value={form.groups} />
+      <TextArea
+        {...{ name: 'groups', label: say.groupsLabel, hint: say.groupsHint, fault }}
+        value={form.groups}
+      />
       <fieldset id="fields" class="stack">
         <legend>{say.fields}</legend>
         {fault?.field === 'fields' ? <p class="fault">{fault.text}</p> : null}

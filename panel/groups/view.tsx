@@ -168,14 +168,22 @@ interface ChangesProps {
   typed: Typed;
 }
 
-function Changes({ language, path, group, typed: { name = group.name, numbers, fault = null } }: ChangesProps) {
+function Changes({
+  language,
+  path,
+  group,
+  typed: { name = group.name, numbers, fault = null },
+}: ChangesProps) {
   const say = words[language];
   return (
     <>
       <section>
         <h2>{say.add}</h2>
         <form method="post" action={`${path}/add`} class="stack" noValidate>
-          <TextArea {...{ name: 'msisdns', label: say.numbers, hint: say.numbersHint, fault }} value={numbers} />
+          <TextArea
+            {...{ name: 'msisdns', label: say.numbers, hint: say.numbersHint, fault }}
+            value={numbers}
+          />
           <button>{say.addNow}</button>
         </form>
       </section>

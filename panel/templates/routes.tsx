@@ -38,14 +38,12 @@ interface Typed {
 async function page(visit: MemberVisit, typed?: Typed): Promise<Answer> {
   const { language, params, query, caller } = visit;
   const stored = 'id' in params ? await ask(visit, getTemplate, { params }) : null;
-  const { form, fault = null, preview = null } = typed ?? { form: { ...BLANK, ...stored } };
+  const { form, fault = null, preview = null } = typed ?? { form: formOf(stored) };
   const title = stored?.name ?? words[language].add;
   const manages = caller.scopes.includes('manage');
-  const shown = { ...form, subject: form.subject ?? '' };
   const view = (
     <Template
-      {...{ language, fault, preview, manages }}
-      form={shown}
+      {...{ language, form, fault, preview, manages }}
       id={stored?.id ?? null}
       saved={query.has('saved')}
     />
@@ -53,15 +51,18 @@ async function page(visit: MemberVisit, typed?: Typed): Promise<Answer> {
   return { status: fault === null ? 200 : 422, title, view };
 }
 
+function formOf(stored: (Omit<Form, 'to' | 'subject'> & { subject: string | null }) | null): Form {
+  return stored === null ? BLANK : { ...BLANK, ...stored, subject: stored.subject ?? '' };
+}
+
 async function save(visit: MemberVisit): Promise<Answer> {
   const { language, params } = visit;
   const form = typedForm(visit);
   if (visit.form.get('act') === 'preview') return preview(visit, form);
-  const { to: _, ...body } = form;
+  const { name, type, subject, body: text } = form;
+  const body = { name, type, subject, body: text };
   const asked =
-    'id' in params
-      ? ask(visit, changeTemplate, { params, body })
-      : ask(visit, createTemplate, { body });
+    'id' in params ? ask(visit, changeTemplate, { params, body }) : ask(visit, createTemplate, { body });
   const { answer, fault } = await attempt(language, asked);
   return fault === null ? { to: `${PATH}/${answer.id}?saved` } : page(visit, { form, fault });
 }
@@ -71,11 +72,7 @@ function typedForm({ form }: MemberVisit): Form {
   return { ...BLANK, ...Object.fromEntries(names.map((name) => [name, form.get(name) ?? BLANK[name]])) };
 }
 
-const ESTIMATES = {
-  sms: estimateMessages,
-  mms: estimateMms,
-  vms: estimateVoice,
-} as const;
+const ESTIMATES = { sms: estimateMessages, mms: estimateMms, vms: estimateVoice } as const;
 
 async function preview(visit: MemberVisit, form: Form): Promise<Answer> {
   const { to, type, subject, body } = form;

@@ -59,7 +59,7 @@ export function List({ language, query, templates, next, manages }: ListProps) {
 export interface Form {
   name: string;
   type: string;
-  subject: string | null;
+  subject: string;
   body: string;
   /** Number of the contact that the preview is for. */
   to: string;
@@ -69,7 +69,7 @@ interface TemplateProps {
   language: Language;
   /** Null: of a new one. */
   id: string | null;
-  form: Form & { subject: string };
+  form: Form;
   fault: Fault | null;
   preview: Estimate | null;
   manages: boolean;
@@ -131,8 +131,13 @@ function Inputs({ language, form, fault }: Pick<TemplateProps, 'language' | 'for
     <>
       <Field {...{ name: 'name', label: say.name, hint: say.nameHint, fault, value: form.name }} required />
       <Select {...{ name: 'type', label: say.type, fault, value: form.type }} options={say.types} />
-      <Field {...{ name: 'subject', label: say.subject, hint: say.subjectHint, fault, value: form.subject }} />
-      <TextArea {...{ name: 'body', label: say.body, hint: say.bodyHint, fault, value: form.body }} rows={8} />
+      <Field
+        {...{ name: 'subject', label: say.subject, hint: say.subjectHint, fault, value: form.subject }}
+      />
+      <TextArea
+        {...{ name: 'body', label: say.body, hint: say.bodyHint, fault, value: form.body }}
+        rows={8}
+      />
     </>
   );
 }
