@@ -31,7 +31,7 @@ test('a template is written, previewed for a contact, changed, copied and delete
   for (const shown of [
     '<pre>Dzień dobry &lt;b>Żaneta&lt;/b>!</pre>',
     '<dd>1</dd>',
-    'Znak „ń” (4. w tekście)',
+    'Znak „ń” (5. w tekście)',
   ])
     expect(preview.text).toContain(shown);
   expect(await templatesOf(account)).toEqual([]);
