@@ -10,7 +10,7 @@ import { changeBook, importInto, readOne } from './contacts.ts';
 
 /** Contacts of one file. */
 export const TABLE_MAX = 100_000;
-const ROWS_AT_ONCE = 1_000;
+const ROWS_AT_ONCE = 2_000;
 
 interface NewTable {
   /** Of the file. */

@@ -93,7 +93,7 @@ export function Match({ language, table, rows, choices, fault }: MatchProps) {
         <form method="post" action={`${PATH}/columns`} class="stack" noValidate>
           <Hidden fields={{ import: table.id }} />
           {choices.map(({ what, key }, index) => (
-            <fieldset>
+            <fieldset class="pair">
               <legend>{headings[index]}</legend>
               <Select
                 {...{ name: `column-${index}`, label: say.what, fault }}
@@ -134,6 +134,11 @@ export function Import({ language, table, columns, failed, fault }: ImportProps)
       <div id="import">
         <Summary language={language} fault={fault} />
         <p>{say.of(table.name, count(language, lines))}</p>
+        <dl class="figures">
+          <Figure name={say.created} value={count(language, table.created)} />
+          <Figure name={say.updated} value={count(language, table.updated)} />
+          <Figure name={say.failed} value={count(language, table.failed)} />
+        </dl>
         {done < lines ? (
           <Progress {...{ language, table, fault }} />
         ) : (
@@ -141,11 +146,6 @@ export function Import({ language, table, columns, failed, fault }: ImportProps)
             {say.over}
           </p>
         )}
-        <dl class="figures">
-          <Figure name={say.created} value={count(language, table.created)} />
-          <Figure name={say.updated} value={count(language, table.updated)} />
-          <Figure name={say.failed} value={count(language, table.failed)} />
-        </dl>
         {failed.length === 0 ? null : <Failed {...{ language, table, columns, failed }} />}
         {done < lines ? (
           <Act
@@ -196,7 +196,7 @@ function Failed({ language, table, columns, failed }: Omit<ImportProps, 'fault'>
   const say = words[language];
   return (
     <section>
-      <h2>{say.failed}</h2>
+      <h2>{say.failedHeading}</h2>
       <p>
         {say.failedLead}{' '}
         {failed.length < table.failed ? say.failedFirst(count(language, failed.length)) : null}
@@ -204,7 +204,7 @@ function Failed({ language, table, columns, failed }: Omit<ImportProps, 'fault'>
       <p>
         <a href={`${PATH}/refused`}>{say.download}</a>
       </p>
-      <Table label={say.failed} columns={say.failedColumns}>
+      <Table label={say.failedHeading} columns={say.failedColumns}>
         {failed.map((row) => {
           const index = blamedColumn(row, columns);
           return (

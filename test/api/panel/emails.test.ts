@@ -17,7 +17,7 @@ test('e-mails are listed by status, address and identifier; one shows what becam
   const { browser } = await newPerson(panel, 'reader', account.id);
   expect((await browser.get(EMAILS)).text).toContain('Nie ma jeszcze żadnego e-maila');
   const sent = await postEmail(account.v1, { ...LEAST, subject: 'Hej <b>', idx: 'zam-1' });
-  const { id } = (sent.body as { data: { id: string } }).data;
+  const { id } = (sent.body as unknown as { data: { id: string } }).data;
   await untilEmail(account, id, ({ status }) => status === 'delivered');
   const path = `${EMAILS}/${id}`;
   for (const query of ['', '?status=delivered&to=&idx=', '?to=jan%40klient.example', '?idx=zam-1'])
