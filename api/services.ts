@@ -15,6 +15,8 @@ export interface ApiSettings {
   MCP_CONFIRM_RECIPIENTS: number;
   MCP_CONFIRM_GROSZE: number;
   OWN_EMAIL_ACCOUNT?: string | undefined;
+  /** Asked about the records of sender domains; the system's by default. */
+  DNS_SERVERS?: readonly string[] | undefined;
 }
 
 export interface Services extends OperationServices {

@@ -15,6 +15,9 @@ export const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {
   reader: ['read'],
 };
 
+/** Who may change contacts, templates and the like. */
+export const MANAGERS: readonly Role[] = ROLES.filter((role) => SCOPES_OF[role].includes('manage'));
+
 /** Who may create, rotate and revoke keys. */
 export const KEY_MANAGERS: readonly Role[] = ['owner', 'developer'];
 

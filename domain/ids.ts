@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'acc'
   | 'em'
   | 'dom'
+  | 'imp'
   | 'ver'
   | 'per'
   | 'sin'

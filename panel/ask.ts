@@ -47,9 +47,8 @@ export async function askForCsv(
 }
 
 async function call(visit: MemberVisit, endpoint: Endpoint, asked: Asked, csv: boolean) {
-  const { services, caller, account, requestId, receivedAt } = visit;
-  if (account.status !== 'active' && endpoint.method !== 'GET')
-    throw new Refused({ reason: `account_${account.status}` });
+  const { services, caller, requestId, receivedAt } = visit;
+  if (endpoint.method !== 'GET') requireActive(visit);
   const acquireHeavySlot = () => visit.acquireHeavySlot();
   if (endpoint.heavy === true) acquireHeavySlot();
   return await invoke(endpoint, services, caller, {
@@ -58,6 +57,11 @@ async function call(visit: MemberVisit, endpoint: Endpoint, asked: Asked, csv: b
     query: () => asked.query ?? {},
     idempotencyKeys: () => asked.idempotencyKeys ?? [],
   });
+}
+
+/** A suspended or closed account is only read. @throws Refused */
+export function requireActive({ account: { status } }: MemberVisit): void {
+  if (status !== 'active') throw new Refused({ reason: `account_${status}` });
 }
 
 /** A problem as a sentence. */
@@ -77,6 +81,18 @@ export function faultOf(language: Language, thrown: unknown): Fault {
   const { problem, param } = errorAnswer(thrown);
   if (isFault(problem)) throw thrown;
   return { field: param, text: sentenceOf(language, problem) };
+}
+
+/** What was asked for, or what a form is told about its refusal. @throws as `faultOf` */
+export async function attempt<T>(
+  language: Language,
+  asked: Promise<T>,
+): Promise<{ answer: T; fault: null } | { answer: null; fault: Fault }> {
+  try {
+    return { answer: await asked, fault: null };
+  } catch (thrown) {
+    return { answer: null, fault: faultOf(language, thrown) };
+  }
 }
 
 /** Fields that were filled in, as a body or query of the API has them. */

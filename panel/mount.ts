@@ -22,6 +22,7 @@ import { type Language, LANGUAGES, preferredLanguage } from './language.ts';
 import type { Answer, Route, Visit } from './route.ts';
 import { routes } from './routes.ts';
 import { document, problemPage } from './shell.tsx';
+import { readUpload, UPLOAD_MS } from './upload.ts';
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const FIELDS_MAX = 50;
@@ -43,11 +44,14 @@ async function serve(route: Route, services: Services, context: Context): Promis
   Object.assign(context.state, { route: route.path, visitor: true });
   const receivedAt = Date.now();
   const visit = openVisit(services, context, receivedAt);
+  const { uploadBytes: limitBytes } = route;
+  const timeoutMs = RESPONSE_TIMEOUT_MS + (limitBytes === 0 ? 0 : UPLOAD_MS);
   try {
     // What one network may occupy, signed in or not, so that its visits leave room for others.
     const admitted = services.admission.enter(`panel of ${limitedNetwork(visit.address)}`, context.res);
     visit.acquireHeavySlot = () => admitted.acquireHeavySlot();
-    write(context, visit, await within(receivedAt + RESPONSE_TIMEOUT_MS, answer(route, visit, context)));
+    visit.readUpload = () => readUpload(context.req, { limitBytes, onLarge: visit.acquireHeavySlot });
+    write(context, visit, await within(receivedAt + timeoutMs, answer(route, visit, context)));
   } catch (thrown) {
     if (thrown instanceof StaffRefused) return write(context, visit, refusalPage(visit, thrown));
     const { status, problem, cause, headers } = errorAnswer(changesRefusal(thrown) ?? thrown);
@@ -80,6 +84,7 @@ function openVisit(services: Services, context: Context, receivedAt: number): Vi
     language: languageOf(headers, services.panelUrl),
     session: null,
     acquireHeavySlot: () => undefined,
+    readUpload: () => Promise.resolve(null),
   };
 }
 
@@ -92,7 +97,7 @@ async function answer(route: Route, visit: Visit, context: Context): Promise<Ans
   const { services, headers } = visit;
   if (visit.method === 'POST') {
     if (!isSameOrigin(headers)) return problemPage(visit, 403);
-    visit.form = await readForm(context, route.formBytes);
+    if (route.uploadBytes === 0) visit.form = await readForm(context, route.formBytes);
   }
   const token = readCookie(headers, services.panelUrl, 'session');
   if (token !== null && SECRET.test(token))

@@ -120,7 +120,7 @@ export function Choice({
 interface TableProps {
   label: string;
   /** Headings; of a column of actions, too. */
-  columns: Readonly<Record<string, string>>;
+  columns: Readonly<Record<string, string>> | readonly string[];
   /** Rows. */
   children: ComponentChildren;
 }

@@ -7,6 +7,7 @@ import { type PersonActor, type Role, SCOPES_OF } from '../domain/actor.ts';
 import type { Caller } from '../operations/context.ts';
 import type { Asset } from '../pages/assets.ts';
 import type { Language } from './language.ts';
+import type { Upload } from './upload.ts';
 
 /** One request of the panel. */
 export interface Visit {
@@ -26,6 +27,8 @@ export interface Visit {
   language: Language;
   session: SessionRow | null;
   acquireHeavySlot: () => void;
+  /** The file of a POST to a route with `uploadBytes`; null: none was chosen. @throws HttpRefused */
+  readUpload: () => Promise<Upload | null>;
 }
 
 /** A visit of somebody who has signed in. */
@@ -69,6 +72,8 @@ const FORM_MAX = 16 * 1024;
 interface Options {
   /** Bytes of a form. */
   formBytes?: number;
+  /** Bytes of a file, whose form the handler reads by `readUpload`; 0: it takes none. */
+  uploadBytes?: number;
   /** Its forms are about keys, secrets or members: only who has signed in or confirmed it lately may send them. */
   stepUp?: boolean;
   /** Open to who has signed in, but owes the second factor. */
@@ -87,11 +92,18 @@ export interface Route extends Required<Options> {
 function route<Who extends Visit>(
   path: string,
   access: Access,
-  { get, post, formBytes = FORM_MAX, stepUp = false, beforeSecondFactor = false }: Handlers<Who> & Options,
+  {
+    get,
+    post,
+    formBytes = FORM_MAX,
+    uploadBytes = 0,
+    stepUp = false,
+    beforeSecondFactor = false,
+  }: Handlers<Who> & Options,
   admit: (visit: Visit) => Who | null,
 ): Route {
   return {
-    ...{ path, access, formBytes, stepUp, beforeSecondFactor },
+    ...{ path, access, formBytes, uploadBytes, stepUp, beforeSecondFactor },
     methods: [
       ...(get === undefined ? [] : (['GET'] as const)),
       ...(post === undefined ? [] : (['POST'] as const)),

@@ -1,6 +1,11 @@
 import { confirmRoutes } from './confirm/routes.tsx';
 import { factorRoutes } from './factors/routes.tsx';
 import { activityRoutes } from './activity/routes.tsx';
+import { contactImportRoutes } from './contactImport/routes.tsx';
+import { contactRoutes } from './contacts/routes.tsx';
+import { domainRoutes } from './domains/routes.tsx';
+import { emailRoutes } from './emails/routes.tsx';
+import { groupRoutes } from './groups/routes.tsx';
 import { keyRoutes } from './keys/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
 import { openPage, type Route } from './route.ts';
@@ -9,6 +14,8 @@ import { signInRoutes } from './signIn/routes.tsx';
 import { invitationRoutes } from './team/invitation.tsx';
 import { teamRoutes } from './team/routes.tsx';
 import { addressRoutes } from './you/address.tsx';
+import { suppressionRoutes } from './suppressions/routes.tsx';
+import { templateRoutes } from './templates/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
 
 // Last: what no page has.
@@ -25,6 +32,13 @@ export const routes: readonly Route[] = [
   ...teamRoutes,
   ...invitationRoutes,
   ...activityRoutes,
+  ...contactImportRoutes,
+  ...groupRoutes,
+  ...contactRoutes,
+  ...templateRoutes,
+  ...domainRoutes,
+  ...suppressionRoutes,
+  ...emailRoutes,
   ...youRoutes,
   ...factorRoutes,
   ...addressRoutes,

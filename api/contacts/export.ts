@@ -87,7 +87,7 @@ function cells(contact: ContactRow, keys: readonly string[]): string[] {
   return [msisdn, ...texts.map((text) => escapeFormula(text ?? ''))];
 }
 
-// Quotes more than RFC 4180 requires: some readers treat these characters as separators.
-function csvLines(rows: readonly string[][]): string {
+/** Rows as CSV. Quotes more than RFC 4180 requires: some readers treat these characters as separators. */
+export function csvLines(rows: readonly string[][]): string {
   return stringify([...rows], { record_delimiter: '\r\n', quoted_match: /[\r\n;\t]/ });
 }

@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse';
-import { finished } from 'node:stream/promises';
+import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
@@ -38,20 +38,32 @@ const ROW_MAX = COLUMNS_MAX + CELL_MAX + 100_000;
 const PIECE_BYTES = 32_768;
 
 const SEPARATORS = [',', ';', '\t'] as const;
+const BREAK = /\r\n|\r|\n/;
 
 type Cells = readonly string[];
-type Column = string | null;
+/** What a column of a table is: `msisdn` and the like, or the name of a custom field; null: its cells have to be empty. */
+export type Column = string | null;
 
 // Parses a contact table with a header into the objects that a JSON body would have. Columns are separated by commas, semicolons or tabs;
 // unknown ones are custom fields. An empty cell clears its field. Values are validated later, like those of JSON.
 async function readContactsCsv(utf8: Buffer): Promise<unknown[]> {
-  const [header, ...rows] = await readTable(utf8);
+  const rows: Cells[] = [];
+  for await (const { cells } of readTable(utf8)) if (rows.push(cells) === ROWS_READ) break;
+  const [header, ...contacts] = rows;
   const columns = readHeader(header ?? []);
-  return rows.map((row) => contactOf(columns, row));
+  return contacts.map((cells) => contactOf(columns, cells));
 }
 
-async function readTable(utf8: Buffer): Promise<string[][]> {
-  const { delimiter, from: start } = layoutOf(utf8.toString('utf8', 0, ROW_MAX));
+/** A row of a table. */
+export interface TableRow {
+  cells: string[];
+  /** Where it begins, from 1. */
+  line: number;
+}
+
+/** Rows of a table, its header first. Other requests run between pieces of it. @throws HttpRefused csv_malformed, csv_header_too_wide */
+export async function* readTable(utf8: Buffer): AsyncGenerator<TableRow> {
+  const { delimiter, from } = layoutOf(utf8.toString('utf8', 0, ROW_MAX));
   const parser = parse({
     bom: true,
     delimiter,
@@ -65,32 +77,26 @@ async function readTable(utf8: Buffer): Promise<string[][]> {
     raw: true,
     info: true,
   });
-  const rows: Row[] = [];
-  parser.on('data', (row: Row) => rows.push(row));
-  const ended = finished(parser);
-  // Avoids an unhandled rejection: the error is thrown by the `await` below.
-  ended.catch(() => undefined);
-  const decoder = new StringDecoder('utf8');
-  for (
-    let from = start;
-    from < utf8.length && rows.length < ROWS_READ && !parser.errored;
-    from += PIECE_BYTES
-  ) {
-    await setImmediate();
-    const piece = decoder.write(utf8.subarray(from, from + PIECE_BYTES));
-    await new Promise<void>((written) => parser.write(piece, () => written()));
-  }
-  const enough = rows.length >= ROWS_READ;
-  if (enough) parser.destroy();
-  else if (!parser.errored) parser.end();
+  Readable.from(pieces(utf8.subarray(from))).pipe(parser);
+  const skipped = from === 0 ? 0 : 1;
   try {
-    if (!enough) await ended;
+    for await (const row of parser as AsyncIterable<Row>) {
+      const breaks = row.record.reduce((sum, cell) => sum + cell.split(BREAK).length - 1, 0);
+      yield { cells: cellsOf(row), line: row.info.lines + skipped - breaks };
+    }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line: unknown = error['lines'];
     throw new HttpRefused({ reason: 'csv_malformed', line: typeof line === 'number' ? line : null });
   }
-  return rows.slice(0, ROWS_READ).map(cellsOf);
+}
+
+async function* pieces(utf8: Buffer): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8');
+  for (let from = 0; from < utf8.length; from += PIECE_BYTES) {
+    await setImmediate();
+    yield decoder.write(utf8.subarray(from, from + PIECE_BYTES));
+  }
 }
 
 interface Row {
@@ -136,6 +142,12 @@ function readHeader(header: Cells): Column[] {
     const name = canonicalText(unescapeFormula(cell)).trim();
     return isContactColumn(name.toLowerCase()) ? name.toLowerCase() : name || null;
   });
+  requireUsable(columns);
+  return columns;
+}
+
+/** @throws Refused, HttpRefused for columns that are no contacts' */
+export function requireUsable(columns: readonly Column[]): void {
   if (!columns.includes('msisdn')) throw new Refused({ reason: 'field_missing', field: 'msisdn' }, 'msisdn');
   const named = columns.filter((name) => name !== null);
   const repeated = repeatedKey(named);
@@ -144,10 +156,10 @@ function readHeader(header: Cells): Column[] {
     const fault = customKeyProblem(customKeyOf(column));
     if (fault !== null) throw new Refused({ reason: `field_key_${fault}`, key: column }, 'fields');
   }
-  return columns;
 }
 
-function contactOf(columns: readonly Column[], row: Cells): unknown {
+/** A row as the object that a JSON body would have. */
+export function contactOf(columns: readonly Column[], row: Cells): unknown {
   const contact: Record<string, unknown> = {};
   const fields: [string, string][] = [];
   for (const [index, raw] of row.entries()) {
@@ -225,7 +237,8 @@ export const saveContacts = endpoint({
   },
 });
 
-function readElement(element: unknown): NumberedChange {
+/** A contact of a JSON body. @throws Refused */
+export function readElement(element: unknown): NumberedChange {
   if (typeof element !== 'object' || element === null || Array.isArray(element)) {
     throw new Refused({ reason: 'contact_not_object' });
   }

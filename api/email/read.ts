@@ -41,7 +41,7 @@ const recipient = z
   })
   .meta({ id: 'EmailRecipient', description: 'An address of an e-mail.' });
 
-const email = z
+export const emailSchema = z
   .strictObject({
     id: documented(z.string(), 'The id.', exampleId('em')),
     status: documented(
@@ -84,7 +84,7 @@ const event = z
   })
   .meta({ id: 'EmailEvent', description: 'Something that happened to an e-mail.' });
 
-const emailWithEvents = email
+export const emailWithEventsSchema = emailSchema
   .extend({
     events: z.array(event).describe('What happened, the oldest first; the last 200.'),
     events_left_out: documented(
@@ -95,7 +95,7 @@ const emailWithEvents = email
   })
   .meta({ id: 'EmailWithEvents', description: 'An e-mail with what happened to it.' });
 
-function listEmails(owner: Interface) {
+export function listEmails(owner: Interface) {
   return endpoint({
     interface: owner,
     method: 'GET',
@@ -120,7 +120,7 @@ function listEmails(owner: Interface) {
             'The `cursor` of the next page; null on the last.',
             null,
           ),
-          emails: z.array(email).describe('The e-mails.'),
+          emails: z.array(emailSchema).describe('The e-mails.'),
         }),
       ),
     },
@@ -136,7 +136,7 @@ function listEmails(owner: Interface) {
   });
 }
 
-function getEmail(owner: Interface) {
+export function getEmail(owner: Interface) {
   return endpoint({
     interface: owner,
     method: 'GET',
@@ -146,7 +146,7 @@ function getEmail(owner: Interface) {
     summary: 'Shows one e-mail.',
     description: 'One e-mail, with what happened to it.',
     params: z.strictObject({ id: lenientPathId('em') }),
-    responses: { 200: successSchema(emailWithEvents) },
+    responses: { 200: successSchema(emailWithEventsSchema) },
     async handle({ services, caller, params }) {
       const found = isId('em', params.id) ? await readEmail(services.sql, caller.accountId, params.id) : null;
       if (found === null) throw new Refused({ reason: 'email_unknown' });
@@ -160,7 +160,7 @@ function getEmail(owner: Interface) {
   });
 }
 
-function emailRecord(row: EmailRow): z.output<typeof email> {
+function emailRecord(row: EmailRow): z.output<typeof emailSchema> {
   return {
     id: row.id,
     status: row.status,

@@ -42,6 +42,7 @@ export function leftovers(sql: Sql, now: number, logDays: number, limit: number)
     invitations: older('invitations', 'expires_at', daysAgo(1)),
     address_changes: older('address_changes', 'expires_at', daysAgo(1)),
     sessions: older('sessions', 'last_seen_at', daysAgo(1)),
+    contact_imports: older('contact_imports', 'created_at', daysAgo(1)),
     rate_windows: older('rate_windows', 'started_at', hourAgo),
     lookup_answers: older('lookup_answers', 'received_at', hourAgo),
     // Opt-outs are kept: reports count them for ever.

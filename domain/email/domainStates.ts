@@ -1,6 +1,8 @@
 import type { SeenRecord } from './dns.ts';
 
 export const DOMAINS_MAX = 100;
+/** How many an account may have for its people to add another. */
+export const OWN_DOMAINS_MAX = 10;
 
 /** An unverified claim gives way to another account's after this long. */
 export const CLAIM_MS = 7 * 24 * 3_600_000;

@@ -44,13 +44,13 @@ export async function issueKey(
   return { id, key, hint };
 }
 
-/** Who creates and revokes keys: staff, and people whose role allows it. */
-type KeyManager = StaffActor | PersonActor;
+/** Who creates and revokes keys, and manages domains: staff, and people whose role allows it. */
+export type KeyManager = StaffActor | PersonActor;
 interface By {
   actor: KeyManager;
 }
 
-function mayManage(actor: KeyManager, accountId: string): boolean {
+export function mayManage(actor: KeyManager, accountId: string): boolean {
   if (actor.kind === 'staff') return true;
   return actor.accountId === accountId && KEY_MANAGERS.includes(actor.role);
 }

@@ -17,7 +17,12 @@ const BLAMED = {
   contact_bytes: 'fields',
 } as const;
 
-async function changeBook<T>(sql: Database, accountId: string, work: (tx: Sql) => Promise<T>): Promise<T> {
+/** Changes the address book in one transaction, after those that began before. @throws Refused above the account's quotas */
+export async function changeBook<T>(
+  sql: Database,
+  accountId: string,
+  work: (tx: Sql) => Promise<T>,
+): Promise<T> {
   return await withinQuota(BLAMED, changeAddressBook(sql, accountId, work));
 }
 
@@ -105,7 +110,7 @@ function unknown(): Refused {
 interface ImportedContacts {
   created: number;
   updated: number;
-  invalid: { index: number; refusal: Refusal }[];
+  invalid: { index: number; refusal: Refusal; param: string | null }[];
 }
 
 /**
@@ -117,30 +122,30 @@ export async function importContacts<Element>(
   read: (element: Element) => NumberedChange,
 ): Promise<ImportedContacts> {
   if (elements.length > IMPORT_MAX) throw new Refused({ reason: 'contacts_too_many', limit: IMPORT_MAX });
-  const invalid: ImportedContacts['invalid'] = [];
-  const readable: { index: number; contact: NumberedChange }[] = [];
-  for (const [index, element] of elements.entries()) {
-    const contact = readOne(element, read);
-    if (contact instanceof Refused) invalid.push({ index, refusal: contact.refusal });
-    else readable.push({ index, contact });
-  }
-  const changes = readable.map(({ contact }) => contact);
-  const imported =
-    changes.length === 0
-      ? []
-      : await changeBook(sql, accountId, async (tx) => (await applyChanges(tx, accountId, changes)).outcomes);
-  for (const [position, outcome] of imported.entries()) {
-    if (outcome instanceof Refused)
-      invalid.push({ index: readable[position]!.index, refusal: outcome.refusal });
-  }
+  const contacts = elements.map((element) => readOne(element, read));
+  return await changeBook(sql, accountId, (tx) => importInto(tx, accountId, contacts));
+}
+
+/** Creates and updates contacts within a change of the address book. @param contacts those that could be read, or why not */
+export async function importInto(
+  tx: Sql,
+  accountId: string,
+  contacts: readonly (NumberedChange | Refused)[],
+): Promise<ImportedContacts> {
+  const changes = contacts.filter((contact): contact is NumberedChange => !(contact instanceof Refused));
+  const applied = changes.length === 0 ? [] : (await applyChanges(tx, accountId, changes)).outcomes;
+  const outcomes = contacts.map((contact) => (contact instanceof Refused ? contact : applied.shift()!));
   return {
-    created: imported.filter((outcome) => outcome === 'created').length,
-    updated: imported.filter((outcome) => outcome === 'updated').length,
-    invalid: invalid.sort((a, b) => a.index - b.index),
+    created: outcomes.filter((outcome) => outcome === 'created').length,
+    updated: outcomes.filter((outcome) => outcome === 'updated').length,
+    invalid: outcomes.flatMap((outcome, index) =>
+      outcome instanceof Refused ? [{ index, refusal: outcome.refusal, param: outcome.param }] : [],
+    ),
   };
 }
 
-function readOne<Element>(
+/** Reads one element of an import. @returns why it cannot be read, otherwise */
+export function readOne<Element>(
   element: Element,
   read: (element: Element) => NumberedChange,
 ): NumberedChange | Refused {

@@ -127,7 +127,7 @@ async function signIn(
         id: newId('ses'),
         tokenHash: hashSecret(token),
         personId,
-          accountId,
+        accountId,
         address: arrival.address,
         device: arrival.device,
       });

@@ -32,7 +32,8 @@ export async function startPanel(publicUrl: string | null = PANEL_URL): Promise<
     },
   });
   const api = await startOwnApi({
-    config: { OWN_EMAIL_ACCOUNT: house.id, TRUST_PROXY: true },
+    // No DNS server answers there.
+    config: { OWN_EMAIL_ACCOUNT: house.id, TRUST_PROXY: true, DNS_SERVERS: ['127.0.0.1:9'] },
     ...(publicUrl === null ? {} : { publicUrl }),
     log: pino({ level: 'trace' }, stream),
   });
@@ -58,6 +59,8 @@ export interface Seen {
 
 interface Sent {
   form?: Record<string, string>;
+  /** Instead of a form. */
+  body?: FormData | string;
   headers?: Record<string, string>;
 }
 
@@ -76,7 +79,7 @@ export const BROWSER = '__Host-goniec_browser';
 /** Opens a browser on a machine of its own. */
 export function newBrowser({ api: { port } }: PanelUnderTest, network = newNetwork()): Browser {
   const cookies = new Map<string, string>();
-  const ask = async (method: string, path: string, { form, headers }: Sent = {}): Promise<Seen> => {
+  const ask = async (method: string, path: string, { form, body, headers }: Sent = {}): Promise<Seen> => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       redirect: 'manual',
@@ -88,6 +91,7 @@ export function newBrowser({ api: { port } }: PanelUnderTest, network = newNetwo
         ...headers,
       },
       ...(form === undefined ? {} : { body: new URLSearchParams(form) }),
+      ...(body === undefined ? {} : { body }),
     });
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];

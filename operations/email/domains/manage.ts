@@ -20,11 +20,18 @@ import {
 } from '../../../db/emails/domains.ts';
 import { readDomainName, selectorOf } from '../../../domain/email/address.ts';
 import type { SeenRecord } from '../../../domain/email/dns.ts';
-import { CLAIM_MS, DOMAINS_MAX, type DomainStatus, statusOf } from '../../../domain/email/domainStates.ts';
+import {
+  CLAIM_MS,
+  DOMAINS_MAX,
+  type DomainStatus,
+  OWN_DOMAINS_MAX,
+  statusOf,
+} from '../../../domain/email/domainStates.ts';
 import { Refused, StaffRefused } from '../../../domain/refusals.ts';
 import { newId } from '../../../db/ids.ts';
 import { closeFindings } from '../../../db/maintenance/findings.ts';
 import { findAccount, findOpenAccountForUpdate } from '../../accounts/accounts.ts';
+import { type KeyManager, mayManage } from '../../accounts/keys.ts';
 import { recorded, type StaffOperation, type StaffServices } from '../../staff.ts';
 import { applyConfirmation, applyLook } from './apply.ts';
 import { type DnsServers, lookAt, removeAtProviders, type RouteLook } from './look.ts';
@@ -53,6 +60,16 @@ export interface DomainView {
   }[];
 }
 
+/** Who manages domains, as keys. */
+interface By {
+  actor: KeyManager;
+}
+
+/** @throws StaffRefused for people without the right to it */
+function requireMayManage({ actor }: By, account: string): void {
+  if (!mayManage(actor, account)) throw new StaffRefused({ reason: 'account_missing', account });
+}
+
 /** Normalizes a domain name to lower-case A-labels. @throws Refused domain_malformed */
 function nameOf(typed: string): string {
   const name = readDomainName(typed);
@@ -76,10 +93,15 @@ async function findDomainForUpdate(tx: Sql, named: NamedDomain): Promise<SenderD
 /** Lists an account's sender domains, oldest first. @throws StaffRefused account_missing */
 export const listDomains = recorded('domains list', async (sql, { account }: { account: string }) => {
   await findAccount(sql, account);
-  return { data: await viewsOf(sql, await readDomains(sql, account)), account };
+  return { data: await viewDomains(sql, account), account };
 });
 
-/** Domains as shown to staff, in the given order. */
+/** An account's sender domains, oldest first. */
+export async function viewDomains(sql: Sql, account: string): Promise<DomainView[]> {
+  return await viewsOf(sql, await readDomains(sql, account));
+}
+
+/** Domains as shown, in the given order. */
 async function viewsOf(sql: Sql, domains: readonly SenderDomain[]): Promise<DomainView[]> {
   const rows = await readDomainRoutes(
     sql,
@@ -138,11 +160,13 @@ async function newKeyPair(): Promise<KeyPair> {
  * without verification, or held by a closed account, is transferred.
  * @throws Refused domain_malformed, domain_exists, domain_taken, domains_too_many; StaffRefused
  */
-export const addDomain: StaffOperation<NamedDomain, DomainView> = async (context) => {
+export const addDomain: StaffOperation<NamedDomain, DomainView, KeyManager> = async (context) => {
   const { services, input } = context;
   const named = { account: input.account, name: nameOf(input.name) };
+  requireMayManage(context, named.account);
   // Fail before the expensive key generation.
   await findAccount(services.sql, named.account);
+  await requireMayAdd(services.sql, named, context);
   const keys = await newKeyPair();
   const removed = await removeFormer(services, named);
   await claim({ ...context, input: { ...named, keys, removed } });
@@ -168,12 +192,21 @@ interface Wanted {
   removed: readonly DomainRoute[];
 }
 
-const claim = recorded('domains add', async (tx, { account, name, keys, removed }: Wanted, { services }) => {
+/** @throws Refused where the account has the domain, or as many as it may have */
+async function requireMayAdd(sql: Sql, { account, name }: NamedDomain, { actor }: By): Promise<void> {
+  const own = await readDomains(sql, account);
+  if (own.some((domain) => domain.name === name)) throw new Refused({ reason: 'domain_exists' }, 'name');
+  const limit = actor.kind === 'person' ? OWN_DOMAINS_MAX : DOMAINS_MAX;
+  if (own.length >= limit) throw new Refused({ reason: 'domains_too_many', limit });
+}
+
+type ClaimContext = By & { services: StaffServices };
+
+const claim = recorded('domains add', async (tx, wanted: Wanted, { services, actor }: ClaimContext) => {
+  const { account, name, keys, removed } = wanted;
   await findOpenAccountForUpdate(tx, account);
   await lockNames(tx, [domainsLock(account)]);
-  const own = await readDomains(tx, account);
-  if (own.some((domain) => domain.name === name)) throw new Refused({ reason: 'domain_exists' }, 'name');
-  if (own.length >= DOMAINS_MAX) throw new Refused({ reason: 'domains_too_many', limit: DOMAINS_MAX });
+  await requireMayAdd(tx, wanted, { actor });
   const holder = await lockHolder(tx, name, CLAIM_MS);
   if (holder?.givesWay === false) throw new Refused({ reason: 'domain_taken' }, 'name');
   if (holder !== undefined) await deleteFormer(tx, holder, removed);
@@ -217,10 +250,13 @@ async function noteNeeds(services: StaffServices, named: NamedDomain): Promise<v
  * Checks a domain's records now. Success verifies it immediately; it is lost only if records are still missing ten minutes later.
  * @throws Refused domain_malformed, domain_unknown
  */
-export const checkDomain: StaffOperation<NamedDomain & { dnsServers: DnsServers }, DomainView> = async (
-  context,
-) => {
+export const checkDomain: StaffOperation<
+  NamedDomain & { dnsServers: DnsServers },
+  DomainView,
+  KeyManager
+> = async (context) => {
   const { services, input } = context;
+  requireMayManage(context, input.account);
   const domain = await findDomain(services.sql, input);
   const looks = await lookAt(services, domain, input.dnsServers);
   await noteLooks({ ...context, input: { domain, looks } });
@@ -229,7 +265,7 @@ export const checkDomain: StaffOperation<NamedDomain & { dnsServers: DnsServers 
 
 const noteLooks = recorded(
   'domains check',
-  async (tx, { domain, looks }: { domain: SenderDomain; looks: RouteLook[] }) => {
+  async (tx, { domain, looks }: { domain: SenderDomain; looks: RouteLook[] }, _: By) => {
     const applied = await applyLook(tx, domain, looks, true);
     if (applied === null) throw new Refused({ reason: 'domain_unknown' }, 'name');
     const { status, event } = applied;
@@ -259,7 +295,8 @@ const confirm = recorded('domains confirm', async (tx, named: NamedDomain) => {
 });
 
 /** Makes a verified domain the account's default sender domain. @throws Refused domain_malformed, domain_unknown, domain_not_verified */
-export const setDefaultDomain = recorded('domains default', async (tx, named: NamedDomain) => {
+export const setDefaultDomain = recorded('domains default', async (tx, named: NamedDomain, by: By) => {
+  requireMayManage(by, named.account);
   const domain = await findDomainForUpdate(tx, named);
   const { status } = await viewOf(tx, named);
   if (status !== 'verified') throw new Refused({ reason: 'domain_not_verified' }, 'name');
@@ -284,12 +321,13 @@ interface RemovedDomain {
  * Removes a sender domain and frees its name. Pending e-mails fail and are refunded. The oldest verified domain replaces a removed default.
  * @throws Refused domain_malformed, domain_unknown
  */
-export const removeDomain: StaffOperation<NamedDomain, RemovedDomain> = async (context) => {
+export const removeDomain: StaffOperation<NamedDomain, RemovedDomain, KeyManager> = async (context) => {
   const { rows, ...removed } = await free(context);
   return { ...removed, leftAt: await removeAtProviders(context.services, rows) };
 };
 
-const free = recorded('domains remove', async (tx, named: NamedDomain) => {
+const free = recorded('domains remove', async (tx, named: NamedDomain, by: By) => {
+  requireMayManage(by, named.account);
   const { id, name, accountId } = await findDomainForUpdate(tx, named);
   const rows: DomainRoute[] = await readAllDomainRoutes(tx, id);
   await deleteDomain(tx, id);

@@ -1,0 +1,56 @@
+import type { Dictionary } from '../language.ts';
+
+const pl = {
+  heading: 'Domeny nadawcy',
+  lead: 'E-maile wychodzą z Twojej domeny. Dodaj ją, ustaw pokazane rekordy DNS u operatora domeny i sprawdź je. Potem sprawdzamy je sami co godzinę.',
+  none: 'Nie ma jeszcze żadnej domeny. Dodaj pierwszą poniżej.',
+  statuses: { pending: 'czeka na rekordy DNS', verified: 'zweryfikowana', lost: 'brakuje rekordów DNS' },
+  isDefault: 'domyślna',
+  checked: 'Ostatnie sprawdzenie',
+  never: 'jeszcze nie',
+  records: (name: string) => `Rekordy DNS domeny ${name}`,
+  noRecords: 'Rekordy pojawią się po sprawdzeniu.',
+  columns: { type: 'Typ', name: 'Nazwa', value: 'Wartość', seen: 'Ustawiony' },
+  priority: (priority: number) => `priorytet ${priority}`,
+  seen: 'tak',
+  unseen: 'nie',
+  check: 'Sprawdź teraz',
+  makeDefault: 'Ustaw jako domyślną',
+  remove: 'Usuń domenę',
+  removeText:
+    'E-maile z tej domeny przestaną wychodzić od razu, a czekające zakończą się niepowodzeniem ze zwrotem opłaty.',
+  removeNow: 'Usuń teraz',
+  add: 'Nowa domena',
+  name: 'Nazwa domeny',
+  nameHint: 'na przykład sklep.example',
+  addNow: 'Dodaj domenę',
+  back: 'E-mail',
+};
+
+const en: typeof pl = {
+  heading: 'Sender domains',
+  lead: 'E-mails leave from your own domain. Add it, set the DNS records that are shown at your domain’s provider, and check them. Afterwards we check them every hour.',
+  none: 'There is no domain yet. Add the first one below.',
+  statuses: { pending: 'waits for DNS records', verified: 'verified', lost: 'DNS records are missing' },
+  isDefault: 'default',
+  checked: 'Last checked',
+  never: 'not yet',
+  records: (name: string) => `DNS records of ${name}`,
+  noRecords: 'The records appear once they have been checked.',
+  columns: { type: 'Type', name: 'Name', value: 'Value', seen: 'Set' },
+  priority: (priority: number) => `priority ${priority}`,
+  seen: 'yes',
+  unseen: 'no',
+  check: 'Check now',
+  makeDefault: 'Make default',
+  remove: 'Remove domain',
+  removeText: 'E-mails from this domain stop at once, and those that wait fail and are refunded.',
+  removeNow: 'Remove now',
+  add: 'New domain',
+  name: 'Name of the domain',
+  nameHint: 'such as sklep.example',
+  addNow: 'Add domain',
+  back: 'E-mail',
+};
+
+export const words: Dictionary<typeof pl> = { pl, en };

@@ -1,0 +1,71 @@
+import type { Dictionary } from '../language.ts';
+
+const pl = {
+  heading: 'Szablony',
+  lead: 'Szablon to gotowy tekst, w którym {{imie}}, {{nazwisko}}, {{email}} i pola własne kontaktu wypełniają się przy wysyłce.',
+  none: 'Nie ma jeszcze żadnego szablonu. Napisz pierwszy, a w wysyłce wybierzesz go jednym kliknięciem.',
+  add: 'Nowy szablon',
+  columns: { name: 'Nazwa', type: 'Rodzaj', placeholders: 'Pola', updated: 'Ostatnia zmiana' },
+  types: { sms: 'SMS', mms: 'MMS', vms: 'połączenie głosowe' },
+  name: 'Nazwa',
+  nameHint: 'do 80 znaków',
+  type: 'Rodzaj',
+  subject: 'Temat',
+  subjectHint: 'tylko MMS',
+  body: 'Treść',
+  bodyHint:
+    'Pola w podwójnych klamrach: {{imie}}, {{nazwisko}}, {{email}}, {{nazwa_pola}}; {{wypisz}} to link rezygnacji, {{link:https://…}} link śledzony. MMS: dokument SMIL.',
+  save: 'Zapisz',
+  saved: 'Szablon jest zapisany.',
+  to: 'Numer do podglądu',
+  toHint: 'Podgląd wypełnia pola danymi kontaktu o tym numerze. Nic nie wysyła ani nie zapisuje.',
+  show: 'Pokaż podgląd',
+  preview: 'Podgląd',
+  parts: 'Części',
+  cost: 'Koszt netto',
+  encoding: 'Kodowanie',
+  special: (character: string, position: string) =>
+    `Znak „${character}” (${position}. w tekście) skraca części do 70 znaków. Bez takich znaków część ma ich 160.`,
+  copy: 'Zrób kopię',
+  copyOf: (name: string) => `Kopia: ${name}`,
+  remove: 'Usuń szablon',
+  removeText: 'Szablon zniknie. Wiadomości wysłane z niego zostaną.',
+  removeNow: 'Usuń teraz',
+  back: 'Wszystkie szablony',
+};
+
+const en: typeof pl = {
+  heading: 'Templates',
+  lead: 'A template is a text in which {{imie}}, {{nazwisko}}, {{email}} and custom fields of the contact are filled in when it is sent.',
+  none: 'There is no template yet. Write the first one, and choose it with one click when you send.',
+  add: 'New template',
+  columns: { name: 'Name', type: 'Kind', placeholders: 'Fields', updated: 'Last changed' },
+  types: { sms: 'SMS', mms: 'MMS', vms: 'voice call' },
+  name: 'Name',
+  nameHint: 'up to 80 characters',
+  type: 'Kind',
+  subject: 'Subject',
+  subjectHint: 'MMS only',
+  body: 'Text',
+  bodyHint:
+    'Fields in double braces: {{imie}}, {{nazwisko}}, {{email}}, {{name_of_field}}; {{wypisz}} is the opt-out link, {{link:https://…}} a tracked link. MMS: a SMIL document.',
+  save: 'Save',
+  saved: 'The template is saved.',
+  to: 'Number for the preview',
+  toHint: 'The preview fills in the data of the contact with this number. It sends and saves nothing.',
+  show: 'Show preview',
+  preview: 'Preview',
+  parts: 'Parts',
+  cost: 'Cost, net',
+  encoding: 'Encoding',
+  special: (character: string, position: string) =>
+    `The character “${character}” (number ${position} in the text) shortens parts to 70 characters. Without such characters a part has 160.`,
+  copy: 'Make a copy',
+  copyOf: (name: string) => `Copy: ${name}`,
+  remove: 'Delete template',
+  removeText: 'The template is deleted. Messages that were sent with it stay.',
+  removeNow: 'Delete now',
+  back: 'All templates',
+};
+
+export const words: Dictionary<typeof pl> = { pl, en };
