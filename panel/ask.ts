@@ -79,6 +79,18 @@ export function faultOf(language: Language, thrown: unknown): Fault {
   return { field: param, text: sentenceOf(language, problem) };
 }
 
+/** What asking came to: an answer, or what the person is told of the refusal. @throws as `faultOf` */
+export async function outcomeOf<A>(
+  language: Language,
+  asking: Promise<A>,
+): Promise<{ answer: A; fault: null } | { answer: null; fault: Fault }> {
+  try {
+    return { answer: await asking, fault: null };
+  } catch (thrown) {
+    return { answer: null, fault: faultOf(language, thrown) };
+  }
+}
+
 /** Fields that were filled in, as a body or query of the API has them. */
 export function filled(
   fields: ReadonlyMap<string, string> | URLSearchParams,

@@ -1,6 +1,11 @@
+import { blacklistRoutes } from './blacklist/routes.tsx';
 import { keyRoutes } from './keys/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
+import { linkRoutes } from './links/routes.tsx';
+import { messageRoutes } from './messages/routes.tsx';
+import { replyRoutes } from './replies/routes.tsx';
 import { openPage, type Route } from './route.ts';
+import { sendRoutes } from './send/routes.tsx';
 import { problemPage } from './shell.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
@@ -14,6 +19,11 @@ const unknown = openPage('/panel/*rest', {
 export const routes: readonly Route[] = [
   ...signInRoutes,
   ...overviewRoutes,
+  ...sendRoutes,
+  ...messageRoutes,
+  ...replyRoutes,
+  ...blacklistRoutes,
+  ...linkRoutes,
   ...keyRoutes,
   ...youRoutes,
   unknown,
