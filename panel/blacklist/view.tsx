@@ -1,7 +1,7 @@
 import type { listBlacklist } from '../../api/blacklist.ts';
 import type { AnswerOf, Fault } from '../ask.ts';
 import { type Language, moment } from '../language.ts';
-import { Act, Field, Filters, Results, Select, Summary, Table, TextArea } from '../parts.tsx';
+import { Act, Field, Filters, isFiltered, Results, Select, Summary, Table, TextArea } from '../parts.tsx';
 import { words } from './words.ts';
 
 type Page = AnswerOf<(typeof listBlacklist)['responses']>;
@@ -39,7 +39,7 @@ export function Blacklist({ language, query, found: { answer, fault }, manages }
         {answer === null ? (
           <p role="alert">{fault?.text}</p>
         ) : answer.data.length === 0 ? (
-          <p>{query.size > 0 ? say.noneFound : say.none}</p>
+          <p>{isFiltered(query) ? say.noneFound : say.none}</p>
         ) : (
           <Table label={say.heading} columns={say.columns}>
             {answer.data.map((entry) => (

@@ -12,8 +12,7 @@ const pl = {
   never: 'bez końca',
   remove: 'Usuń',
   removeText: 'Wiadomości z konta znowu będą docierać na ten numer.',
-  removeOptOutText:
-    'Odbiorca sam zrezygnował. Usuń go tylko wtedy, gdy prosi o wiadomości: za pisanie bez zgody grozi kara.',
+  removeOptOutText: 'Odbiorca sam zrezygnował. Usuń go z listy tylko na jego prośbę.',
   removeNow: 'Usuń z listy',
   add: 'Dodaj numery do czarnej listy',
   fields: { msisdns: 'Numery', reason: 'Powód', expires_at: 'Ostatni dzień' },
@@ -38,8 +37,7 @@ const en: typeof pl = {
   never: 'no end',
   remove: 'Remove',
   removeText: 'Messages of the account will reach this number again.',
-  removeOptOutText:
-    'The recipient opted out. Remove the number only if messages are wanted again: writing without consent is fined.',
+  removeOptOutText: 'The recipient opted out. Remove the number only at the recipient’s own request.',
   removeNow: 'Remove from the list',
   add: 'Add numbers to the blacklist',
   fields: { msisdns: 'Numbers', reason: 'Reason', expires_at: 'Last day' },

@@ -1,7 +1,7 @@
 import type { getLink, listLinks } from '../../api/links.ts';
 import type { AnswerOf, Fault } from '../ask.ts';
 import { count, type Language, moment } from '../language.ts';
-import { Filters, Results, Select, Table } from '../parts.tsx';
+import { Filters, isFiltered, Results, Select, Table } from '../parts.tsx';
 import { words } from './words.ts';
 
 type Page = AnswerOf<(typeof listLinks)['responses']>;
@@ -36,7 +36,7 @@ export function Links({ language, query, found: { answer, fault } }: LinksProps)
         {answer === null ? (
           <p role="alert">{fault?.text}</p>
         ) : answer.data.length === 0 ? (
-          <p>{query.size > 0 ? say.noneFound : say.none}</p>
+          <p>{isFiltered(query) ? say.noneFound : say.none}</p>
         ) : (
           <Table label={say.heading} columns={say.columns}>
             {answer.data.map(({ token, url, to, clicks, last_click_at }) => (

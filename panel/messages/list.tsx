@@ -2,7 +2,7 @@ import type { listMessages } from '../../api/messages/history.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import type { AnswerOf, Fault } from '../ask.ts';
 import { type Language, moment, pln } from '../language.ts';
-import { Field, Filters, Results, Select, Table } from '../parts.tsx';
+import { Field, Filters, isFiltered, Results, Select, Table } from '../parts.tsx';
 import { StatusBadge } from './status.tsx';
 import { words } from './words.ts';
 
@@ -45,7 +45,7 @@ export function Messages({ language, query, found: { answer, fault }, isFree, se
         {answer === null ? (
           <p role="alert">{fault?.text}</p>
         ) : answer.data.length === 0 ? (
-          <Nothing language={language} isFiltered={query.size > 0} sends={sends} />
+          <Nothing language={language} hasFilter={isFiltered(query)} sends={sends} />
         ) : (
           <Rows {...{ language, isFree }} messages={answer.data} />
         )}
@@ -54,17 +54,9 @@ export function Messages({ language, query, found: { answer, fault }, isFree, se
   );
 }
 
-function Nothing({
-  language,
-  isFiltered,
-  sends,
-}: {
-  language: Language;
-  isFiltered: boolean;
-  sends: boolean;
-}) {
+function Nothing({ language, hasFilter, sends }: { language: Language; hasFilter: boolean; sends: boolean }) {
   const say = words[language];
-  if (isFiltered) return <p>{say.noneFound}</p>;
+  if (hasFilter) return <p>{say.noneFound}</p>;
   return (
     <p>
       {say.none} {sends ? <a href="/panel/send">{say.sendOne}</a> : null}

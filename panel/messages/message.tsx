@@ -122,15 +122,17 @@ function Facts({ language, message }: { language: Language; message: Shown }) {
 }
 
 function Step({ language, event }: { language: Language; event: Event }) {
-  const { steps, statuses, statusCode, free } = words[language];
+  const say = words[language];
   const { type, status, part, amount_grosze, status_code, attempt } = event;
   const more = [
-    ...(status === null ? [] : [statuses[status]]),
-    ...(part === null ? [] : [count(language, part)]),
-    ...(amount_grosze === null ? [] : [amount_grosze === 0 ? free : pln(language, Math.abs(amount_grosze))]),
-    ...(attempt === null ? [] : [`${count(language, attempt)}, ${statusCode(status_code)}`]),
+    ...(status === null ? [] : [say.statuses[status]]),
+    ...(part === null ? [] : [say.part(count(language, part))]),
+    ...(amount_grosze === null
+      ? []
+      : [amount_grosze === 0 ? say.free : pln(language, Math.abs(amount_grosze))]),
+    ...(attempt === null ? [] : [`${count(language, attempt)}, ${say.statusCode(status_code)}`]),
   ];
-  return <>{more.length === 0 ? steps[type] : `${steps[type]}: ${more.join(', ')}`}</>;
+  return <>{more.length === 0 ? say.steps[type] : `${say.steps[type]}: ${more.join(', ')}`}</>;
 }
 
 function Links({ language, links }: { language: Language; links: Shown['links'] }) {

@@ -5,7 +5,7 @@ import type { listMessages } from '../../api/messages/history.ts';
 import type { AnswerOf, Fault } from '../ask.ts';
 import { type Language, moment } from '../language.ts';
 import { StatusBadge } from '../messages/status.tsx';
-import { Field, Filters, Hidden, Results, Select, Table, TextArea } from '../parts.tsx';
+import { Field, Filters, Hidden, isFiltered, Results, Select, Table, TextArea } from '../parts.tsx';
 import { words } from './words.ts';
 
 type Inbound = AnswerOf<(typeof listInbound)['responses']>;
@@ -44,7 +44,7 @@ export function Replies({ language, query, found: { answer, fault } }: RepliesPr
         {answer === null ? (
           <p role="alert">{fault?.text}</p>
         ) : answer.data.length === 0 ? (
-          <p>{receiver === null ? say.notReceiving : query.size > 0 ? say.noneFound : say.none}</p>
+          <p>{receiver === null ? say.notReceiving : isFiltered(query) ? say.noneFound : say.none}</p>
         ) : (
           <Table label={say.heading} columns={say.columns}>
             {answer.data.map(({ from, text, received_at, read_at }) => (

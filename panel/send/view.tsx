@@ -164,7 +164,7 @@ export function Estimated({
 }) {
   const say = words[language];
   return (
-    <section id="estimate">
+    <div id="estimate">
       <h2>{say.preview}</h2>
       {answer === null ? (
         <p role="status">{fault?.text ?? say.nothingYet}</p>
@@ -175,7 +175,7 @@ export function Estimated({
           <NonGsm7 language={language} estimate={answer} />
         </>
       )}
-    </section>
+    </div>
   );
 }
 
@@ -201,8 +201,8 @@ export function Total({ language, estimate }: { language: Language; estimate: Es
 
 /** Why a text takes more parts than its length suggests. */
 export function NonGsm7({ language, estimate }: { language: Language; estimate: Estimate }) {
-  const found = estimate.messages[0]!.non_gsm7;
-  return found === null ? null : (
+  const { non_gsm7: found, parts } = estimate.messages[0]!;
+  return found === null || parts === 1 ? null : (
     <p class="hint">{words[language].nonGsm7(found.character, found.position)}</p>
   );
 }

@@ -73,9 +73,11 @@ it('a test account sends a free SMS from the form, and sees it delivered', async
   );
   const [path] = /\/panel\/messages\/msg_\w+/.exec(list.text)!;
   const { text } = await sender.browser.get(path);
-  for (const seen of ['Dzień dobry!', 'Poszła z bezpłatnych wiadomości.', 'Sieć przyjęła część: 1'])
+  for (const seen of ['Dzień dobry!', 'Poszła z bezpłatnych wiadomości.', 'Sieć przyjęła: część 1'])
     expect(text).toContain(seen);
   expect((await books(sender.account)).credits).toBe(24);
+  const logged = panel.log.filter((line) => line.includes(`"personId":"${sender.id}"`));
+  expect(logged.some((line) => line.includes(`"route":"${CONFIRM}"`))).toBe(true);
 });
 
 test('while typing, the price and the preview come alone', async () => {
