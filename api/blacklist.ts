@@ -16,6 +16,7 @@ import {
   given,
   instant,
   issue,
+  msisdn,
   omissible,
   omissibleWithDefault,
   pathNumber,
@@ -87,6 +88,7 @@ export const listBlacklist = endpoint({
   summary: 'Lists the blacklisted numbers, sorted by number.',
   description: 'Entries in force, sorted by number. `next_cursor` is the last number of the page.',
   query: z.strictObject({
+    msisdn: msisdn.optional().describe('Only this number.'),
     reason: documented(plainText.optional(), 'Only with exactly this reason.', 'opt_out'),
     since: documented(instant.optional(), 'Only what was listed then or later.', '2026-11-01T00:00:00Z'),
     until: documented(instant.optional(), 'Only what was listed before.', '2026-12-01T00:00:00Z'),
@@ -96,6 +98,7 @@ export const listBlacklist = endpoint({
   responses: { 200: pageSchema(blacklistEntrySchema) },
   async handle({ services, caller, query }) {
     const filter = {
+      msisdn: query.msisdn ?? null,
       reason: query.reason ?? null,
       since: query.since === undefined ? null : comparableInstant(query.since),
       until: query.until === undefined ? null : comparableInstant(query.until),

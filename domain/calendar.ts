@@ -72,6 +72,23 @@ export function polishTime(instant: number): { day: string; time: string } {
   };
 }
 
+const LOCAL_TIME = /^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::00)?$/;
+
+/**
+ * Parses a time of the Polish clock, `YYYY-MM-DDTHH:MM`, into epoch milliseconds. Of the hour repeated in autumn it is the first one; null
+ * for the hour skipped in spring, and for what is no time.
+ */
+export function parsePolishTime(input: string): number | null {
+  if (!LOCAL_TIME.test(input)) return null;
+  try {
+    const local = Temporal.PlainDateTime.from(input);
+    const found = local.toZonedDateTime(ZONE, { disambiguation: 'earlier' });
+    return found.toPlainDateTime().equals(local) ? found.epochMilliseconds : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Start of a Polish day (`YYYY-MM-DD`), epoch milliseconds. Days last 23, 24 or 25 hours: a day ends where the next one begins. */
 export function startOfDay(day: string): number {
   return Temporal.PlainDate.from(day).toZonedDateTime(ZONE).epochMilliseconds;

@@ -1,4 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { canonicalText } from './text.ts';
 
 const POLAND = '+48';
 const WITH_PLUS = /^\+[0-9]{8,15}$/;
@@ -39,6 +40,15 @@ export function isOverlongPolish(input: string): boolean {
   if (!MOBILE.includes(polish?.getType())) return false;
   const foreign = parsePhoneNumberFromString(`+${input}`);
   return !(TEN_DIGIT_NEIGHBOURS.includes(foreign?.country) && MOBILE.includes(foreign?.getType()));
+}
+
+// What people put between digits: blanks, hyphens and dashes, dots, slashes, brackets.
+const SEPARATORS = /[\s\p{Pd}./()[\]]/gu;
+const INTERNATIONAL_PREFIX = /^00(?=[1-9])/;
+
+/** A number in the form {@link parseMsisdn} reads, of one as people write it: `0048 (500) 100-200`. What is no number stays none. */
+export function withoutSeparators(written: string): string {
+  return canonicalText(written).replaceAll(SEPARATORS, '').replace(INTERNATIONAL_PREFIX, '+');
 }
 
 /** Why a text is no number. */

@@ -104,31 +104,58 @@ export interface StartableMessage {
   priority: boolean;
 }
 
-// Why a message failed or was rejected; stored as a code, worded when shown.
+// Why a message failed or was rejected; stored as a code, worded when shown: in Polish, in English.
 const REASONS = {
-  network_refused: 'Wiadomość odrzucona przez operatora przy nadaniu.',
-  invalid_destination: 'Wiadomość odrzucona przez operatora przy nadaniu: numer odbiorcy jest nieprawidłowy.',
-  invalid_sender: 'Wiadomość odrzucona przez operatora przy nadaniu: nadawca nie jest dozwolony.',
-  invalid_content:
+  network_refused: [
+    'Wiadomość odrzucona przez operatora przy nadaniu.',
+    'The network operator refused the message when it was submitted.',
+  ],
+  invalid_destination: [
+    'Wiadomość odrzucona przez operatora przy nadaniu: numer odbiorcy jest nieprawidłowy.',
+    'The network operator refused the message when it was submitted: the number of the recipient is invalid.',
+  ],
+  invalid_sender: [
+    'Wiadomość odrzucona przez operatora przy nadaniu: nadawca nie jest dozwolony.',
+    'The network operator refused the message when it was submitted: the sender is not allowed.',
+  ],
+  invalid_content: [
     'Wiadomość odrzucona przez operatora przy nadaniu: treść jest za długa lub ma niedozwolone znaki.',
-  not_permitted:
+    'The network operator refused the message when it was submitted: the text is too long or has characters that are not allowed.',
+  ],
+  not_permitted: [
     'Wiadomość odrzucona przez operatora przy nadaniu: wysyłka do tego odbiorcy nie jest dozwolona.',
-  rejected_on_report: 'Wiadomość odrzucona przez operatora w raporcie doręczenia.',
-  blacklisted: 'Numer jest na czarnej liście konta.',
-  opted_out: 'Numer jest na czarnej liście (odbiorca zrezygnował z wiadomości).',
-  given_up: 'Wiadomość nie została wysłana: operator serwisu zrezygnował z nadania.',
-} as const;
+    'The network operator refused the message when it was submitted: sending to this recipient is not allowed.',
+  ],
+  rejected_on_report: [
+    'Wiadomość odrzucona przez operatora w raporcie doręczenia.',
+    'The network operator refused the message in its delivery report.',
+  ],
+  blacklisted: ['Numer jest na czarnej liście konta.', 'The number is on the blacklist of the account.'],
+  opted_out: [
+    'Numer jest na czarnej liście (odbiorca zrezygnował z wiadomości).',
+    'The number is on the blacklist (the recipient opted out).',
+  ],
+  given_up: [
+    'Wiadomość nie została wysłana: operator serwisu zrezygnował z nadania.',
+    'The message was not sent: the operator of the service gave it up.',
+  ],
+} as const satisfies Readonly<Record<string, readonly [polish: string, english: string]>>;
 export type ErrorCode = keyof typeof REASONS;
 
 /** Only where the recipient opted out may `error` say so (v2.3.0, Message; BlacklistEntry, `opt_out`). */
 export function blacklistReason(optedOut: boolean): ErrorCode {
   return optedOut ? 'opted_out' : 'blacklisted';
 }
-const UNKNOWN_REASON = 'Wiadomość odrzucona.';
+const UNKNOWN_REASON = ['Wiadomość odrzucona.', 'The message was refused.'] as const;
 
 /** The Polish sentence for a stored error code, the field `error` (v2.3.0, Message). */
 export function reasonText(errorCode: string): string {
-  return Object.hasOwn(REASONS, errorCode) ? REASONS[errorCode as ErrorCode] : UNKNOWN_REASON;
+  return Object.hasOwn(REASONS, errorCode) ? REASONS[errorCode as ErrorCode][0] : UNKNOWN_REASON[0];
+}
+
+/** The English sentence for a {@link reasonText}. */
+export function reasonInEnglish(polish: string): string {
+  return (Object.values(REASONS).find(([text]) => text === polish) ?? UNKNOWN_REASON)[1];
 }
 
 /** Numbers blacklisted per request (v2.3.0, Limits). */

@@ -103,6 +103,7 @@ async function answer(route: Route, visit: Visit, context: Context): Promise<Ans
   if (token !== null && SECRET.test(token))
     visit.session = (await useSession(services.sql, hashSecret(token))) ?? null;
   const { session } = visit;
+  if (session !== null) context.state.personId = session.personId;
   const accountId = session?.account?.id;
   if (accountId !== undefined) {
     context.state.accountId = accountId;

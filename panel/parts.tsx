@@ -221,6 +221,11 @@ export function Filters({ language, path, children }: FiltersProps) {
   );
 }
 
+/** Whether the address of a list has a filter that is filled in. */
+export function isFiltered(query: URLSearchParams): boolean {
+  return [...query.values()].some((value) => value !== '');
+}
+
 interface ResultsProps {
   language: Language;
   /** Of the page, with its filters. */

@@ -6,9 +6,14 @@ import { contactRoutes } from './contacts/routes.tsx';
 import { domainRoutes } from './domains/routes.tsx';
 import { emailRoutes } from './emails/routes.tsx';
 import { groupRoutes } from './groups/routes.tsx';
+import { blacklistRoutes } from './blacklist/routes.tsx';
 import { keyRoutes } from './keys/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
+import { linkRoutes } from './links/routes.tsx';
+import { messageRoutes } from './messages/routes.tsx';
+import { replyRoutes } from './replies/routes.tsx';
 import { openPage, type Route } from './route.ts';
+import { sendRoutes } from './send/routes.tsx';
 import { problemPage } from './shell.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
 import { invitationRoutes } from './team/invitation.tsx';
@@ -28,6 +33,11 @@ export const routes: readonly Route[] = [
   ...signInRoutes,
   ...confirmRoutes,
   ...overviewRoutes,
+  ...sendRoutes,
+  ...messageRoutes,
+  ...replyRoutes,
+  ...blacklistRoutes,
+  ...linkRoutes,
   ...keyRoutes,
   ...teamRoutes,
   ...invitationRoutes,

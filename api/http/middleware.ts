@@ -41,7 +41,7 @@ export function accessLog(log: Logger): Middleware<State> {
   return async (context, next) => {
     const start = process.hrtime.bigint();
     await next();
-    const { requestId: id, route = null, accountId = null, keyId, refusal } = context.state;
+    const { requestId: id, route = null, accountId = null, keyId, personId, refusal } = context.state;
     const ms = Number(process.hrtime.bigint() - start) / 1e6;
     log.info(
       {
@@ -52,6 +52,7 @@ export function accessLog(log: Logger): Middleware<State> {
         ms: Math.round(ms * 10) / 10,
         accountId,
         ...(keyId === undefined ? {} : { keyId }),
+        ...(personId === undefined ? {} : { personId }),
         ...(refusal === undefined ? {} : { reason: refusal }),
         ...(isTraced(context) ? { address: clientAddress(context) } : {}),
       },

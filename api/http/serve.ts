@@ -33,6 +33,7 @@ export interface State {
   route?: string;
   accountId?: string;
   keyId?: string;
+  personId?: string;
   refusal?: string;
   sideEffects?: boolean;
   /** Interface whose form an error has; the current one by default. */

@@ -18,6 +18,8 @@ export function activeEntry(sql: Sql, account: Fragment, msisdn: Fragment): Frag
 }
 
 interface BlacklistFilter {
+  /** E.164 with plus. */
+  msisdn: string | null;
   reason: string | null;
   /** Listed at or after, and before: epoch milliseconds. */
   since: number | null;
@@ -30,12 +32,13 @@ interface BlacklistFilter {
 export async function readBlacklist(
   sql: Sql,
   accountId: string,
-  { reason, since, until, after }: BlacklistFilter,
+  { msisdn, reason, since, until, after }: BlacklistFilter,
   limit: number,
 ): Promise<BlacklistRow[]> {
   return await sql<BlacklistRow[]>`
     select msisdn, reason, created_at, expires_at from blacklist
      where account_id = ${accountId} and ${inForce(sql, sql`blacklist`)}
+       ${msisdn === null ? sql`` : sql`and msisdn = ${msisdn}`}
        ${reason === null ? sql`` : sql`and reason = ${reason}`}
        ${since === null ? sql`` : sql`and created_at >= ${new Date(since)}`}
        ${until === null ? sql`` : sql`and created_at < ${new Date(until)}`}

@@ -150,7 +150,7 @@ describe('POST /v1/blacklist', () => {
 });
 
 describe('GET /v1/blacklist', () => {
-  it('filters by reason, and by when a number was listed', async () => {
+  it('filters by number, by reason, and by when a number was listed', async () => {
     const account = await newAccount();
     await add(account, { msisdn: number(1), reason: 'skarga' });
     await add(account, { msisdn: number(2) });
@@ -158,6 +158,7 @@ describe('GET /v1/blacklist', () => {
     const found = async (query: string) =>
       (await account.api.get(`/v1/blacklist?${query}`)).body.data.map(({ msisdn }) => msisdn);
     expect(await found('reason=skarga')).toEqual([number(1)]);
+    expect(await found(`msisdn=${number(2).slice(3)}`)).toEqual([number(2)]);
     expect(await found('reason=skarga&since=2099-01-01T00:00:00Z')).toEqual([]);
     expect(await found(`since=${second!.created_at}`)).toEqual([number(2)]);
     expect(await found(`until=${second!.created_at}`)).toEqual([number(1)]);

@@ -6,6 +6,7 @@ import {
   daysInside,
   divide,
   parseDay,
+  parsePolishTime,
   polishDay,
   polishTime,
   startOfDay,
@@ -39,6 +40,31 @@ const instants = fc.integer({ min: FIRST, max: LAST });
 const nearChanges = fc
   .tuple(fc.integer({ min: 2000, max: 2099 }), fc.constantFrom(2, 9), fc.integer({ min: -100, max: 200 }))
   .map(([year, month, hours]) => Date.UTC(year, month + 1, 0) + hours * (HOUR_MS / 2) - 1);
+
+describe('a time of the Polish clock', () => {
+  it.each([
+    ['2026-11-28T12:00', '2026-11-28T11:00:00.000Z'],
+    ['2026-07-01T00:00:00', '2026-06-30T22:00:00.000Z'],
+    // Summer time begins: 02:00 to 03:00 is skipped.
+    ['2027-03-28T01:59', '2027-03-28T00:59:00.000Z'],
+    ['2027-03-28T02:00', null],
+    ['2027-03-28T02:59', null],
+    ['2027-03-28T03:00', '2027-03-28T01:00:00.000Z'],
+    // It ends: 02:00 to 03:00 comes twice.
+    ['2027-10-31T01:59', '2027-10-30T23:59:00.000Z'],
+    ['2027-10-31T02:00', '2027-10-31T00:00:00.000Z'],
+    ['2027-10-31T02:59', '2027-10-31T00:59:00.000Z'],
+    ['2027-10-31T03:00', '2027-10-31T02:00:00.000Z'],
+    ['2027-02-29T12:00', null],
+    ['2027-01-01T24:00', null],
+    ['2027-01-01', null],
+    ['2027-01-01T12:00Z', null],
+    ['', null],
+  ])('%s is %s', (written, instant) => {
+    const found = parsePolishTime(written);
+    expect(found === null ? null : new Date(found).toISOString()).toBe(instant);
+  });
+});
 
 describe('Polish calendar days', () => {
   it('the day of an instant is the one that a clock in Poland shows', () => {

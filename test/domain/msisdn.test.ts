@@ -11,6 +11,7 @@ import {
   numberProblem,
   parseAddress,
   parseMsisdn,
+  withoutSeparators,
 } from '../../domain/msisdn.ts';
 
 const examples = createRequire(import.meta.url)('libphonenumber-js/examples.mobile.json') as Examples;
@@ -49,6 +50,22 @@ describe('the three formats', () => {
       .filter((number) => number !== undefined && parseMsisdn(number) !== number);
     expect(refused).toEqual([]);
   });
+});
+
+test.each([
+  ['500 100 200', '+48500100200'],
+  ['+48 500-100-200', '+48500100200'],
+  ['0048\u00a0500\u2013100\u2013200', '+48500100200'],
+  ['(+48) 500.100.200\r', '+48500100200'],
+  ['\u202a48500100200\u202c', '+48500100200'],
+  ['00 49 151 12345678', '+4915112345678'],
+  ['0 500 100 200', null],
+  ['500 100 200 500', null],
+  ['+48+500100200', null],
+  ['500 100 20O', null],
+  ['-', null],
+])('%s as people write it → %s', (written, msisdn) => {
+  expect(parseMsisdn(withoutSeparators(written))).toBe(msisdn);
 });
 
 describe('ten digits without plus', () => {
