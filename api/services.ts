@@ -15,6 +15,10 @@ export interface ApiSettings {
   MCP_CONFIRM_RECIPIENTS: number;
   MCP_CONFIRM_GROSZE: number;
   OWN_EMAIL_ACCOUNT?: string | undefined;
+  /** Of the installation on a Polish day: codes to people's own numbers; e-mails to sign in by, to anybody and in all. */
+  NUMBER_CODES_A_DAY: number;
+  SIGN_UP_EMAILS_A_DAY: number;
+  SIGN_IN_EMAILS_A_DAY: number;
 }
 
 export interface Services extends OperationServices {

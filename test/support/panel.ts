@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { createHash, randomBytes } from 'node:crypto';
 import type { RunningApi } from '../../api/server.ts';
+import type { ApiSettings } from '../../api/services.ts';
 import { newId } from '../../db/ids.ts';
 import type { Role } from '../../domain/actor.ts';
 import { giveDomain } from './email.ts';
@@ -17,8 +18,8 @@ export interface PanelUnderTest {
   log: string[];
 }
 
-/** Starts an API whose panel sends its e-mails from an account of its own, through the simulated network. */
-export async function startPanel(): Promise<PanelUnderTest> {
+/** Starts an API whose panel sends its e-mails and codes from an account of its own, through the simulated network. */
+export async function startPanel(config: Partial<ApiSettings> = {}): Promise<PanelUnderTest> {
   const house = await newAccount({ balance: 100_000 });
   await giveDomain(house.id);
   const log: string[] = [];
@@ -29,7 +30,7 @@ export async function startPanel(): Promise<PanelUnderTest> {
     },
   });
   const api = await startOwnApi({
-    config: { OWN_EMAIL_ACCOUNT: house.id, TRUST_PROXY: true },
+    config: { OWN_EMAIL_ACCOUNT: house.id, TRUST_PROXY: true, ...config },
     publicUrl: PANEL_URL,
     log: pino({ level: 'trace' }, stream),
   });
