@@ -1,4 +1,5 @@
 import { keyRoutes } from './keys/routes.tsx';
+import { numberRoutes } from './numbers/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
 import { openPage, type Route } from './route.ts';
 import { problemPage } from './shell.tsx';
@@ -14,6 +15,7 @@ const unknown = openPage('/panel/*rest', {
 export const routes: readonly Route[] = [
   ...signInRoutes,
   ...overviewRoutes,
+  ...numberRoutes,
   ...keyRoutes,
   ...youRoutes,
   unknown,
