@@ -17,6 +17,10 @@ export interface ApiSettings {
   OWN_EMAIL_ACCOUNT?: string | undefined;
   /** Asked about the records of sender domains; the system's by default. */
   DNS_SERVERS?: readonly string[] | undefined;
+  /** Of the installation on a Polish day: codes to people's own numbers; e-mails to sign in by, to anybody and in all. */
+  NUMBER_CODES_A_DAY: number;
+  SIGN_UP_EMAILS_A_DAY: number;
+  SIGN_IN_EMAILS_A_DAY: number;
 }
 
 export interface Services extends OperationServices {

@@ -59,6 +59,9 @@ const environment = z.object({
     .string()
     .refine((id) => isId('cl', id), 'must be the id of an account, cl_…')
     .optional(),
+  NUMBER_CODES_A_DAY: count(0, 1_000_000).default(200),
+  SIGN_UP_EMAILS_A_DAY: count(0, 1_000_000).default(4_000),
+  SIGN_IN_EMAILS_A_DAY: count(0, 1_000_000).default(5_000),
   // Replies are matched to messages of the last 30 days.
   RETAIN_CONTENT_DAYS: count(31, 36500).optional(),
   RETAIN_LOG_DAYS: count(31, 36500).default(90),
@@ -106,7 +109,7 @@ export class ConfigError extends Error {
 // A misspelt setting with one of our prefixes would silently do nothing; other variables are ignored.
 const OWN_FAMILIES =
   // Not all of REQUESTS_: REQUESTS_CA_BUNDLE belongs to other software.
-  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|PANEL|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL)_/;
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|PANEL|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL|NUMBER_CODES|SIGN_UP|SIGN_IN)_/;
 
 // Of the `temporal` command line, used in staff's shells.
 const OF_TEMPORAL_CLI =

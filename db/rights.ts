@@ -76,6 +76,8 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
     ...STAFF,
     // The panel creates keys; it opens test accounts and revokes keys by functions.
     ...all('api_keys api_tokens', APPEND_ONLY),
+    // There, people verify and remove their own numbers.
+    ...all('verified_numbers', ['UPDATE']),
     ...all('message_parts message_moves concat_references reply_parts webhook_attempts', READ_ONLY),
     ...all(
       'route_workers simulator_submits simulator_throttles simulator_reports simulator_emails',

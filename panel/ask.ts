@@ -6,6 +6,7 @@ import { errorAnswer, isFault, type Problem } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import { Refused } from '../domain/refusals.ts';
 import type { IdempotencyKey } from '../operations/sending/idempotency.ts';
+import { staffServices } from '../operations/staff.ts';
 import type { Language } from './language.ts';
 import type { MemberVisit } from './route.ts';
 
@@ -62,6 +63,11 @@ async function call(visit: MemberVisit, endpoint: Endpoint, asked: Asked, csv: b
 /** A suspended or closed account is only read. @throws Refused */
 export function requireActive({ account: { status } }: MemberVisit): void {
   if (status !== 'active') throw new Refused({ reason: `account_${status}` });
+}
+
+/** The request of an operation that staff and people may ask for. */
+export function asking<Input>({ services, caller }: MemberVisit, input: Input) {
+  return { services: staffServices(services), actor: caller.actor, request: caller, input };
 }
 
 /** A problem as a sentence. */

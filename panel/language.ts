@@ -16,6 +16,7 @@ export function preferredLanguage({ 'accept-language': accepted = '' }: Incoming
 const ZONE = 'Europe/Warsaw';
 const formatsOf = (locale: string) => ({
   moment: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: ZONE }),
+  day: new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
   number: new Intl.NumberFormat(locale),
   pln: new Intl.NumberFormat(locale, { style: 'currency', currency: 'PLN' }),
   list: new Intl.ListFormat(locale, { type: 'conjunction' }),
@@ -25,6 +26,11 @@ const FORMATS = { pl: formatsOf('pl-PL'), en: formatsOf('en-GB') };
 /** A time of the Polish clock. */
 export function moment(language: Language, at: Date): string {
   return FORMATS[language].moment.format(at);
+}
+
+/** A calendar day, `YYYY-MM-DD`, without its year. */
+export function day(language: Language, date: string): string {
+  return FORMATS[language].day.format(new Date(date));
 }
 
 export function count(language: Language, number: number): string {

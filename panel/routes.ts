@@ -8,6 +8,7 @@ import { emailRoutes } from './emails/routes.tsx';
 import { groupRoutes } from './groups/routes.tsx';
 import { blacklistRoutes } from './blacklist/routes.tsx';
 import { keyRoutes } from './keys/routes.tsx';
+import { numberRoutes } from './numbers/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
 import { linkRoutes } from './links/routes.tsx';
 import { messageRoutes } from './messages/routes.tsx';
@@ -38,6 +39,7 @@ export const routes: readonly Route[] = [
   ...replyRoutes,
   ...blacklistRoutes,
   ...linkRoutes,
+  ...numberRoutes,
   ...keyRoutes,
   ...teamRoutes,
   ...invitationRoutes,

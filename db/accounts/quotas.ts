@@ -1,6 +1,7 @@
 import { type QuotaName, type Quotas, quotasOf } from '../../domain/money.ts';
 import { idFloor } from '../ids.ts';
 import type { Fragment, Sql } from '../connection.ts';
+import { polishDay } from '../dailyUse.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -159,10 +160,6 @@ export function refundToolBudget(sql: Sql, refunded: Fragment): Fragment {
 export function spentToday(sql: Sql, keyId: Fragment): Fragment {
   return sql`
     coalesce((select s.grosze from tool_spending s where s.key_id = ${keyId} and s.day = ${polishDay(sql)}), 0)`;
-}
-
-function polishDay(sql: Sql): Fragment {
-  return sql`(now() at time zone 'Europe/Warsaw')::date`;
 }
 
 /** What is sent by tools, or may be: recipients, and grosze net. */

@@ -58,7 +58,7 @@ interface SenderDetails {
   createdAt: Date;
 }
 
-interface VerifiedNumber {
+export interface VerifiedNumber {
   msisdn: string;
   verifiedAt: Date;
 }

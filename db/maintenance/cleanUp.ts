@@ -41,6 +41,8 @@ export function leftovers(sql: Sql, now: number, logDays: number, limit: number)
     requested_emails: older('requested_emails', 'at', daysAgo(2)),
     invitations: older('invitations', 'expires_at', daysAgo(1)),
     address_changes: older('address_changes', 'expires_at', daysAgo(1)),
+    'networks of verifications': sql`
+      update verifications set network = null where ${rows('verifications', 'created_at', daysAgo(2), sql`network is not null`)}`,
     sessions: older('sessions', 'last_seen_at', daysAgo(1)),
     contact_imports: older('contact_imports', 'created_at', daysAgo(1)),
     rate_windows: older('rate_windows', 'started_at', hourAgo),
@@ -49,6 +51,7 @@ export function leftovers(sql: Sql, now: number, logDays: number, limit: number)
     blacklist: older('blacklist', 'expires_at', daysAgo(30), sql`message_id is null`),
     // Only today's row is used; look-ups are refunded within minutes.
     tool_spending: older('tool_spending', 'day', daysAgo(3)),
+    daily_use: older('daily_use', 'day', daysAgo(3)),
     delivery_reports: first('delivery_reports', 'id', 'received_at', logged),
     'delivery_reports without a message': older(
       'delivery_reports',

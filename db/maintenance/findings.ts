@@ -5,9 +5,15 @@ import type { Fragment, Sql } from '../connection.ts';
 const ACTOR = 'reconciliation';
 
 // Kinds of findings: a lost workflow, or one that completed before its message; an undelivered webhook event; a ledger that differs from
-// its balance; a sender domain whose DNS records are gone; an unsendable e-mail of the service.
+// its balance; a sender domain whose DNS records are gone; an unsendable e-mail of the service; a budget of a day that is nearly used up.
 type FindingKind =
-  'workflow_lost' | 'workflow_ended' | 'events_left' | 'ledger_differs' | 'domain_lost' | 'own_email_left';
+  | 'workflow_lost'
+  | 'workflow_ended'
+  | 'events_left'
+  | 'ledger_differs'
+  | 'domain_lost'
+  | 'own_email_left'
+  | 'budget_used';
 
 export interface Finding {
   kind: FindingKind;

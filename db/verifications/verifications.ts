@@ -7,6 +7,7 @@ import {
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 import { reserved } from '../money/reservations.ts';
+import { countOwnCode, type OwnNumber } from './ownNumbers.ts';
 
 /** The account may send no further code to the number yet. */
 export class CodesTooManyError extends Error {
@@ -34,16 +35,18 @@ export async function readVerification(
   return row ?? null;
 }
 
-/** The account's pending verification of a number (E.164); there is one at most. */
+/** The account's pending verification of a number (E.164); there is one at most, and one for each who makes it an own number. */
 export async function readPending(
   sql: Sql,
   accountId: string,
   msisdn: string,
+  own?: OwnNumber,
   locked: Fragment = sql``,
 ): Promise<VerificationRow | null> {
   const [row] = await sql<VerificationRow[]>`
     select ${columns(sql)} from verifications
-     where account_id = ${accountId} and msisdn = ${msisdn} and ${isPending(sql)} ${locked}`;
+     where account_id = ${accountId} and msisdn = ${msisdn} and for_account is not distinct from ${own?.accountId ?? null}
+       and asked_by is not distinct from ${own?.personId ?? null} and ${isPending(sql)} ${locked}`;
   return row ?? null;
 }
 
@@ -51,27 +54,31 @@ export async function readPending(
  * Records a code in the transaction that accepts its SMS: a new verification, or the next code of a pending one. Locks the account, so that
  * concurrent requests neither exceed a limit together nor begin two.
  * @param before the pending verification that `row` continues
- * @throws CodesTooManyError, PendingChangedError
+ * @throws CodesTooManyError, PendingChangedError, OwnCodeRefusedError
  */
 export async function recordCode(
   tx: Sql,
   accountId: string,
   row: VerificationRow,
   before: VerificationRow | null,
+  own?: OwnNumber,
 ): Promise<void> {
   const { id, msisdn, codeLength, costGrosze, expiresAt, createdAt, updatedAt } = row;
   await tx`select from accounts where id = ${accountId} for no key update`;
+  if (own !== undefined) await countOwnCode(tx, accountId, msisdn, own);
   const sent = await tx<{ age: number }[]>`
     select extract(epoch from clock_timestamp() - at)::float8 as age from verifications, unnest(sent_at) as at
      where account_id = ${accountId} and msisdn = ${msisdn} and approved_at is null
        and expires_at > now() - interval '1 day' order by at desc`;
   const reached = reachedLimit(sent.map(({ age }) => age));
   if (reached !== null) throw new CodesTooManyError(reached);
-  const now = await readPending(tx, accountId, msisdn, tx`for update`);
+  const now = await readPending(tx, accountId, msisdn, own, tx`for update`);
   if (versionOf(now) !== versionOf(before)) throw new PendingChangedError();
   await tx`
-    insert into verifications as v (id, account_id, msisdn, code_length, sent_at, cost_grosze, expires_at, created_at, updated_at)
-    values (${id}, ${accountId}, ${msisdn}, ${codeLength}, array[clock_timestamp()], ${costGrosze}, ${expiresAt}, ${createdAt}, ${updatedAt})
+    insert into verifications as v (id, account_id, msisdn, code_length, sent_at, cost_grosze, expires_at, created_at, updated_at,
+                                    for_account, asked_by, network)
+    values (${id}, ${accountId}, ${msisdn}, ${codeLength}, array[clock_timestamp()], ${costGrosze}, ${expiresAt}, ${createdAt}, ${updatedAt},
+            ${own?.accountId ?? null}, ${own?.personId ?? null}, ${own?.network ?? null}::inet)
     on conflict (id) do update
        set sent_at = v.sent_at || excluded.sent_at, cost_grosze = excluded.cost_grosze,
            expires_at = excluded.expires_at, updated_at = excluded.updated_at`;

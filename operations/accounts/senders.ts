@@ -5,6 +5,8 @@ import {
   insertVerifiedNumber,
   listVerifiedNumbers,
 } from '../../db/accounts/staff.ts';
+import type { Sql } from '../../db/connection.ts';
+import type { PersonActor, StaffActor } from '../../domain/actor.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';
 import { findAccountForUpdate } from './accounts.ts';
@@ -31,30 +33,37 @@ export const removeSender = recorded('senders remove', async (sql, { account, na
   return { data: undefined, account, subject: name, details: { was_default: standard === name } };
 });
 
-// (v2.3.0, Authentication, 8)
-const MAX_VERIFIED = 2;
+/** Own numbers of an account (v2.3.0, Authentication, 8). */
+export const MAX_VERIFIED = 2;
 
 interface NumberInput {
   account: string;
   msisdn: string;
 }
 
-/** Adds a verified number: a test account sends only to these. @throws StaffRefused if it already has two others */
-export const verifyNumber = recorded('numbers verify', async (sql, { account, msisdn }: NumberInput) => {
-  await findAccountForUpdate(sql, account);
-  const verified = await listVerifiedNumbers(sql, account);
+/** Adds a verified number: a test account sends only to these. Locks the account. @throws StaffRefused if it already has two others */
+export async function addVerifiedNumber(tx: Sql, { account, msisdn }: NumberInput): Promise<void> {
+  await findAccountForUpdate(tx, account);
+  const verified = await listVerifiedNumbers(tx, account);
   const known = verified.some((row) => row.msisdn === msisdn);
   if (!known && verified.length >= MAX_VERIFIED) {
     throw new StaffRefused({ reason: 'verified_numbers_used_up', account, limit: MAX_VERIFIED });
   }
-  await insertVerifiedNumber(sql, account, msisdn);
-  return { data: undefined, account, subject: maskMsisdn(msisdn) };
+  await insertVerifiedNumber(tx, account, msisdn);
+}
+
+/** Adds a verified number that staff vouch for. @throws StaffRefused */
+export const verifyNumber = recorded('numbers verify', async (sql, input: NumberInput) => {
+  await addVerifiedNumber(sql, input);
+  return { data: undefined, account: input.account, subject: maskMsisdn(input.msisdn) };
 });
 
-/** Removes a verified number. @throws StaffRefused */
+/** Removes a verified number; people, of their own account. @throws StaffRefused */
 export const forgetVerifiedNumber = recorded(
   'numbers remove',
-  async (sql, { account, msisdn }: NumberInput) => {
+  async (sql, { account, msisdn }: NumberInput, { actor }: { actor: StaffActor | PersonActor }) => {
+    if (actor.kind === 'person' && actor.accountId !== account)
+      throw new StaffRefused({ reason: 'account_missing', account });
     await findAccountForUpdate(sql, account);
     if (!(await deleteVerifiedNumber(sql, account, msisdn))) {
       throw new StaffRefused({ reason: 'number_not_verified', account });

@@ -2,11 +2,17 @@ import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { type Request, writeAudit } from '../../db/accounts/audit.ts';
 import { type Database, type Sql, transaction } from '../../db/connection.ts';
 import { hashSecret, newId } from '../../db/ids.ts';
-import type { EmailLimit } from '../../db/people/emailLimits.ts';
 import { readInvitation } from '../../db/people/invitations.ts';
 import { addMembership, ensurePerson, membershipsOf } from '../../db/people/people.ts';
 import { addSession, endSessionOf } from '../../db/people/sessions.ts';
-import { addSignIn, countGuess, noteOpening, type TakenSignIn, takeSignIn } from '../../db/people/signIns.ts';
+import {
+  addSignIn,
+  countGuess,
+  noteOpening,
+  type SignInLimit,
+  type TakenSignIn,
+  takeSignIn,
+} from '../../db/people/signIns.ts';
 import { maskAddress } from '../../domain/email/address.ts';
 import { invitationOf } from '../../domain/people.ts';
 import { openTestAccount } from '../accounts/accounts.ts';
@@ -27,6 +33,12 @@ function hashCode(code: string, browser: string): Buffer {
 const CODES = 1_000_000;
 const CODE_DIGITS = 6;
 
+interface SignInServices extends OwnEmailServices {
+  sql: Database;
+  /** E-mails on a Polish day: to anybody, and to addresses of people after those. */
+  settings: { SIGN_UP_EMAILS_A_DAY: number; SIGN_IN_EMAILS_A_DAY: number };
+}
+
 interface SignInRequest {
   /** As made by `signInAddress`. */
   address: string;
@@ -41,13 +53,14 @@ interface SignInRequest {
 }
 
 /**
- * Sends an e-mail to sign in by: a link, and a code for the browser that asks. Does the same whether somebody has the address.
- * @returns `unavailable`: no e-mail can be sent
+ * Sends an e-mail to sign in by: a link, and a code for the browser that asks. Says and does the same whether somebody has the address.
+ * @returns `to_people`: no more goes to addresses of nobody today; `unavailable`: no e-mail can be sent
  */
 export async function requestSignIn(
-  services: OwnEmailServices & { sql: Database },
+  services: SignInServices,
   { address, network, browser, next, words }: SignInRequest,
-): Promise<'sent' | 'unavailable' | EmailLimit> {
+): Promise<'sent' | 'to_people' | 'unavailable' | SignInLimit> {
+  if (services.ownEmailAccount === null) return 'unavailable';
   const id = newId('sin');
   const token = newSecret();
   const code = String(randomInt(CODES)).padStart(CODE_DIGITS, '0');
@@ -56,11 +69,21 @@ export async function requestSignIn(
     linkHash: hashSecret(token),
     codeHash: hashCode(code, browser),
   };
-  const limit = await addSignIn(services.sql, { id, address, network, next, ...hashes });
-  if (limit !== null) return limit;
-  const email = { to: address, ...words(token, code), idx: id, secret: true };
-  const { state } = await sendOwnEmail(services, email);
-  return state === 'accepted' ? 'sent' : 'unavailable';
+  const { SIGN_UP_EMAILS_A_DAY: toAnybody, SIGN_IN_EMAILS_A_DAY: toAll } = services.settings;
+  const added = await addSignIn(
+    services.sql,
+    { id, address, network, next, ...hashes },
+    { toAnybody, toAll },
+  );
+  if ('limited' in added) return added;
+  const send = () => sendOwnEmail(services, { to: address, ...words(token, code), idx: id, secret: true });
+  if (added.peopleOnly) {
+    // Nobody waits for it: the time that it takes would tell who is known.
+    if (added.isSent)
+      void send().catch((err: unknown) => services.log.error({ err }, 'sign-in e-mail not sent'));
+    return 'to_people';
+  }
+  return (await send()).state === 'accepted' ? 'sent' : 'unavailable';
 }
 
 /** Who signs in: request, device, and the token of the session that this browser has had. */

@@ -21,6 +21,7 @@ import {
   type ReportFilter,
   type ReportPeriod,
 } from '../../domain/reports.ts';
+import { type DailySums, readDailySums } from '../../db/reports/daily.ts';
 import { readReport, type ReportGroup } from '../../db/reports/reports.ts';
 import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import type { OperationContext } from '../context.ts';
@@ -90,6 +91,33 @@ const AT_ONCE = 2;
 
 const reportSlots = createFairSemaphore(AT_ONCE, 1);
 
+/** Runs one of the process's few reports. @param read gets the milliseconds that are left @throws DeadlineError after waiting too long */
+async function inReportSlot<T>(
+  accountId: string,
+  deadline: number,
+  read: (leftMs: number) => Promise<T>,
+): Promise<T> {
+  return await reportSlots.run(accountId, () => read(deadline - Date.now()), {
+    until: deadline,
+    error: () => new DeadlineError('waited too long for other reports'),
+  });
+}
+
+const OVERVIEW_MS = 3_000;
+
+/** The last 30 Polish days of an account, the last one today. @throws DeadlineError, SQLSTATE 57014 where they take too long */
+export async function lastDays({
+  services: { sql },
+  caller: { accountId, accountMode },
+}: Pick<OperationContext<unknown>, 'services' | 'caller'>): Promise<DailySums[]> {
+  const { from, to } = reportPeriod({}, Date.now());
+  const days = divide(from, to, 'day');
+  const query = { accountId, days, until: startOfDay(addDays(to, 1)), testMode: accountMode === 'test' };
+  return await inReportSlot(accountId, Date.now() + OVERVIEW_MS, (leftMs) =>
+    readDailySums(sql, query, leftMs),
+  );
+}
+
 type ReportInput = {
   /** Polish calendar days, `YYYY-MM-DD`, inclusive; the last 30 days by default. */
   from?: string | undefined;
@@ -116,8 +144,7 @@ export async function report({
   const { sender = null, country = null, reference = null, status = null, type = null } = input;
   const filter: ReportFilter = { sender, country, reference, status, type };
   const deadline = receivedAt + DEADLINE_MS;
-  const read = async () => {
-    const left = deadline - Date.now();
+  const read = async (left: number) => {
     const grouping =
       spans === null
         ? { by: by as Exclude<ReportDivision, 'day' | 'week' | 'month'>, limit }
@@ -126,10 +153,7 @@ export async function report({
     const until = startOfDay(addDays(period.to, 1));
     return await readReport(sql, { accountId, from, until, grouping, filter, testMode }, left);
   };
-  const sums = await reportSlots.run(accountId, read, {
-    until: deadline,
-    error: () => new DeadlineError('waited too long for other reports'),
-  });
+  const sums = await inReportSlot(accountId, deadline, read);
   const filtered = Object.values(filter).some((value) => value !== null);
   return reportOf({ period, by, spans, testMode, filtered }, sums);
 }

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
+import type { OwnNumber } from '../../db/verifications/ownNumbers.ts';
 import * as stored from '../../db/verifications/verifications.ts';
 import { isPolishMobile } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
@@ -26,6 +27,8 @@ export interface VerifyInput {
   ttl: number;
   codeLength: number;
   from?: string | undefined;
+  /** Where the installation sends it, for somebody's own number. */
+  own?: OwnNumber;
 }
 
 /**
@@ -49,7 +52,7 @@ export async function verify(
 async function sendCode(context: OperationContext<VerifyInput>, keyed: Keyed): Promise<VerificationRecord> {
   const { services, caller, input } = context;
   const { accountId } = caller;
-  const pending = await stored.readPending(services.sql, accountId, input.to);
+  const pending = await stored.readPending(services.sql, accountId, input.to, input.own);
   const { id, codeLength } = pending ?? { id: newId('ver'), codeLength: input.codeLength };
   const sms = smsOf(context, { id, codeLength });
   const plan = await planMessages(sms);
@@ -70,7 +73,7 @@ async function sendCode(context: OperationContext<VerifyInput>, keyed: Keyed): P
   };
   const body = verificationRecord(row);
   const claims = await claimsOf(services, keyed, body);
-  const also = (tx: Sql) => stored.recordCode(tx, accountId, row, pending);
+  const also = (tx: Sql) => stored.recordCode(tx, accountId, row, pending, input.own);
   try {
     await accept(context, { ...acceptingOf(context, plan, messages, claims), also });
     return body;
@@ -92,12 +95,18 @@ function smsOf(
   return { ...context, input: { to, from, text, literal: true, send_window: ANY_TIME, reference: id, code } };
 }
 
+interface Checking {
+  services: { sql: Sql; secretsKey: Buffer };
+  caller: { accountId: string };
+  input: { id: string; code: string };
+}
+
 /** Checks a code, as one of five guesses. Approved stays approved, and what failed or expired stays so. @throws Refused */
 export async function check({
   services: { sql, secretsKey },
   caller: { accountId },
   input: { id, code },
-}: OperationContext<{ id: string; code: string }>): Promise<VerificationRecord> {
+}: Checking): Promise<VerificationRecord> {
   const found = await stored.readVerification(sql, accountId, id);
   if (found === null) throw new Refused({ reason: 'verification_unknown' });
   const isRight = isCodeOf(secretsKey, found, code);

@@ -4,7 +4,7 @@ import { isOneLine } from '../../domain/ids.ts';
 import { TOKEN_LABEL_LENGTH } from '../../domain/money.ts';
 import { canonicalText, isBlank } from '../../domain/text.ts';
 import { createKey, revokeKey, revokeToken, rotateToken } from '../../operations/accounts/keys.ts';
-import { staffServices } from '../../operations/staff.ts';
+import { asking } from '../ask.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Keys, type Typed, NewKey } from './view.tsx';
 import { words } from './words.ts';
@@ -18,11 +18,6 @@ async function page(visit: MemberVisit, typed: Typed = UNTYPED): Promise<Answer>
   const keys: ShownKey[] = await readKeys(services.sql, account.id, SHOWN_MAX);
   const status = typed.fault === null ? 200 : 422;
   return { status, title: words[language].heading, view: <Keys {...{ language, keys, typed }} /> };
-}
-
-/** The request of an operation that staff and people may ask for. */
-function asking<Input>({ services, caller }: MemberVisit, input: Input) {
-  return { services: staffServices(services), actor: caller.actor, request: caller, input };
 }
 
 async function create(visit: MemberVisit): Promise<Answer> {

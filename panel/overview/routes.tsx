@@ -1,31 +1,32 @@
 import { readAccount } from '../../db/accounts/accounts.ts';
-import { KEY_MANAGERS, ROLES } from '../../domain/actor.ts';
-import { polishDay } from '../../domain/calendar.ts';
-import type { ReportFigures } from '../../domain/reports.ts';
-import { DeadlineError } from '../../operations/outages.ts';
-import { report } from '../../operations/reports/report.ts';
+import { readStanding } from '../../db/accounts/standing.ts';
+import { ROLES } from '../../domain/actor.ts';
+import type { DailySums } from '../../db/reports/daily.ts';
+import { outageOf } from '../../operations/outages.ts';
+import { lastDays } from '../../operations/reports/report.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Overview } from './view.tsx';
 import { words } from './words.ts';
 
-/** Null while other reports take too long. */
-async function figuresOfToday(visit: MemberVisit): Promise<ReportFigures | null> {
-  const today = polishDay(Date.now());
+/** Null while reports take too long. */
+async function daysOf(visit: MemberVisit): Promise<DailySums[] | null> {
   try {
-    const input = { from: today, to: today, group_by: 'day', limit: 1 } as const;
-    return (await report({ ...visit, input })).totals;
+    return await lastDays(visit);
   } catch (error) {
-    if (error instanceof DeadlineError) return null;
+    if (outageOf(error) === 'timed_out') return null;
     throw error;
   }
 }
 
 async function overview(visit: MemberVisit): Promise<Answer> {
   const { language, services, caller } = visit;
-  const account = (await readAccount(services.sql, caller.accountId))!;
-  const today = await figuresOfToday(visit);
-  const managesKeys = KEY_MANAGERS.includes(visit.account.role);
-  const view = <Overview language={language} account={account} today={today} managesKeys={managesKeys} />;
+  const [account, standing, days] = await Promise.all([
+    readAccount(services.sql, caller.accountId),
+    readStanding(services.sql, caller.accountId),
+    daysOf(visit),
+  ]);
+  const { role } = visit.account;
+  const view = <Overview {...{ language, account: account!, role, standing, days }} />;
   return { status: 200, title: words[language].heading, view };
 }
 

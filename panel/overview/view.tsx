@@ -1,91 +1,163 @@
+import type { ComponentChildren } from 'preact';
 import type { AccountRow } from '../../db/accounts/accounts.ts';
-import type { ReportFigures } from '../../domain/reports.ts';
-import { count, type Language, pln } from '../language.ts';
+import type { Standing } from '../../db/accounts/standing.ts';
+import type { Role } from '../../domain/actor.ts';
+import type { DailySums } from '../../db/reports/daily.ts';
+import { count, type Language, list, pln } from '../language.ts';
+import { type PlaceName, PLACES } from '../menu.ts';
 import { Figure } from '../parts.tsx';
+import { Chart } from './chart.tsx';
 import { words } from './words.ts';
 
 interface Props {
   language: Language;
   account: AccountRow;
+  role: Role;
+  standing: Standing;
   /** Null: not available now. */
-  today: ReportFigures | null;
-  /** Whether the person may create keys. */
-  managesKeys: boolean;
+  days: readonly DailySums[] | null;
 }
 
-export function Overview({ language, account, today, managesKeys }: Props) {
+export function Overview(props: Props) {
+  const { language, account, role, days } = props;
   const say = words[language];
   const { mode, status } = account;
+  const isTest = mode === 'test';
   return (
     <>
-      {status === 'active' ? null : <p class="notice">{say.states[status]}</p>}
+      <Needs {...props} />
       <section>
         <h2>
           {account.name} <span class="badge">{say.modes[mode]}</span>
         </h2>
         <dl class="figures">
-          {mode === 'test' ? (
+          {isTest ? (
             <Figure name={say.free} value={count(language, account.testCredits)} />
           ) : (
             <Figure name={say.balance} value={pln(language, account.balanceGrosze)} />
           )}
         </dl>
-        <p class="hint">{mode === 'test' ? say.freeHint : say.net}</p>
+        <p class="hint">{isTest ? say.freeHint : say.net}</p>
       </section>
-      <section>
-        <h2>{say.today}</h2>
-        {today === null ? <p>{say.todayLater}</p> : <Today language={language} today={today} />}
-      </section>
-      {status === 'active' ? <Steps {...{ language, mode, managesKeys }} /> : null}
+      {isTest && status === 'active' && mayOpen(role, 'send') ? <FirstSteps {...props} /> : null}
+      {days === null ? <p>{say.later}</p> : <Sent {...{ language, days, isTest }} />}
     </>
   );
 }
 
-function Today({ language, today }: { language: Language; today: ReportFigures }) {
-  const { figures, todayHint } = words[language];
-  return (
-    <>
-      <dl class="figures">
-        <Figure name={figures.accepted} value={count(language, today.accepted)} />
-        <Figure name={figures.delivered} value={count(language, today.delivered)} />
-        <Figure
-          name={figures.failed}
-          value={count(language, today.undelivered + today.failed + today.expired)}
-        />
-        <Figure name={figures.cost} value={pln(language, today.net_grosze)} />
-      </dl>
-      <p class="hint">{todayHint}</p>
-    </>
-  );
+function mayOpen(role: Role, place: PlaceName): boolean {
+  return PLACES[place].roles.some((one) => one === role);
 }
 
-function Steps({
-  language,
-  mode,
-  managesKeys,
-}: Pick<Props, 'language' | 'managesKeys'> & { mode: AccountRow['mode'] }) {
-  const { next, steps } = words[language];
+/** What somebody should do; nothing where all is well. */
+function Needs({ language, account, role, standing, days }: Props) {
+  const say = words[language].needs;
+  const { status, mode, balanceGrosze, creditLimitGrosze, pricePerPartGrosze, testCredits } = account;
+  const ofLastWeek = totalOf(days?.slice(-7) ?? []).costGrosze;
+  const available = balanceGrosze + creditLimitGrosze;
+  const isLow = mode === 'live' && available < Math.max(ofLastWeek, pricePerPartGrosze);
+  const { hasNumber, hasSent, webhookFails, unusedKeys } = standing;
+  const to = (place: PlaceName, text: string) =>
+    mayOpen(role, place) ? <a href={PLACES[place].path}>{text}</a> : text;
+  const needs: ComponentChildren[] = [
+    ...(status === 'active' ? [] : [say[status]]),
+    ...(isLow ? [say.balance(pln(language, available), pln(language, ofLastWeek))] : []),
+    ...(mode === 'test' && testCredits === 0 ? [say.credits] : []),
+    ...(mode === 'test' && hasSent && !hasNumber ? [to('numbers', say.number)] : []),
+    ...(webhookFails ? [to('webhooks', say.webhook)] : []),
+    ...(unusedKeys.length > 0 ? [to('keys', say.keys(list(language, unusedKeys)))] : []),
+  ];
+  if (needs.length === 0) return null;
   return (
-    <section>
-      <h2>{next}</h2>
+    <section class="notice">
+      <h2>{say.heading}</h2>
       <ul>
-        {managesKeys ? (
-          <li>
-            <a href="/panel/keys">{steps.key[0]}</a>
-            {steps.key[1]}
-          </li>
-        ) : null}
-        <li>
-          <a href="/docs">{steps.docs[0]}</a>
-          {steps.docs[1]}
-        </li>
-        {mode === 'test' ? (
-          <>
-            <li>{steps.number}</li>
-            <li>{steps.live}</li>
-          </>
-        ) : null}
+        {needs.map((need) => (
+          <li>{need}</li>
+        ))}
       </ul>
     </section>
+  );
+}
+
+/** The way of a test account; what is done shows in its data. */
+function FirstSteps({ language, standing }: Props) {
+  const say = words[language];
+  const { hasNumber, hasSent, hasUsedKey, hasSender } = standing;
+  const steps = [
+    { place: 'numbers', isDone: hasNumber, words: say.steps.number },
+    { place: 'send', isDone: hasSent, words: say.steps.send },
+    { place: 'keys', isDone: hasUsedKey, words: say.steps.curl },
+    { place: 'senders', isDone: hasSender, words: say.steps.sender },
+  ] as const;
+  return (
+    <section>
+      <h2>{say.firstSteps}</h2>
+      <ol>
+        {steps.map(({ place, isDone, words: [name, about] }) => (
+          <li>
+            <a href={PLACES[place].path}>{name}</a>{' '}
+            <span class={isDone ? 'badge' : 'hint'}>{isDone ? say.done : about}</span>
+          </li>
+        ))}
+        <li>{say.steps.live}</li>
+      </ol>
+    </section>
+  );
+}
+
+interface SentProps {
+  language: Language;
+  days: readonly DailySums[];
+  isTest: boolean;
+}
+
+function Sent({ language, days, isTest }: SentProps) {
+  const say = words[language];
+  const total = totalOf(days);
+  return (
+    <>
+      <section>
+        <h2>{say.today}</h2>
+        <Figures language={language} sums={days.at(-1)!} />
+        <p class="hint">{say.todayHint}</p>
+      </section>
+      <section>
+        <h2>{say.lastDays}</h2>
+        {total.sent === 0 ? (
+          <p>{say.nothing}</p>
+        ) : (
+          <>
+            <Figures language={language} sums={total} />
+            {isTest ? <p class="hint">{say.testCost}</p> : null}
+            <Chart language={language} days={days} />
+          </>
+        )}
+      </section>
+    </>
+  );
+}
+
+type Sums = Omit<DailySums, 'day'>;
+
+function totalOf(days: readonly DailySums[]): Sums {
+  const sum = (of: (day: DailySums) => number) => days.reduce((all, day) => all + of(day), 0);
+  return {
+    sent: sum(({ sent }) => sent),
+    delivered: sum(({ delivered }) => delivered),
+    failed: sum(({ failed }) => failed),
+    costGrosze: sum(({ costGrosze }) => costGrosze),
+  };
+}
+
+function Figures({ language, sums }: { language: Language; sums: Sums }) {
+  const say = words[language].figures;
+  return (
+    <dl class="figures">
+      <Figure name={say.sent} value={count(language, sums.sent)} />
+      <Figure name={say.delivered} value={count(language, sums.delivered)} />
+      <Figure name={say.failed} value={count(language, sums.failed)} />
+      <Figure name={say.cost} value={pln(language, sums.costGrosze)} />
+    </dl>
   );
 }

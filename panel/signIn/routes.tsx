@@ -1,3 +1,4 @@
+import { secondsOfToday } from '../../db/dailyUse.ts';
 import { hashSecret } from '../../db/ids.ts';
 import { endSessionOf } from '../../db/people/sessions.ts';
 import { latestSignIn, readLink, type SignIn } from '../../db/people/signIns.ts';
@@ -60,6 +61,8 @@ async function ask(visit: Visit): Promise<Answer> {
   });
   if (asked === 'unavailable')
     return { status: 503, title: say.unavailableHeading, view: <p>{say.unavailable}</p> };
+  const cookies = [cookieHeader(services.panelUrl, 'browser', browser, BROWSER_S)];
+  if (asked === 'to_people') return { ...peopleOnly(visit, address, next), cookies };
   if (asked !== 'sent') {
     const { time } = polishTime(Date.now() + asked.seconds * 1000);
     const headers = { 'Retry-After': String(asked.seconds) };
@@ -70,7 +73,24 @@ async function ask(visit: Visit): Promise<Answer> {
       headers,
     };
   }
-  return { to: '/panel/code', cookies: [cookieHeader(services.panelUrl, 'browser', browser, BROWSER_S)] };
+  return { to: '/panel/code', cookies };
+}
+
+/** The same for who has an account, and finds the code in the mailbox, and for who has none. */
+function peopleOnly(
+  { services: { settings }, language }: Visit,
+  address: string,
+  next: string | null,
+): Answer {
+  const say = words[language];
+  const isStopped = settings.SIGN_UP_EMAILS_A_DAY === 0;
+  return {
+    ...{ status: 429, title: say.closedHeading },
+    view: (
+      <CodeForm {...{ language, address, next, fault: null }} lead={isStopped ? say.stopped : say.closed} />
+    ),
+    headers: isStopped ? {} : { 'Retry-After': String(secondsOfToday()) },
+  };
 }
 
 function arrivalOf({ headers, address, requestId, services: { panelUrl } }: Visit): Arrival {

@@ -40,16 +40,21 @@ interface CodeProps {
   fault: Fault | null;
 }
 
-export function CodeForm({ language, address, next, fault }: CodeProps) {
+/** @param lead in place of the sentence that an e-mail was sent */
+export function CodeForm({ language, address, next, fault, lead }: CodeProps & { lead?: string }) {
   const say = words[language];
   return (
     <>
       <Summary language={language} fault={fault} />
-      <p>
-        {say.sentTo[0]}
-        <strong>{address}</strong>
-        {say.sentTo[1]}
-      </p>
+      {lead === undefined ? (
+        <p>
+          {say.sentTo[0]}
+          <strong>{address}</strong>
+          {say.sentTo[1]}
+        </p>
+      ) : (
+        <p>{lead}</p>
+      )}
       <form method="post" action="/panel/code" class="stack" noValidate>
         <Field
           {...{ label: say.code, hint: say.codeHint, fault }}

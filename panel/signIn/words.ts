@@ -33,7 +33,14 @@ const pl = {
       `Na ten adres wysłaliśmy w ciągu godziny pięć e-maili. Użyj linku z ostatniego albo poproś o następny po godz. ${at}.`,
     asker: (at: string) =>
       `Z tej sieci poproszono już dziś o 20 e-maili. Następny możesz dostać po godz. ${at}.`,
+    day: (at: string) =>
+      `Wysłaliśmy już dziś wszystkie e-maile do logowania, które możemy. Następny możesz dostać po godz. ${at}.`,
   },
+  closedHeading: 'Nowych kont teraz nie zakładamy',
+  closed:
+    'Jeśli podany adres ma już konto, kod i link są w drodze. Nowe konto możesz założyć jutro: dziś zgłosiło się za dużo osób.',
+  stopped:
+    'Jeśli podany adres ma już konto, kod i link są w drodze. Zakładanie nowych kont jest teraz wstrzymane.',
   unavailableHeading: 'Nie możemy teraz wysłać e-maila',
   unavailable: 'Spróbuj jeszcze raz za kilka minut.',
   accountsHeading: 'Za dużo nowych kont',
@@ -83,7 +90,14 @@ const en: typeof pl = {
       `We have sent five e-mails to this address within an hour. Use the link in the latest, or ask for another after ${at}.`,
     asker: (at: string) =>
       `This network has asked for 20 e-mails today. You can get the next one after ${at}.`,
+    day: (at: string) =>
+      `All e-mails to sign in by that we may send today are sent. You can get the next one after ${at}.`,
   },
+  closedHeading: 'No new accounts at the moment',
+  closed:
+    'If there is an account with the address, the code and the link are on their way. You can open a new account tomorrow: too many people asked today.',
+  stopped:
+    'If there is an account with the address, the code and the link are on their way. New accounts cannot be opened at the moment.',
   unavailableHeading: 'We cannot send e-mail now',
   unavailable: 'Try again in a few minutes.',
   accountsHeading: 'Too many new accounts',

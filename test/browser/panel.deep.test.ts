@@ -29,7 +29,7 @@ let browser: Browser;
 let owner: Person;
 let ids: Record<string, string>;
 beforeAll(async () => {
-  [panel, browser] = await Promise.all([startPanel(null), startBrowser()]);
+  [panel, browser] = await Promise.all([startPanel({}, null), startBrowser()]);
   const filled = await filledAccount();
   ids = filled.ids;
   owner = await newPerson(panel, 'owner', filled.account.id);

@@ -140,7 +140,11 @@ describe('clean-up', () => {
       await sql()`
         insert into sessions (id, token_hash, person_id, assurance, address, last_seen_at)
         values (${`ses_${days}`}, ${Buffer.from(String(days))}, 'per_1', 'address', '10.0.0.1', ${at(days)})`;
+      await sql()`
+        insert into verifications (id, account_id, msisdn, code_length, sent_at, cost_grosze, expires_at, created_at, updated_at, network)
+        values (${idOf('ver', days)}, ${account}, '+48500100299', 6, '{}', 0, ${at(days)}, ${at(days)}, ${at(days)}, '10.0.0.1')`;
     }
+    await sql()`insert into daily_use values ('number_codes', ${at(2)}, 1), ('number_codes', ${at(5)}, 1)`;
     await sql()`insert into rate_windows values (${account}, ${at(1)}, 5)`;
     await sql()`insert into lookup_answers (route, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
     expect(await run('deleteLeftovers')).toMatchObject({
@@ -153,9 +157,11 @@ describe('clean-up', () => {
         simulator_submits: 1,
       },
       ...{ simulator_throttles: 1, concat_references: 1, sign_ins: 1, sessions: 1 },
+      ...{ daily_use: 1, 'networks of verifications': 1 },
     });
     const again = await run('deleteLeftovers');
     expect(Object.values(again).reduce((sum, count) => sum + count, 0)).toBe(0);
+    await sql()`delete from verifications`;
   });
 
   test('deletes every attempt that is old enough, however many younger ones of older events stay', async () => {

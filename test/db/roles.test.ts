@@ -27,6 +27,7 @@ const MAY: Record<Part, Record<string, string>> = {
   api: {
     ...{ ...BOOKS, ...STAFFS },
     ...named(APPEND, 'api_keys api_tokens'),
+    ...named(APPEND_AND_DELETE, 'verified_numbers'),
     ...named(READ, 'message_parts message_moves concat_references reply_parts webhook_attempts'),
     ...named(READ, 'route_workers simulator_submits simulator_throttles simulator_reports simulator_emails'),
     ...named(READ, 'statements own_emails maintenance_positions regular_work erasures_postponed'),

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { createHash, randomBytes } from 'node:crypto';
 import type { RunningApi } from '../../api/server.ts';
+import type { ApiSettings } from '../../api/services.ts';
 import { newId } from '../../db/ids.ts';
 import type { Role } from '../../domain/actor.ts';
 import { giveDomain } from './email.ts';
@@ -18,10 +19,13 @@ export interface PanelUnderTest {
 }
 
 /**
- * Starts an API whose panel sends its e-mails from an account of its own, through the simulated network.
+ * Starts an API whose panel sends its e-mails and codes from an account of its own, through the simulated network.
  * @param publicUrl null: only this machine reaches it
  */
-export async function startPanel(publicUrl: string | null = PANEL_URL): Promise<PanelUnderTest> {
+export async function startPanel(
+  config: Partial<ApiSettings> = {},
+  publicUrl: string | null = PANEL_URL,
+): Promise<PanelUnderTest> {
   const house = await newAccount({ balance: 100_000 });
   await giveDomain(house.id);
   const log: string[] = [];
@@ -33,7 +37,7 @@ export async function startPanel(publicUrl: string | null = PANEL_URL): Promise<
   });
   const api = await startOwnApi({
     // No DNS server answers there.
-    config: { OWN_EMAIL_ACCOUNT: house.id, TRUST_PROXY: true, DNS_SERVERS: ['127.0.0.1:9'] },
+    config: { OWN_EMAIL_ACCOUNT: house.id, TRUST_PROXY: true, DNS_SERVERS: ['127.0.0.1:9'], ...config },
     ...(publicUrl === null ? {} : { publicUrl }),
     log: pino({ level: 'trace' }, stream),
   });

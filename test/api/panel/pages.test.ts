@@ -271,17 +271,6 @@ describe('a person', () => {
     expect(await left()).toEqual([session]);
   });
 
-  it('sees what was sent today, and the state of the account', async () => {
-    const { browser, account } = await newPerson(panel, 'reader');
-    const { key } = await newKey(account, 'test');
-    await database()`insert into verified_numbers (account_id, msisdn) values (${account}, '+48500100299')`;
-    const api = apiClient(`http://127.0.0.1:${panel.api.port}`, key);
-    expect((await api.post('/v1/messages', { to: '+48500100299', text: 'x' })).status).toBe(201);
-    expect((await browser.get('/panel/overview')).text).toMatch(/<dt>Przyjęte<\/dt><dd>1<\/dd>/);
-    await database()`update accounts set status = 'suspended' where id = ${account}`;
-    expect((await browser.get('/panel/overview')).text).toContain('Konto jest zawieszone');
-  });
-
   it('is told where the service cannot send e-mail', async () => {
     const api = await startOwnApi({ publicUrl: PANEL_URL });
     const seen = await newBrowser({ api, log: [] }).post('/panel', { address: newAddress() });

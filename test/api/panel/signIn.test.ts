@@ -434,3 +434,54 @@ test('only a path of the panel is opened afterwards', () => {
   for (const path of ['/panel', '/panel/keys', '/panel/messages?to=%2B48500&x=1'])
     expect(ownPath(path)).toBe(path);
 });
+
+describe('with sign-ups stopped', () => {
+  it('people sign in, nobody signs up, and no answer tells who is known', async () => {
+    const stopped = await startPanel({ SIGN_UP_EMAILS_A_DAY: 0 });
+    const known = await newPerson(stopped, 'owner');
+    const unknown = newAddress();
+    const mine = newBrowser(stopped);
+    const answers = [];
+    for (const [address, by] of [
+      [unknown, newBrowser(stopped)],
+      [known.address, mine],
+    ] as const) {
+      const { status, text, headers } = await by.post('/panel', { address });
+      const page = (await by.get('/panel/code')).text;
+      answers.push(
+        [status, text, headers.get('retry-after'), page].map((part) => String(part).replaceAll(address, 'X')),
+      );
+    }
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[0]!.slice(0, 2)).toEqual(['429', expect.stringContaining('jest teraz wstrzymane')]);
+    const [mail] = await mailsTo(known.address);
+    expect(await mine.post('/panel/code', { code: mail!.code })).toMatchObject({ to: '/panel/overview' });
+    const sent = await database()`
+      select from emails e join sign_ins s on s.id = e.idx where s.address = ${unknown}`;
+    expect(sent.count).toBe(0);
+    await stopped.api.stop();
+  });
+
+  it('for the day, says when they are possible again; at the end of the whole budget nobody gets an e-mail', async () => {
+    const [{ used }] = await database()<[{ used: number }]>`
+      select coalesce(max(used), 0) as used from daily_use where name = 'sign_in_emails' and day = (now() at time zone 'Europe/Warsaw')::date`;
+    const few = await startPanel({
+      SIGN_UP_EMAILS_A_DAY: Math.max(used, 1),
+      SIGN_IN_EMAILS_A_DAY: 1_000_000,
+    });
+    const none = await startPanel({ SIGN_UP_EMAILS_A_DAY: 0, SIGN_IN_EMAILS_A_DAY: 0 });
+    await browser().post('/panel', { address: newAddress() });
+    const later = await newBrowser(few).post('/panel', { address: newAddress() });
+    expect(later).toMatchObject({
+      status: 429,
+      text: expect.stringContaining('możesz założyć jutro') as string,
+    });
+    expect(Number(later.headers.get('retry-after'))).toBeGreaterThan(0);
+    const { address } = await newPerson(none, 'owner');
+    expect(await newBrowser(none).post('/panel', { address })).toMatchObject({
+      status: 429,
+      text: expect.stringContaining('Wysłaliśmy już dziś wszystkie e-maile') as string,
+    });
+    await Promise.all([few.api.stop(), none.api.stop()]);
+  });
+});
