@@ -18,7 +18,8 @@ export type IdPrefix =
   | 'ver'
   | 'per'
   | 'sin'
-  | 'ses';
+  | 'ses'
+  | 'snd';
 
 /** Source of a pattern for what follows the prefix and underscore: a ULID in lower case. */
 export const ID_BODY = '[0-9a-z]{26}';

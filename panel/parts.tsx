@@ -163,10 +163,12 @@ interface ActProps {
   text: string;
   to: string;
   fields?: Readonly<Record<string, string>>;
+  /** Beside the button: fields, or a milder act. */
+  children?: ComponentChildren;
 }
 
 /** An act that cannot be undone: the button is behind a sentence that says so. */
-export function Act({ name, open, act, text, to, fields = {} }: ActProps) {
+export function Act({ name, open, act, text, to, fields = {}, children }: ActProps) {
   return (
     <details>
       <summary>
@@ -176,6 +178,7 @@ export function Act({ name, open, act, text, to, fields = {} }: ActProps) {
       <p>{text}</p>
       <form method="post" action={to}>
         <Hidden fields={fields} />
+        {children}
         <button class="danger">{act}</button>
       </form>
     </details>

@@ -161,7 +161,8 @@ export function spentToday(sql: Sql, keyId: Fragment): Fragment {
     coalesce((select s.grosze from tool_spending s where s.key_id = ${keyId} and s.day = ${polishDay(sql)}), 0)`;
 }
 
-function polishDay(sql: Sql): Fragment {
+/** As SQL: today in Poland. */
+export function polishDay(sql: Sql): Fragment {
   return sql`(now() at time zone 'Europe/Warsaw')::date`;
 }
 
