@@ -51,6 +51,9 @@ export function withoutPath(address: string | null): string | null {
   return `${origin}${pathname === '/' && search === '' ? '' : '/…'}`;
 }
 
+/** Characters of a webhook's address. */
+export const WEBHOOK_URL_MAX = 2048;
+
 /** Signature of a webhook request (v2.3.0, Events). */
 export const SIGNATURE_HEADER = 'X-Service-Signature' as const;
 /** Signature by the previous secret, for a day after a rotation; ours. */

@@ -1,8 +1,12 @@
 import { keyRoutes } from './keys/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
+import { reportRoutes } from './reports/routes.tsx';
 import { openPage, type Route } from './route.ts';
 import { problemPage } from './shell.tsx';
+import { senderRoutes } from './senders/routes.tsx';
+import { settingRoutes } from './settings/routes.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
+import { webhookRoutes } from './webhooks/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
 
 // Last: what no page has.
@@ -14,7 +18,11 @@ const unknown = openPage('/panel/*rest', {
 export const routes: readonly Route[] = [
   ...signInRoutes,
   ...overviewRoutes,
+  ...reportRoutes,
+  ...senderRoutes,
   ...keyRoutes,
+  ...webhookRoutes,
+  ...settingRoutes,
   ...youRoutes,
   unknown,
 ];

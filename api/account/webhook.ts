@@ -4,6 +4,7 @@ import {
   PREVIOUS_SIGNATURE_HEADER,
   SIGNATURE_HEADER,
   WEBHOOK_EVENT_TYPES,
+  WEBHOOK_URL_MAX,
   withoutPath,
 } from '../../domain/webhooks.ts';
 import { configureWebhook } from '../../operations/webhooks/configure.ts';
@@ -33,8 +34,6 @@ import type { Caller } from '../../operations/context.ts';
 import { resend } from '../../operations/webhooks/resend.ts';
 import { cursorAfter, idCursor, pageOf, pageSchema, pageSize } from '../paging.ts';
 
-const URL_MAX = 2048;
-
 /** PUT /v1/account/webhook (v2.3.0, Account and senders; Events). */
 export const changeWebhook = endpoint({
   method: 'PUT',
@@ -47,7 +46,7 @@ export const changeWebhook = endpoint({
   statusTexts: { 429: CHANGES_TEXT },
   body: z.strictObject({
     url: documented(
-      plainText.min(1).max(URL_MAX).meta({ format: 'uri' }).nullable(),
+      plainText.min(1).max(WEBHOOK_URL_MAX).meta({ format: 'uri' }).nullable(),
       'An HTTPS address that is publicly reachable; null turns webhooks off.',
       'https://example.com/sms',
     ),

@@ -15,7 +15,10 @@ import type { ClickSnapshot } from '../links/links.ts';
 import { readVerification } from '../verifications/verifications.ts';
 import type { EmailEventSnapshot, StatusSnapshot, WebhookEvent } from './webhooks.ts';
 
-type Event = Pick<WebhookEvent, 'id' | 'accountId' | 'subjectKind' | 'subjectId' | 'type' | 'snapshot' | 'createdAt'>;
+type Event = Pick<
+  WebhookEvent,
+  'id' | 'accountId' | 'subjectKind' | 'subjectId' | 'type' | 'snapshot' | 'createdAt'
+>;
 
 /** The body of an event as it is posted (v2.3.0 and v1.2.0, Events): the same on every attempt, until personal data is erased. */
 export async function eventBody(sql: Sql, event: Event, shortUrl: string): Promise<string> {
@@ -143,4 +146,3 @@ async function eventReply(sql: Sql, inboundId: string): Promise<InboundRow & { o
   if (!reply) throw new Error(`reply ${inboundId} not found`);
   return reply;
 }
-

@@ -11,6 +11,7 @@ import { findAccount, findOpenAccountForUpdate } from '../accounts/accounts.ts';
 import { type By, mayManage } from '../accounts/keys.ts';
 import { recorded } from '../staff.ts';
 import { decrypt, encrypt } from '../../db/installation.ts';
+import { WEBHOOK_URL_MAX } from '../../domain/webhooks.ts';
 import { faultOfAddress } from '../../domain/addresses.ts';
 import type { Caller, OperationContext } from '../context.ts';
 import { changesRefusal } from '../settings.ts';
@@ -105,6 +106,9 @@ export const configureLegacyWebhook = recorded(
     { services, actor }: By & { services: StaffServices },
   ) => {
     if (!mayManage(actor, account)) throw new StaffRefused({ reason: 'account_missing', account });
+    const limit = WEBHOOK_URL_MAX;
+    if ((url ?? '').length > limit)
+      throw new Refused({ reason: 'field_too_long', field: 'url', limit, unit: 'characters' }, 'url');
     const fault = typeof url !== 'string' ? null : faultOfAddress(url, allowPrivate);
     if (fault !== null) throw new Refused({ reason: fault }, 'url');
     await findOpenAccountForUpdate(sql, account);
