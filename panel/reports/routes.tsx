@@ -22,6 +22,8 @@ async function page(visit: MemberVisit): Promise<Answer> {
 }
 
 export const reportRoutes = [
-  accountPage('/panel/reports', ROLES, { get: page }),
-  accountPage('/panel/reports/csv', ROLES, { get: (visit) => askForCsv(visit, getReport, asked(visit)) }),
+  accountPage('/panel/reports', ROLES, {
+    get: (visit) =>
+      visit.query.get('format') === 'csv' ? askForCsv(visit, getReport, asked(visit)) : page(visit),
+  }),
 ];

@@ -84,7 +84,7 @@ function Shown({ language, query, report }: { language: Language; query: URLSear
             <Row language={language} name={say.total} figures={totals} />
           </Table>
           <p>
-            <a href={`${PATH}/csv?${query.toString()}`}>{say.csv}</a>
+            <a href={`${PATH}?${new URLSearchParams([...query, ['format', 'csv']]).toString()}`}>{say.csv}</a>
           </p>
         </>
       )}

@@ -40,7 +40,7 @@ function filtersOf(query: URLSearchParams): Record<string, string> {
 async function log(visit: MemberVisit, failure: Fault | null = null): Promise<Answer> {
   const { language, query } = visit;
   const id = (query.get('id') ?? '').trim();
-  if (isId('evt', id)) return { to: `${PATH}/events/${id}` };
+  if (isId('evt', id)) return { to: `${PATH}/${id}` };
   const settings = await describeWebhooks(visit);
   let [page, fault]: [typeof NOTHING | Awaited<ReturnType<typeof list>>, Fault | null] = [NOTHING, failure];
   try {
@@ -154,16 +154,16 @@ export const webhookRoutes = [
   accountPage(`${PATH}/test`, KEY_MANAGERS, {
     async post(visit) {
       const { id } = await testWebhook({ ...visit, input: null });
-      return { to: `${PATH}/events/${id}` };
+      return { to: `${PATH}/${id}` };
     },
   }),
   accountPage(`${PATH}/resend`, KEY_MANAGERS, { post: resendAll }),
-  accountPage(`${PATH}/events/:id`, KEY_MANAGERS, { get: delivery }),
-  accountPage(`${PATH}/events/:id/resend`, KEY_MANAGERS, {
+  accountPage(`${PATH}/:id`, KEY_MANAGERS, { get: delivery }),
+  accountPage(`${PATH}/:id/resend`, KEY_MANAGERS, {
     async post(visit) {
       const id = visit.params['id'] ?? '';
       await ask(visit, resendDelivery, { params: { id } });
-      return { to: `${PATH}/events/${id}` };
+      return { to: `${PATH}/${id}` };
     },
   }),
 ];

@@ -101,7 +101,7 @@ function Row({ language, one }: { language: Language; one: Page['data'][number] 
   return (
     <tr>
       <th scope="row">
-        <a href={`${PATH}/events/${one.id}`}>{one.type}</a>
+        <a href={`${PATH}/${one.id}`}>{one.type}</a>
         <br />
         <span class="hint">{moment(language, new Date(one.created_at))}</span>
       </th>

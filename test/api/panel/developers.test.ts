@@ -175,7 +175,7 @@ describe('reports', () => {
     const { text } = await browser.get(`/panel/reports${query}`);
     expect(rowOf(text, '>SKLEP</th>')).toContain('<td>2</td>');
     expect(text.match(/<rect /g)).toHaveLength(2);
-    const file = await browser.get(`/panel/reports/csv${query}`);
+    const file = await browser.get(`/panel/reports${query}&format=csv`);
     const asked = await fetch(`${ours()}/v1/reports?group_by=sender&type=sms&country=PL`, {
       headers: { authorization: `Bearer ${account.key}`, accept: 'text/csv' },
     });

@@ -17,7 +17,7 @@ async function staff(...line: string[]): Promise<{ code: number; out: string }> 
   const write = (text: string) => void (out += text);
   const code = await runAdmin([...line, '--json'], {
     ...{ out: write, err: write, openTools: noTools },
-    actor: () => Promise.resolve({ kind: 'staff' as const, name: 'tester' }),
+    actor: () => 'tester',
     openDatabase: () => Promise.resolve(openDatabase(inject('service').databaseUrl, 1)),
   });
   return { code, out };
