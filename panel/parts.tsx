@@ -153,6 +153,20 @@ export function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
+/** Terms and what they stand for, one a line. */
+export function Facts({ rows }: { rows: readonly (readonly [term: string, is: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {rows.map(([term, is]) => (
+        <div>
+          <dt>{term}</dt>
+          <dd>{is}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 interface ActProps {
   /** What the act is about, for readers who hear the button alone. */
   name: string;
@@ -176,7 +190,7 @@ export function Act({ name, open, act, text, to, fields = {}, children }: ActPro
         <span class="visually-hidden"> {name}</span>
       </summary>
       <p>{text}</p>
-      <form method="post" action={to}>
+      <form method="post" action={to} class="stack">
         <Hidden fields={fields} />
         {children}
         <button class="danger">{act}</button>

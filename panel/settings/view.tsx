@@ -3,7 +3,7 @@ import { QUOTA_NAMES } from '../../domain/money.ts';
 import type { quotaUsage } from '../../operations/accounts/quotas.ts';
 import type { Fault } from '../ask.ts';
 import { count, type Language, pln } from '../language.ts';
-import { Copy, Field, Summary, Table } from '../parts.tsx';
+import { Copy, Facts, Field, Summary, Table } from '../parts.tsx';
 import { words } from './words.ts';
 
 /** The form as it was sent, or as it is. */
@@ -73,7 +73,7 @@ export function Settings({ language, account, quotas, assistants, manages, typed
 function About({ language, account }: Pick<Props, 'language' | 'account'>) {
   const say = words[language];
   const { id, name, mode, billingMode, contactEmail, inboundNumber, rateLimitPerMinute } = account;
-  const rows = [
+  const rows: readonly (readonly [string, string])[] = [
     [say.name, name],
     [say.id, id],
     [say.mode, say.modes[mode]],
@@ -81,17 +81,8 @@ function About({ language, account }: Pick<Props, 'language' | 'account'>) {
     [say.contact, contactEmail ?? say.noContact],
     [say.inbound, inboundNumber ?? say.noInbound],
     [say.rate, count(language, rateLimitPerMinute)],
-  ] as const;
-  return (
-    <dl class="about">
-      {rows.map(([term, value]) => (
-        <div>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  ];
+  return <Facts rows={rows} />;
 }
 
 function Form({

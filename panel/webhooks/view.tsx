@@ -4,7 +4,7 @@ import { EARLIER_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../domain/webhooks.
 import type { DeliveryDetails } from '../../operations/webhooks/deliveries.ts';
 import type { AnswerOf, Fault } from '../ask.ts';
 import { count, type Language, moment } from '../language.ts';
-import { Act, Copy, Field, Figure, Filters, Results, Select, Summary, Table } from '../parts.tsx';
+import { Act, Copy, Facts, Field, Filters, Results, Select, Summary, Table } from '../parts.tsx';
 import type { Settings } from './addresses.tsx';
 import { words } from './words.ts';
 
@@ -145,19 +145,15 @@ export function Delivery({ language, path, shown }: DeliveryProps) {
   return (
     <>
       <Results {...{ language, path, query: new URLSearchParams(), next: null, live: isOpen }}>
-        <dl class="figures">
-          <Figure name={say.state} value={stateOf(language, state, attempts.length)} />
-          <Figure name={say.type} value={type} />
-          <Figure name={say.time} value={moment(language, createdAt)} />
-        </dl>
-        <p>
-          {say.id}: <code>{id}</code>
-        </p>
-        {messageId === null ? null : (
-          <p>
-            {say.message}: <Message id={messageId} />
-          </p>
-        )}
+        <Facts
+          rows={[
+            [say.type, type],
+            [say.state, stateOf(language, state, attempts.length)],
+            [say.time, moment(language, createdAt)],
+            [say.id, <code>{id}</code>],
+            ...(messageId === null ? [] : [[say.message, <Message id={messageId} />] as const]),
+          ]}
+        />
         {attempts.map((attempt) => (
           <Attempt language={language} attempt={attempt} />
         ))}
