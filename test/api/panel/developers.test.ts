@@ -168,8 +168,10 @@ describe('settings', () => {
 describe('reports', () => {
   it('add up as the API does, by what the address says, also as a file', async () => {
     const account = await newAccount({ senders: ['SKLEP'] });
-    await account.api.accepted({ to: ['+48500100201', '+48500100202'], text: 'x', from: 'SKLEP' });
-    await account.api.accepted({ to: '+48500100203', text: 'x' });
+    // Scheduled, so that nothing happens to them between two reports.
+    const later = { text: 'x', send_at: new Date(Date.now() + 86_400_000).toISOString() };
+    await account.api.accepted({ ...later, to: ['+48500100201', '+48500100202'], from: 'SKLEP' });
+    await account.api.accepted({ ...later, to: '+48500100203' });
     const { browser } = await newPerson(panel, 'reader', account.id);
     const query = '?group_by=sender&type=sms&country=PL&status=';
     const { text } = await browser.get(`/panel/reports${query}`);
