@@ -48,6 +48,8 @@ const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
       'webhook_secret',
       'webhook_secret_before',
       'webhook_secret_changed_at',
+      'legacy_webhook_url',
+      'legacy_webhook_secret',
       'updated_at',
     ],
     api_keys: ['last_used_at'],
@@ -63,7 +65,7 @@ const NOBODYS = {
 };
 const STAFF = {
   ...all('accounts api_keys api_tokens', READ_ONLY),
-  ...all('senders verified_numbers routes route_rules allowed_keywords', READ_ONLY),
+  ...all('senders sender_requests verified_numbers routes route_rules allowed_keywords', READ_ONLY),
   ...all('installation', APPEND_ONLY),
 };
 
@@ -74,8 +76,8 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
   api: {
     ...NOBODYS,
     ...STAFF,
-    // The panel creates keys; it opens test accounts and revokes keys by functions.
-    ...all('api_keys api_tokens', APPEND_ONLY),
+    // The panel creates keys and asks for senders; it opens test accounts and ends keys by functions.
+    ...all('api_keys api_tokens sender_requests', APPEND_ONLY),
     // There, people verify and remove their own numbers.
     ...all('verified_numbers', ['UPDATE']),
     ...all('message_parts message_moves concat_references reply_parts webhook_attempts', READ_ONLY),

@@ -20,7 +20,8 @@ export type IdPrefix =
   | 'per'
   | 'sin'
   | 'ses'
-  | 'inv';
+  | 'inv'
+  | 'snd';
 
 /** Source of a pattern for what follows the prefix and underscore: a ULID in lower case. */
 export const ID_BODY = '[0-9a-z]{26}';

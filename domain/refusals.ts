@@ -119,7 +119,8 @@ type Why =
       reason:
         'domain_malformed' | 'domain_exists' | 'domain_taken' | 'domain_unknown' | 'domain_not_verified';
     }
-  | { reason: 'domains_too_many'; limit: number }
+  | { reason: 'domains_too_many' | 'sender_requests_too_many'; limit: number }
+  | { reason: 'sender_known' }
   | { reason: 'group_exists'; group: string }
   | { reason: 'group_name_like_id' }
   | { reason: 'cursor_malformed' }
@@ -180,6 +181,8 @@ export type StaffRefusal =
   | { reason: 'account_missing' | 'account_not_open' | 'account_prepaid'; account: string }
   | { reason: 'nothing_to_change'; of: 'account' | 'route' }
   | { reason: 'sender_missing'; account: string }
+  | { reason: 'sender_request_missing'; request: string }
+  | { reason: 'sender_request_decided'; request: string; state: string }
   /** `fault`: the domain's message about the field. */
   | { reason: 'country_rates_unusable'; field: string; fault: string }
   | { reason: 'live_key_before_top_up' }

@@ -1,6 +1,9 @@
 import { NOTIFIED_STATUSES } from './statuses.ts';
 
-/** v2.3.0, Events; those of sender domains and verifications are ours. */
+/** An event that an account sends itself, to try its webhook. */
+export const TEST_EVENT_TYPE = 'webhook.test';
+
+/** v2.3.0, Events; those of sender domains and verifications, and the test are ours. */
 export const WEBHOOK_EVENT_TYPES = [
   ...NOTIFIED_STATUSES.map((status) => `message.${status}` as const),
   'message.received',
@@ -8,6 +11,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'domain.verified',
   'domain.lost',
   'verification.approved',
+  TEST_EVENT_TYPE,
 ] as const;
 
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
@@ -46,6 +50,9 @@ export function withoutPath(address: string | null): string | null {
   const { origin, pathname, search } = new URL(address);
   return `${origin}${pathname === '/' && search === '' ? '' : '/…'}`;
 }
+
+/** Characters of a webhook's address. */
+export const WEBHOOK_URL_MAX = 2048;
 
 /** Signature of a webhook request (v2.3.0, Events). */
 export const SIGNATURE_HEADER = 'X-Service-Signature' as const;

@@ -153,6 +153,20 @@ export function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
+/** Terms and what they stand for, one a line. */
+export function Facts({ rows }: { rows: readonly (readonly [term: string, is: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {rows.map(([term, is]) => (
+        <div>
+          <dt>{term}</dt>
+          <dd>{is}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 interface ActProps {
   /** What the act is about, for readers who hear the button alone. */
   name: string;
@@ -163,10 +177,12 @@ interface ActProps {
   text: string;
   to: string;
   fields?: Readonly<Record<string, string>>;
+  /** Beside the button: fields, or a milder act. */
+  children?: ComponentChildren;
 }
 
 /** An act that cannot be undone: the button is behind a sentence that says so. */
-export function Act({ name, open, act, text, to, fields = {} }: ActProps) {
+export function Act({ name, open, act, text, to, fields = {}, children }: ActProps) {
   return (
     <details>
       <summary>
@@ -174,8 +190,9 @@ export function Act({ name, open, act, text, to, fields = {} }: ActProps) {
         <span class="visually-hidden"> {name}</span>
       </summary>
       <p>{text}</p>
-      <form method="post" action={to}>
+      <form method="post" action={to} class="stack">
         <Hidden fields={fields} />
+        {children}
         <button class="danger">{act}</button>
       </form>
     </details>

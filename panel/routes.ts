@@ -13,15 +13,19 @@ import { overviewRoutes } from './overview/routes.tsx';
 import { linkRoutes } from './links/routes.tsx';
 import { messageRoutes } from './messages/routes.tsx';
 import { replyRoutes } from './replies/routes.tsx';
+import { reportRoutes } from './reports/routes.tsx';
 import { openPage, type Route } from './route.ts';
 import { sendRoutes } from './send/routes.tsx';
 import { problemPage } from './shell.tsx';
+import { senderRoutes } from './senders/routes.tsx';
+import { settingRoutes } from './settings/routes.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
 import { invitationRoutes } from './team/invitation.tsx';
 import { teamRoutes } from './team/routes.tsx';
 import { addressRoutes } from './you/address.tsx';
 import { suppressionRoutes } from './suppressions/routes.tsx';
 import { templateRoutes } from './templates/routes.tsx';
+import { webhookRoutes } from './webhooks/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
 
 // Last: what no page has.
@@ -51,6 +55,10 @@ export const routes: readonly Route[] = [
   ...domainRoutes,
   ...suppressionRoutes,
   ...emailRoutes,
+  ...reportRoutes,
+  ...senderRoutes,
+  ...webhookRoutes,
+  ...settingRoutes,
   ...youRoutes,
   ...factorRoutes,
   ...addressRoutes,

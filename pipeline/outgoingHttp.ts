@@ -1,4 +1,5 @@
 import { promises as dns, type LookupAddress } from 'node:dns';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import { isLiteralAddress, isPublicAddress } from '../domain/addresses.ts';
@@ -82,6 +83,8 @@ export interface Delivery {
   statusCode: number | null;
   error: string | null;
   answer: string | null;
+  /** The first headers of the answer, a line each. */
+  answerHeaders: string | null;
   durationMs: number;
 }
 
@@ -114,6 +117,7 @@ export function createOutgoing(allowPrivate: boolean, dnsServers: readonly strin
         statusCode: null,
         error,
         answer: null,
+        answerHeaders: null,
         durationMs: Date.now() - started,
       });
       const refusal = allowPrivate ? null : refusalOf(url);
@@ -126,8 +130,12 @@ export function createOutgoing(allowPrivate: boolean, dnsServers: readonly strin
           dispatcher: agent,
           signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS),
         });
+        const { statusCode, headers: answered } = response;
         const answer = await firstBytes(response.body);
-        return { statusCode: response.statusCode, error: null, answer, durationMs: Date.now() - started };
+        return {
+          ...{ statusCode, error: null, answer, answerHeaders: headerLines(answered) },
+          durationMs: Date.now() - started,
+        };
       } catch (error) {
         return failed(describe(error));
       }
@@ -141,6 +149,14 @@ function refusalOf(url: string): string | null {
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'https:') return 'only https is allowed';
   return isLiteralAddress(hostname) && !isPublicAddress(hostname) ? 'address not public' : null;
+}
+
+/** Headers as text, a line each, cut at a bound. */
+export function headerLines(headers: IncomingHttpHeaders): string {
+  const lines = Object.entries(headers).flatMap(([name, value = '']) =>
+    [value].flat().map((one) => `${name}: ${one}`),
+  );
+  return lines.join('\n').slice(0, ANSWER_BYTES).replaceAll('\0', '');
 }
 
 // Never throws: the receiver has answered, however its body ends.

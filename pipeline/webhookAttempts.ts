@@ -1,18 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { decrypt } from '../db/installation.ts';
-import {
-  type EmailEventSnapshot,
-  eventIncoming,
-  eventLink,
-  eventMessage,
-  eventReply,
-  eventReported,
-  endDelivery,
-  loadEvent,
-  logAttempt,
-  type StatusSnapshot,
-  type WebhookEvent,
-} from '../db/webhooks/webhooks.ts';
+import { eventBody } from '../db/webhooks/eventBody.ts';
+import { endDelivery, loadEvent, logAttempt, type WebhookEvent } from '../db/webhooks/webhooks.ts';
 import {
   attemptsOf,
   earlierSignatureOf,
@@ -25,18 +14,9 @@ import {
   signedText,
 } from '../domain/webhooks.ts';
 import type { Database } from '../db/connection.ts';
-import { readNotifiedEvent } from '../db/emails/events.ts';
-import type { ClickSnapshot } from '../db/links/links.ts';
-import { readVerification } from '../db/verifications/verifications.ts';
-import { deliveryReportEvent, incomingSmsEvent } from '../domain/earlier.ts';
-import { emailEvent } from '../domain/email/dns.ts';
-import { inboundRecord } from '../domain/incoming.ts';
-import { linkRecord } from '../domain/links.ts';
-import { messageRecord, type MessageRow } from '../domain/records.ts';
-import { verificationRecord } from '../domain/verifications.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/messageMetrics.ts';
-import type { Delivery, Outgoing } from './outgoingHttp.ts';
+import { type Delivery, headerLines, type Outgoing } from './outgoingHttp.ts';
 import type { QuickLane } from './quickLane.ts';
 
 // `X-Service-Signature` has exactly one signature, by the latest secret: receivers parse it as documented (v2.3.0, Events).
@@ -64,75 +44,6 @@ export function sign(body: string, secret: string, t: number): string {
 // v1.2.0, Events.
 function signEarlier(body: string, secret: string, t: number): string {
   return earlierSignatureOf(t, createHmac('sha256', secret).update(earlierSignedText(t, body)).digest('hex'));
-}
-
-// The same on every attempt.
-async function bodyOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
-  switch (event.type) {
-    case 'delivery_report':
-      return await deliveryReportOf(sql, event);
-    case 'incoming_sms': {
-      const { inboundNumber, ...reply } = await eventIncoming(sql, event.subjectId);
-      return incomingSmsEvent(reply, inboundNumber);
-    }
-    case 'email_event':
-      return emailEvent(await readNotifiedEvent(sql, event.subjectId, event.snapshot as EmailEventSnapshot));
-    default:
-      return {
-        id: event.id,
-        type: event.type,
-        created_at: event.createdAt.toISOString(),
-        data: await dataOf(sql, event, shortUrl),
-      };
-  }
-}
-
-async function deliveryReportOf(sql: Database, event: WebhookEvent): Promise<object> {
-  const { status, error_code: errorCode, updated_at: updatedAt } = event.snapshot as StatusSnapshot;
-  const message = await eventReported(sql, event.subjectId);
-  return deliveryReportEvent({ ...message, status, errorCode, updatedAt: new Date(updatedAt) });
-}
-
-// v2.3.0, Events.
-async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
-  switch (event.subjectKind) {
-    case 'message': {
-      const message = await eventMessage(sql, event.subjectId);
-      return { message: messageRecord({ ...message, ...asItWas(event.snapshot as StatusSnapshot) }) };
-    }
-    case 'link': {
-      const click = event.snapshot as ClickSnapshot;
-      const link = await eventLink(sql, event.subjectId, click);
-      return {
-        link: linkRecord(link, shortUrl),
-        clicked_at: new Date(click.clicked_at).toISOString(),
-        robot: click.robot,
-      };
-    }
-    case 'inbound':
-    case 'inbound_v1': {
-      const reply = await eventReply(sql, event.subjectId);
-      return { inbound: inboundRecord(reply), opt_out: reply.optOut };
-    }
-    case 'email':
-      throw new Error(`${event.type} of an e-mail is no event of the current interface`);
-    // From the snapshot: the domain may have been deleted.
-    case 'domain':
-      return event.snapshot;
-    case 'verification': {
-      const verification = await readVerification(sql, event.accountId, event.subjectId);
-      return { verification: verificationRecord(verification!) };
-    }
-  }
-}
-
-function asItWas(snapshot: StatusSnapshot): Partial<MessageRow> {
-  return {
-    status: snapshot.status,
-    errorCode: snapshot.error_code,
-    deliveredAt: snapshot.delivered_at === null ? null : new Date(snapshot.delivered_at),
-    updatedAt: new Date(snapshot.updated_at),
-  };
 }
 
 export interface WebhookContext {
@@ -231,16 +142,16 @@ async function post(
   { sql, outgoing, secretsKey, shortUrl }: WebhookContext,
   event: WebhookEvent,
   url: string,
-): Promise<Delivery & { delivered: boolean }> {
-  const body = JSON.stringify(await bodyOf(sql, event, shortUrl));
-  const headers = signaturesOf(event, secretsKey, body, Date.now());
-  const result = await outgoing.post(
-    url,
-    { 'content-type': 'application/json', 'user-agent': userAgentOf(event), ...headers },
-    body,
-  );
+): Promise<Delivery & { sentHeaders: string; delivered: boolean }> {
+  const body = await eventBody(sql, event, shortUrl);
+  const headers = {
+    'Content-Type': 'application/json',
+    'User-Agent': userAgentOf(event),
+    ...signaturesOf(event, secretsKey, body, Date.now()),
+  };
+  const result = await outgoing.post(url, headers, body);
   const delivered = result.statusCode !== null && result.statusCode >= 200 && result.statusCode < 300;
-  return { ...result, delivered };
+  return { ...result, sentHeaders: headerLines(headers), delivered };
 }
 
 // v1.2.0, Events, prescribes its own.

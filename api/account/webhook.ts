@@ -4,6 +4,7 @@ import {
   PREVIOUS_SIGNATURE_HEADER,
   SIGNATURE_HEADER,
   WEBHOOK_EVENT_TYPES,
+  WEBHOOK_URL_MAX,
   withoutPath,
 } from '../../domain/webhooks.ts';
 import { configureWebhook } from '../../operations/webhooks/configure.ts';
@@ -14,6 +15,7 @@ import {
   EXAMPLE_INSTANT,
   exampleId,
   instant,
+  issue,
   lenientPathId,
   omissible,
   plainText,
@@ -32,8 +34,6 @@ import type { Caller } from '../../operations/context.ts';
 import { resend } from '../../operations/webhooks/resend.ts';
 import { cursorAfter, idCursor, pageOf, pageSchema, pageSize } from '../paging.ts';
 
-const URL_MAX = 2048;
-
 /** PUT /v1/account/webhook (v2.3.0, Account and senders; Events). */
 export const changeWebhook = endpoint({
   method: 'PUT',
@@ -46,7 +46,7 @@ export const changeWebhook = endpoint({
   statusTexts: { 429: CHANGES_TEXT },
   body: z.strictObject({
     url: documented(
-      plainText.min(1).max(URL_MAX).meta({ format: 'uri' }).nullable(),
+      plainText.min(1).max(WEBHOOK_URL_MAX).meta({ format: 'uri' }).nullable(),
       'An HTTPS address that is publicly reachable; null turns webhooks off.',
       'https://example.com/sms',
     ),
@@ -121,6 +121,15 @@ const webhookDeliverySchema = z
   })
   .meta({ id: 'WebhookDelivery', description: 'A webhook event and the attempts to deliver it.' });
 
+const statusCode = z
+  .string()
+  .refine(
+    (value) => /^[1-5][0-9]{2}$/.test(value),
+    issue({ reason: 'number_out_of_range', min: 100, max: 599 }),
+  )
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 100, maximum: 599 });
+
 /** GET /v1/account/webhook/deliveries (our addition). */
 export const listDeliveries = endpoint({
   method: 'GET',
@@ -129,7 +138,7 @@ export const listDeliveries = endpoint({
   id: 'listWebhookDeliveries',
   summary: 'Lists webhook events with their delivery attempts, newest first.',
   description:
-    'Events for the webhook of the account, newest first, each with its attempts. `exhausted`: none of them was taken. A page looks at 10,000 events at most: with `state` or `type` it may be short, or empty, and have a `next_cursor`.',
+    'Events for the webhook of the account, newest first, each with its attempts. `exhausted`: none of them was taken. A page looks at 10,000 events at most: with `state`, `type` or `status_code` it may be short, or empty, and have a `next_cursor`.',
   query: z.strictObject({
     state: z
       .enum(DELIVERY_STATES)
@@ -140,15 +149,18 @@ export const listDeliveries = endpoint({
       .optional()
       .describe('Only events of this type.'),
     message_id: documented(z.string().optional(), 'Only events of this message.', exampleId('msg')),
+    status_code: statusCode.optional().describe('Only events with an attempt that was answered so.'),
     since: documented(instant.optional(), 'Only what happened then or later.', '2026-11-01T00:00:00Z'),
+    until: documented(instant.optional(), 'Only what happened earlier.', '2026-12-01T00:00:00Z'),
     limit: pageSize,
     cursor: idCursor('evt', 'event-cursor').optional(),
   }),
   responses: { 200: pageSchema(webhookDeliverySchema) },
   async handle({ services: { sql }, caller, query }) {
     const { accountId } = caller;
-    const { state = null, type = null, message_id: messageId = null, since = null, cursor = null } = query;
-    const filter = { accountId, state, type, messageId, since, before: cursor };
+    const { state = null, type = null, message_id: messageId = null, since = null, until = null } = query;
+    const { status_code: answered = null, cursor = null } = query;
+    const filter = { accountId, state, type, statusCode: answered, messageId, since, until, before: cursor };
     const mayBeFound = messageId === null || isId('msg', messageId);
     const from = mayBeFound ? await readScanEnd(sql, filter) : null;
     const found = mayBeFound ? await readDeliveries(sql, { ...filter, from }, query.limit + 1) : [];

@@ -49,6 +49,10 @@ const SENTENCES: Sentences = {
   polish_number_too_long: 'The number looks Polish with a digit too many; foreign ones need a plus.',
   instant_malformed: 'The time must be ISO 8601 with Z or an offset, as 2026-11-24T09:00:00+01:00.',
   window_malformed: 'Sending hours are HH:MM-HH:MM in Polish time, at least 15 minutes wide.',
+  sender_malformed:
+    'A sender is 1 to 11 letters without diacritics, digits, blanks or . & _ -, one letter at least; or a number of 3 to 15 digits.',
+  sender_known: 'The sender is active already, or waits for a decision.',
+  sender_requests_too_many: 'As many requests for senders wait for a decision as may; wait for the answers.',
   sender_inactive: 'The sender is not an active one of the account.',
   insufficient_funds: 'The balance does not cover the whole call. Nothing was sent or charged.',
   statement_overdue: 'A monthly statement is overdue. Nothing was sent or charged.',

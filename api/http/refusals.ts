@@ -107,6 +107,8 @@ export const STATUSES: Readonly<Partial<Record<Reason, Status>>> = {
   webhook_missing: 409,
   event_pending: 409,
   resends_used_up: 409,
+  sender_known: 409,
+  sender_requests_too_many: 409,
   idempotency_other_content: 409,
   idempotency_in_progress: 409,
   too_large: 413,

@@ -267,6 +267,9 @@ const SENTENCES: Sentences = {
   domain_not_verified: 'Ta domena nie jest zweryfikowana. Ustaw jej rekordy DNS i sprawdź ją ponownie.',
   domains_too_many: ({ limit }) =>
     `Konto może mieć najwyżej tyle domen nadawcy: ${limit}. Usuń którąś z nich.`,
+  sender_requests_too_many: ({ limit }) =>
+    `Na decyzję czeka już tyle próśb o nadawcę, ile może: ${limit}. Poczekaj na odpowiedź.`,
+  sender_known: 'Ten nadawca jest już aktywny albo czeka na decyzję.',
   group_exists: ({ group }) => `Grupa o nazwie ${quoted(group)} już istnieje.`,
   group_name_like_id: 'Nazwa grupy nie może zaczynać się jak identyfikator („gr_”).',
   csv_malformed: ({ line }) =>

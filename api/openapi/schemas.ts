@@ -233,6 +233,7 @@ const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodTy
     summary: 'The right code of a verification was given.',
     data: z.strictObject({ verification: verificationSchema.describe('The verification.') }),
   },
+  'webhook.test': { summary: 'Somebody tried the webhook in the panel.', data: z.strictObject({}) },
 };
 
 const SIGNATURES: readonly Parameter[] = [
@@ -254,7 +255,7 @@ const SIGNATURES: readonly Parameter[] = [
   },
 ];
 
-/** Webhooks of the current interface for OpenAPI (v2.3.0, Events; those of sender domains and verifications are ours). */
+/** Webhooks of the current interface for OpenAPI (v2.3.0, Events; those of sender domains and verifications, and the test are ours). */
 export function webhookItems(write: ReturnType<typeof schemaWriter>): Record<string, PathItem> {
   return Object.fromEntries(
     Object.entries(EVENTS).map(([type, { summary, data }]) => {

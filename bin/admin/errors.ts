@@ -109,6 +109,7 @@ const CHANGING = { account: 'accounts set', route: 'routes change' } as const;
 const NOT_FOUND = {
   account_missing: ({ account }) => `There is no account ${account}.`,
   sender_missing: ({ account }) => `The account ${account} has no active sender of this name.`,
+  sender_request_missing: ({ request }) => `There is no request ${request} for a sender.`,
   key_missing: ({ key }) => `There is no key ${key}.`,
   token_missing: ({ token }) => `There is no token ${token}.`,
   number_not_verified: ({ account }) => `This number is not verified for the account ${account}.`,
@@ -158,6 +159,7 @@ const REFUSED = {
   account_not_open: ({ account }) => `The account ${account} is closed.`,
   account_prepaid: ({ account }) => `The account ${account} is prepaid; statements are for postpaid ones.`,
   live_key_before_top_up: () => 'A live key is issued after the first top-up; the account is in test mode.',
+  sender_request_decided: ({ request, state }) => `The request ${request} is ${state} already.`,
   verified_numbers_used_up: ({ account, limit }) =>
     `The account ${account} has ${limit} verified numbers already; remove one first.`,
   inbound_disabled: ({ account }) => `The account ${account} receives no replies.`,

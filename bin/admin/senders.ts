@@ -1,14 +1,19 @@
+import { readSenderRequests, REQUEST_STATES } from '../../db/accounts/senderRequests.ts';
 import { listSenderDetails, listVerifiedNumbers } from '../../db/accounts/staff.ts';
+import { approveSender, rejectSender } from '../../operations/accounts/senderRequests.ts';
 import {
   addSender,
   forgetVerifiedNumber,
   removeSender,
   verifyNumber,
 } from '../../operations/accounts/senders.ts';
-import { command, required, shown } from './command.ts';
-import { account, phoneNumber, senderName, text } from './values.ts';
+import { command, optional, required, shown } from './command.ts';
+import { account, id, limit, line, onlyAccount, oneOf, phoneNumber, senderName, text } from './values.ts';
 
 const msisdn = required('--msisdn <NUMBER>', 'E.164 with or without plus, or 9 digits (Polish)', phoneNumber);
+
+const request = required('<REQUEST_ID>', 'the request', id('snd', 'a request for a sender'));
+const reason = line(500);
 
 export const senderCommands = [
   command({
@@ -34,6 +39,30 @@ export const senderCommands = [
     about: 'Lists the senders of an account, inactive ones too.',
     options: { account },
     run: async (sql, { account }) => shown({ data: await listSenderDetails(sql, account) }),
+  }),
+  command({
+    name: 'senders requests',
+    about: 'Lists what accounts say of the senders they ask for, the latest first.',
+    options: {
+      account: onlyAccount,
+      state: optional('--state <STATE>', REQUEST_STATES.join(', '), oneOf(...REQUEST_STATES)),
+      limit: limit(50),
+    },
+    run: async (sql, { account = null, state = null, limit }) =>
+      shown({ data: await readSenderRequests(sql, account, state, limit) }),
+  }),
+  command({
+    name: 'senders approve',
+    about: 'Approves a request: the sender is active from then on.',
+    options: { request, reason: optional('--reason <TEXT>', 'for the account to read', reason) },
+    ask: async (asking, { request, reason = null }) =>
+      shown(await approveSender({ ...asking, input: { request, reason } })),
+  }),
+  command({
+    name: 'senders reject',
+    about: 'Rejects a request for a sender.',
+    options: { request, reason: required('--reason <TEXT>', 'why, for the account to read', reason) },
+    ask: async (asking, input) => shown(await rejectSender({ ...asking, input })),
   }),
   command({
     name: 'numbers verify',

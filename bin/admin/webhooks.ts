@@ -1,4 +1,5 @@
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../db/webhooks/webhookDeliveries.ts';
+import { WEBHOOK_URL_MAX } from '../../domain/webhooks.ts';
 import { configureLegacyWebhook, endPreviousSecret } from '../../operations/webhooks/configure.ts';
 import { command, flag, NOTHING_DONE, optional, shown } from './command.ts';
 import { refused, summaryOf } from './errors.ts';
@@ -15,9 +16,6 @@ import {
   text,
   yes,
 } from './values.ts';
-
-// The same as for the webhook that an account sets itself.
-const URL_LENGTH = 2048;
 
 const filters = {
   account: onlyAccount,
@@ -77,7 +75,7 @@ export const webhookCommands = [
     about: 'Sets where an account is notified in the form of v1.2.0, and answers the secret.',
     options: {
       account,
-      url: optional('--url <URL>', 'its address, or none; left out, it stays', orNone(line(URL_LENGTH))),
+      url: optional('--url <URL>', 'its address, or none; left out, it stays', orNone(line(WEBHOOK_URL_MAX))),
       rotateSecret: flag('--rotate-secret', 'makes a new secret, which signs alone from now on'),
     },
     async ask(asking, values, tools) {

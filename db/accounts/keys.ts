@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Scope } from '../../domain/actor.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { hashSecret, randomToken } from '../ids.ts';
+import { polishDay } from '../dailyUse.ts';
 
 const SHOWN_LENGTH = 4;
 
@@ -37,11 +38,23 @@ export interface TokenDetails {
   rateLimitPerMinute: number;
   createdAt: Date;
   lastUsedAt: Date | null;
+  /** Within the last seven Polish days, today included. */
+  recentRequests: number;
+  /** From then on it is invalid; null: it does not end by itself. */
+  expiresAt: Date | null;
   revokedAt: Date | null;
 }
 
 function tokenColumns(sql: Sql) {
-  return sql`id, account_id, hint, label, rate_limit_per_minute, created_at, last_used_at, revoked_at`;
+  return sql`id, account_id, hint, label, rate_limit_per_minute, created_at, last_used_at,
+    ${recentRequests(sql, sql`api_tokens.id`)} as recent_requests, expires_at, revoked_at`;
+}
+
+/** As SQL: requests with a key or token within the last seven Polish days, today included. */
+export function recentRequests(sql: Sql, keyId: Fragment): Fragment {
+  return sql`
+    (select coalesce(sum(r.requests), 0)::bigint from key_requests r
+      where r.key_id = ${keyId} and r.day > ${polishDay(sql)} - 7)`;
 }
 
 export async function insertToken(
@@ -54,12 +67,13 @@ export async function insertToken(
     label: string;
     rateLimit: number;
     createdBy?: string;
+    expiresAt?: Date | null | undefined;
   },
 ): Promise<void> {
   await sql`
-    insert into api_tokens (id, account_id, hash, hint, label, rate_limit_per_minute, created_by)
+    insert into api_tokens (id, account_id, hash, hint, label, rate_limit_per_minute, created_by, expires_at)
     values (${token.id}, ${token.account}, ${token.hash}, ${token.hint}, ${token.label}, ${token.rateLimit},
-            ${token.createdBy ?? null})`;
+            ${token.createdBy ?? null}, ${token.expiresAt ?? null})`;
 }
 
 export async function lockToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
@@ -73,6 +87,11 @@ export async function lockToken(sql: Sql, id: string): Promise<TokenDetails | un
 export async function revokeToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
   await sql`select revoke_key(${id})`;
   return await lockToken(sql, id);
+}
+
+/** Brings the end of a key or token forward to an hour of the database's clock; an earlier end stays. */
+export async function expireKey(sql: Sql, id: string, hours: number): Promise<void> {
+  await sql`select expire_key(${id}, now() + make_interval(hours => ${hours}))`;
 }
 
 export async function listTokens(sql: Sql, account: string): Promise<TokenDetails[]> {
@@ -94,20 +113,31 @@ export interface ShownKey {
   madeBy: string | null;
   createdAt: Date;
   lastUsedAt: Date | null;
+  recentRequests: number;
+  expiresAt: Date | null;
   revokedAt: Date | null;
+  /** Whether it works. */
+  valid: boolean;
 }
 
-/** Keys and tokens of an account: those in use first, then the latest; at most `limit`. */
+/** Keys and tokens of an account: valid ones first, then the latest; at most `limit`. */
 export async function readKeys(sql: Sql, account: string, limit: number): Promise<ShownKey[]> {
   return await sql<ShownKey[]>`
-    select k.*, p.address as made_by from (
-      select id, 'key' as kind, label, hint, mode, scopes, created_by, created_at, last_used_at, revoked_at
-        from api_keys where account_id = ${account}
+    select k.*, p.address as made_by, ${recentRequests(sql, sql`k.id`)} as recent_requests from (
+      select id, 'key' as kind, label, hint, mode, scopes, created_by, created_at, last_used_at, expires_at, revoked_at,
+             ${isValid(sql)} as valid
+        from api_keys k where account_id = ${account}
        union all
-      select id, 'token', label, hint, null, null, created_by, created_at, last_used_at, revoked_at
-        from api_tokens where account_id = ${account}) k
+      select id, 'token', label, hint, null, null, created_by, created_at, last_used_at, expires_at, revoked_at, ${isValid(sql)}
+        from api_tokens k where account_id = ${account}
+       order by valid desc, created_at desc, id limit ${limit}) k
       left join people p on p.id = k.created_by
-     order by k.revoked_at is not null, k.created_at desc, k.id limit ${limit}`;
+     order by k.valid desc, k.created_at desc, k.id`;
+}
+
+/** As SQL, for a key or token `k`: neither revoked nor ended. */
+export function isValid(sql: Sql): Fragment {
+  return sql`(k.revoked_at is null and (k.expires_at is null or k.expires_at > now()))`;
 }
 
 /** Keys and tokens that an account has ever had. */
@@ -140,9 +170,9 @@ export interface KeyRow extends UsedRow {
 }
 
 /**
- * Finds an unrevoked key by its hash and counts `requests` in its account's window (v2.3.0, Limits: requests per minute per account). One
- * statement, as every request starts with it. The window is fixed, 60 s; the row lock makes the count exact across processes.
- * `last_used_at` is written at most every five minutes. @returns null when there is no valid key
+ * Finds a valid key by its hash and counts `requests`: in its account's window (v2.3.0, Limits: requests per minute per account) and for the
+ * key's day. One statement, as every request starts with it. The window is fixed, 60 s; the row locks make the counts exact across
+ * processes. `last_used_at` is written at most every five minutes. @returns null when there is no valid key
  */
 export async function useKey(sql: Sql, hash: Buffer, requests: number): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
@@ -152,8 +182,8 @@ export async function useKey(sql: Sql, hash: Buffer, requests: number): Promise<
              a.id as account_id, a.status as account_status, a.mode as account_mode, a.rate_limit_per_minute,
              a.tool_confirm_recipients, a.tool_confirm_grosze
         from api_keys k join accounts a on a.id = k.account_id
-       where k.hash = ${hash} and k.revoked_at is null
-    ), counted as (${countedFor(sql, sql`account_id`, requests)}), touched as (
+       where k.hash = ${hash} and ${isValid(sql)}
+    ), counted as (${countedFor(sql, sql`account_id`, requests)}), of_day as (${countedOfDay(sql, requests)}), touched as (
       update api_keys set last_used_at = now()
        where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
     )
@@ -168,11 +198,11 @@ export async function useKey(sql: Sql, hash: Buffer, requests: number): Promise<
 export async function useToken(sql: Sql, hash: Buffer, requests: number): Promise<UsedRow | null> {
   const [row] = await sql<UsedRow[]>`
     with found as (
-      select t.id as key_id, t.last_used_at, t.rate_limit_per_minute,
+      select k.id as key_id, k.last_used_at, k.rate_limit_per_minute,
              a.id as account_id, a.status as account_status, a.mode as account_mode
-        from api_tokens t join accounts a on a.id = t.account_id
-       where t.hash = ${hash} and t.revoked_at is null
-    ), counted as (${countedFor(sql, sql`key_id`, requests)}), touched as (
+        from api_tokens k join accounts a on a.id = k.account_id
+       where k.hash = ${hash} and ${isValid(sql)}
+    ), counted as (${countedFor(sql, sql`key_id`, requests)}), of_day as (${countedOfDay(sql, requests)}), touched as (
       update api_tokens set last_used_at = now()
        where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
     )
@@ -188,6 +218,14 @@ function countedFor(sql: Sql, of: Fragment, requests: number): Fragment {
       select ${of}, now(), ${requests}::int from found
       on conflict (account_id) do update set ${windowUpdate(sql)}
       returning w.account_id, w.started_at, w.used`;
+}
+
+// Its commit waits for no disk, which would take ten times as long: a crash of the server may lose the counts of its last second.
+function countedOfDay(sql: Sql, requests: number): Fragment {
+  return sql`
+      insert into key_requests as r (key_id, day, requests)
+      select key_id, ${polishDay(sql)}, ${requests}::int from found where set_config('synchronous_commit', 'off', true) = 'off'
+      on conflict (key_id, day) do update set requests = r.requests + excluded.requests`;
 }
 
 function windowUpdate(sql: Sql): Fragment {

@@ -1,6 +1,8 @@
 import type postgres from 'postgres';
+import type { Scope } from '../../domain/actor.ts';
 import type { AccountRow } from './accounts.ts';
 import { byColumnName, type Fragment, type Sql } from '../connection.ts';
+import { recentRequests } from './keys.ts';
 import { spentToday } from './quotas.ts';
 
 export interface AccountDetails extends AccountRow {
@@ -39,15 +41,20 @@ export type AccountPatch = Partial<
 export interface KeyDetails {
   id: string;
   accountId: string;
+  label: string | null;
   hint: string;
   mode: 'test' | 'live';
-  scopes: string[];
+  scopes: Scope[];
   /** What it may charge through tools per calendar day in Poland, grosze net; null: no limit. */
   toolBudgetGrosze: number | null;
   /** What it has charged today; 0 for a key without a budget. */
   toolSpentGrosze: number;
   createdAt: Date;
   lastUsedAt: Date | null;
+  /** Within the last seven Polish days, today included. */
+  recentRequests: number;
+  /** From then on it is invalid; null: it does not end by itself. */
+  expiresAt: Date | null;
   revokedAt: Date | null;
 }
 
@@ -118,9 +125,17 @@ function accountColumns(sql: Sql) {
 }
 
 function keyColumns(sql: Sql) {
-  return sql`id, account_id, hint, mode, scopes, tool_budget_grosze,
+  return sql`id, account_id, label, hint, mode, scopes, tool_budget_grosze,
     case when tool_budget_grosze is null then 0 else ${spentToday(sql, sql`api_keys.id`)} end as tool_spent_grosze,
-    created_at, last_used_at, revoked_at`;
+    created_at, last_used_at, ${recentRequests(sql, sql`api_keys.id`)} as recent_requests, expires_at, revoked_at`;
+}
+
+/** What a key may be made with. */
+export interface KeyOptions {
+  label?: string | null | undefined;
+  createdBy?: string;
+  expiresAt?: Date | null | undefined;
+  toolBudgetGrosze?: number | null;
 }
 
 export async function insertKey(
@@ -132,14 +147,12 @@ export async function insertKey(
     hint: string;
     mode: 'test' | 'live';
     scopes: string[];
-    label?: string | undefined;
-    createdBy?: string;
-  },
+  } & KeyOptions,
 ): Promise<void> {
   await sql`
-    insert into api_keys (id, account_id, hash, hint, mode, scopes, label, created_by)
-    values (${key.id}, ${key.account}, ${key.hash}, ${key.hint}, ${key.mode}, ${key.scopes}, 
-            ${key.label ?? null}, ${key.createdBy ?? null})`;
+    insert into api_keys (id, account_id, hash, hint, mode, scopes, label, created_by, expires_at, tool_budget_grosze)
+    values (${key.id}, ${key.account}, ${key.hash}, ${key.hint}, ${key.mode}, ${key.scopes}, ${key.label ?? null},
+            ${key.createdBy ?? null}, ${key.expiresAt ?? null}, ${key.toolBudgetGrosze ?? null})`;
 }
 
 /** Revokes a key now; an earlier revocation keeps its time. Undefined when there is no such key. */

@@ -86,7 +86,7 @@ export async function eraseAddressee(sql: Database, addressee: Addressee): Promi
        where ${concerns(tx, addressee)} order by e.id for update`;
     const done = emails.filter(({ open }) => !open).map(({ id }) => id);
     await tx`
-      update webhook_attempts set answer = null where answer is not null and event_id in (
+      update webhook_attempts set answer = null, answer_headers = null where answer is not null and event_id in (
         select id from webhook_events where subject_kind = 'email' and subject_id = any(${done}))`;
     await eraseEmails(tx, done);
     await tx`delete from unsubscribe_links where address = ${address} and ${of}`;

@@ -46,6 +46,8 @@ export function leftovers(sql: Sql, now: number, logDays: number, limit: number)
     sessions: older('sessions', 'last_seen_at', daysAgo(1)),
     contact_imports: older('contact_imports', 'created_at', daysAgo(1)),
     rate_windows: older('rate_windows', 'started_at', hourAgo),
+    // Seven days are shown.
+    key_requests: older('key_requests', 'day', daysAgo(9)),
     lookup_answers: older('lookup_answers', 'received_at', hourAgo),
     // Opt-outs are kept: reports count them for ever.
     blacklist: older('blacklist', 'expires_at', daysAgo(30), sql`message_id is null`),

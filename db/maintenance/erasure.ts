@@ -84,7 +84,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     }
     // Separate subqueries, each with an index; with `or`, all events would be scanned.
     await tx`
-      update webhook_attempts set answer = null where answer is not null and event_id = any(array(
+      update webhook_attempts set answer = null, answer_headers = null where answer is not null and event_id = any(array(
         select id from webhook_events where subject_id = any(${ids})
         union all
         select id from webhook_events

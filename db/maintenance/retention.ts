@@ -79,7 +79,7 @@ export async function eraseThirdPartyData(sql: Sql, ids: readonly string[]): Pro
     update delivery_reports set phone = null, details = null
      where (phone is not null or details is not null) and id = any(${reportsOf(sql, ids)})`;
   await sql`
-    update webhook_attempts set answer = null
+    update webhook_attempts set answer = null, answer_headers = null
      where answer is not null and event_id in (select id from webhook_events where subject_id = any(${ids as string[]}))`;
   await sql`
     delete from simulator_submits where reference in (

@@ -1,4 +1,5 @@
 import { comparableInstant } from '../../domain/calendar.ts';
+import { TEST_EVENT_TYPE } from '../../domain/webhooks.ts';
 import { type Database, type Sql, withNamedLock } from '../connection.ts';
 import { idFloor } from '../ids.ts';
 import { isLate } from './unnotified.ts';
@@ -16,8 +17,12 @@ interface DeliveryFilter {
   state: DeliveryState | null;
   type: string | null;
   messageId: string | null;
+  /** Of an attempt. */
+  statusCode?: number | null;
   /** Epoch milliseconds, inclusive. */
   since: number | null;
+  /** Epoch milliseconds, exclusive. */
+  until?: number | null;
   before: string | null;
   /** Only this event and later ones; all unless given. */
   from?: string | null;
@@ -51,9 +56,9 @@ const LOOKED_AT = 10_000;
 /** Limits how far back a page scans for a filter. @returns the last event scanned; null: all, or all since the given instant */
 export async function readScanEnd(
   sql: Sql,
-  { accountId, state, type, messageId, since, before }: DeliveryFilter,
+  { accountId, state, type, statusCode = null, messageId, since, before }: DeliveryFilter,
 ): Promise<string | null> {
-  if (messageId !== null || (state === null && type === null)) return null;
+  if (messageId !== null || (state === null && type === null && statusCode === null)) return null;
   const [last] = await sql<{ id: string }[]>`
     select id from webhook_events
      where account_id = ${accountId} ${state === 'exhausted' ? sql`and exhausted_at is not null` : sql``}
@@ -68,8 +73,9 @@ export async function readDeliveries(
   filter: DeliveryFilter,
   limit: number,
 ): Promise<DeliveryRow[]> {
-  const { accountId, state, type, messageId, before, from = null } = filter;
+  const { accountId, state, type, statusCode = null, messageId, before, from = null } = filter;
   const since = filter.since === null ? null : comparableInstant(filter.since);
+  const until = typeof filter.until === 'number' ? comparableInstant(filter.until) : null;
   const resending = sql`exists (select from webhook_resends r where r.event_id = e.id and r.state = 'pending')`;
   const events = await sql<Omit<DeliveryRow, 'attempts'>[]>`
     select e.id, e.account_id, e.type, case when e.subject_kind = 'message' then e.subject_id end as message_id,
@@ -90,8 +96,10 @@ export async function readDeliveries(
                : sql`and (e.state = 'pending' or ${resending})`
        }
        ${type === null ? sql`` : sql`and e.type = ${type}`}
+       ${statusCode === null ? sql`` : sql`and exists (select from webhook_attempts t where t.event_id = e.id and t.status_code = ${statusCode})`}
        ${messageId === null ? sql`` : sql`and e.subject_kind = 'message' and e.subject_id = ${messageId}`}
        ${since === null ? sql`` : sql`and e.created_at >= ${new Date(since)} and e.id > ${idBefore(since)}`}
+       ${until === null ? sql`` : sql`and e.created_at < ${new Date(until)} and e.id < ${idFloor('evt', until + ID_MARGIN_MS)}`}
        ${before === null ? sql`` : sql`and e.id < ${before}`}
        ${from === null ? sql`` : sql`and e.id >= ${from}`}
      order by e.id desc limit ${limit}`;
@@ -119,6 +127,28 @@ export async function readDelivery(
   // `~` sorts after every character of an id, so the first event at or before this one is itself, if it exists.
   const [found] = await readDeliveries(sql, { ...any, before: `${id}~` }, 1);
   return found?.id === id ? found : null;
+}
+
+/** An attempt with what was sent and answered; null: not kept, or erased. */
+export interface Exchange extends DeliveryAttempt {
+  sentHeaders: string | null;
+  answerHeaders: string | null;
+  answer: string | null;
+}
+
+/** The attempts to deliver an event, the first one first. */
+export async function readExchanges(sql: Sql, eventId: string): Promise<Exchange[]> {
+  return await sql<Exchange[]>`
+    select attempt, at, url, status_code, error, duration_ms, sent_headers, answer_headers, answer
+      from webhook_attempts where event_id = ${eventId} order by attempt`;
+}
+
+/** Tests of its webhook that an account has asked for since an instant, epoch milliseconds; the newest of its events are looked at. */
+export async function countTestEvents(sql: Sql, accountId: string, since: number): Promise<number> {
+  const [counted] = await sql<{ events: number }[]>`
+    select count(*)::int as events from webhook_events
+     where account_id = ${accountId} and id >= ${idFloor('evt', since)} and type = ${TEST_EVENT_TYPE}`;
+  return counted!.events;
 }
 
 export const RESENDS_MAX = 10;

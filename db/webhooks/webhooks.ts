@@ -1,11 +1,9 @@
-import type { IncomingRow, ReportedRow } from '../../domain/earlier.ts';
-import { EARLIER_EVENT_TYPES, withoutPath } from '../../domain/webhooks.ts';
-import type { InboundRow } from '../../domain/incoming.ts';
+import { EARLIER_EVENT_TYPES, TEST_EVENT_TYPE, withoutPath } from '../../domain/webhooks.ts';
 import type { MessageRow } from '../../domain/records.ts';
-import type { TrackedLinkRow } from '../../domain/links.ts';
-import type { ClickSnapshot } from '../links/links.ts';
 import { type Database, type Fragment, type Sql, withNamedLock } from '../connection.ts';
 import { type Requester, writeApiChange } from '../accounts/audit.ts';
+import { newId } from '../ids.ts';
+import { reserved } from '../money/reservations.ts';
 
 /** Snapshot of a message at its event, as the fields change later; written by `statusSnapshot`. */
 export interface StatusSnapshot {
@@ -26,10 +24,10 @@ export interface WebhookEvent {
   id: string;
   accountId: string;
   /** Its subject: a link by its token, others by id. A reply has one kind per interface. */
-  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1' | 'email' | 'domain' | 'verification';
+  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1' | 'email' | 'domain' | 'verification' | 'test';
   subjectId: string;
   type: string;
-  /** A `StatusSnapshot`, `ClickSnapshot`, `EmailEventSnapshot` or `DomainSnapshot`, by the subject; empty for a verification. */
+  /** A `StatusSnapshot`, `ClickSnapshot`, `EmailEventSnapshot` or `DomainSnapshot`, by the subject; empty for others. */
   snapshot: object;
   /** 0: the first delivery; else the number of the resend. */
   round: number;
@@ -111,64 +109,14 @@ function isEarlier(sql: Sql): Fragment {
   return sql`e.type = any(${[...EARLIER_EVENT_TYPES]})`;
 }
 
-/** The fields of a reported message that do not change after the event. */
-export async function eventReported(sql: Sql, messageId: string): Promise<Reported> {
-  const [message] = await sql<Reported[]>`
-    select id, recipient, idx, sent_key, submission from messages where id = ${messageId}`;
-  if (!message) throw new Error(`message ${messageId} not found`);
-  return message;
-}
-
-type Reported = Omit<ReportedRow, 'status' | 'errorCode' | 'updatedAt'>;
-
-/** The reply of a v1.2.0 event, with the account's receiving number. An unmatched reply has its original text. */
-export async function eventIncoming(
-  sql: Sql,
-  inboundId: string,
-): Promise<IncomingRow & { inboundNumber: string | null }> {
-  const [reply] = await sql<(IncomingRow & { inboundNumber: string | null })[]>`
-    select i.id, i.sender, i.receiver, coalesce(i.text, i.received_text) as text, i.received_at, a.inbound_number
-      from inbound_messages i join accounts a on a.id = i.account_id where i.id = ${inboundId}`;
-  if (!reply) throw new Error(`reply ${inboundId} not found`);
-  return reply;
-}
-
-export async function eventMessage(sql: Sql, messageId: string): Promise<MessageRow> {
-  const [message] = await sql<MessageRow[]>`
-    select id, channel, status, recipient, sender, text, content, parts, cost_grosze, priority, reference, send_at, expires_at,
-           delivered_at, error_code, created_at, updated_at
-      from messages where id = ${messageId}`;
-  if (!message) throw new Error(`message ${messageId} not found`);
-  return message;
-}
-
-export async function eventLink(sql: Sql, token: string, snapshot: ClickSnapshot): Promise<TrackedLinkRow> {
-  const [link] = await sql<Pick<TrackedLinkRow, 'token' | 'url' | 'recipient' | 'createdAt'>[]>`
-    select token, url, recipient, created_at from tracked_links where token = ${token}`;
-  if (!link) throw new Error(`link ${token} not found`);
-  return {
-    ...link,
-    messageId: snapshot.message_id,
-    clicks: snapshot.clicks,
-    firstClickAt: new Date(snapshot.first_click_at),
-    lastClickAt: new Date(snapshot.last_click_at),
-  };
-}
-
-export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRow & { optOut: boolean }> {
-  const [reply] = await sql<(InboundRow & { optOut: boolean })[]>`
-    select id, sender, receiver, text, reply_to, matched_by, received_at, null as read_at, opt_out
-      from inbound_messages where id = ${inboundId}`;
-  if (!reply) throw new Error(`reply ${inboundId} not found`);
-  return reply;
-}
-
 interface WebhookAttempt {
   url: string;
   durationMs: number;
   statusCode: number | null;
   error: string | null;
   answer: string | null;
+  answerHeaders: string | null;
+  sentHeaders: string;
 }
 
 type Delivered = Pick<WebhookEvent, 'id' | 'round' | 'attempts' | 'attemptsBefore'>;
@@ -177,15 +125,30 @@ type Delivered = Pick<WebhookEvent, 'id' | 'round' | 'attempts' | 'attemptsBefor
 export async function logAttempt(
   sql: Sql,
   { id, round, attempts, attemptsBefore }: Delivered,
-  { url, durationMs, statusCode, error, answer }: WebhookAttempt,
+  { url, durationMs, statusCode, error, answer, answerHeaders, sentHeaders }: WebhookAttempt,
   state: WebhookEvent['state'],
 ): Promise<void> {
   await sql`
     with logged as (
-      insert into webhook_attempts (event_id, attempt, url, duration_ms, status_code, error, answer)
-      values (${id}, ${attemptsBefore + attempts + 1}, ${url}, ${durationMs}, ${statusCode}, ${error}, ${answer})
+      insert into webhook_attempts (event_id, attempt, url, duration_ms, status_code, error, answer, answer_headers, sent_headers)
+      values (${id}, ${attemptsBefore + attempts + 1}, ${url}, ${durationMs}, ${statusCode}, ${error}, ${answer}, ${answerHeaders},
+              ${sentHeaders})
       on conflict (event_id, attempt) do nothing
     ) ${moved(sql, { id, round }, state)}`;
+}
+
+/** Writes an event that tries the account's webhook; a worker delivers it. @returns its id; null without a webhook */
+export async function insertTestEvent(sql: Sql, accountId: string): Promise<string | null> {
+  const id = newId('evt');
+  const written = await sql`
+    with written as (
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      select ${id}, id, 'test', ${id}, ${TEST_EVENT_TYPE}, '{}' from accounts
+       where id = ${accountId} and webhook_url is not null
+      returning id, account_id
+    )
+    ${reserved(sql, 'event', sql`select id, account_id from written`)}`;
+  return written.count > 0 ? id : null;
 }
 
 export async function endDelivery(
@@ -252,6 +215,26 @@ export async function setWebhook(
     });
     return secret;
   });
+}
+
+/** Where an account is notified, by both interfaces. */
+export interface WebhookSettings {
+  url: string | null;
+  /** Encrypted, as the others; null: none was made yet. */
+  secret: Buffer | null;
+  /** Until when the former secret signs, too; null: there is none. */
+  formerUntil: Date | null;
+  legacyUrl: string | null;
+  legacySecret: Buffer | null;
+}
+
+export async function readWebhookSettings(sql: Sql, accountId: string): Promise<WebhookSettings> {
+  const [settings] = await sql<WebhookSettings[]>`
+    select webhook_url as url, webhook_secret as secret, legacy_webhook_url as legacy_url, legacy_webhook_secret as legacy_secret,
+           case when webhook_secret_before is not null and webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval
+             then webhook_secret_changed_at + ${SECRET_GRACE}::interval end as former_until
+      from accounts where id = ${accountId}`;
+  return settings!;
 }
 
 /** Sets the webhook's URL for v1.2.0, as {@link setWebhook} does, without keeping the former secret. The caller must lock the account. @param asked undefined: the present one */

@@ -1,5 +1,6 @@
 import {
   countKeys,
+  expireKey,
   insertToken,
   type KeyMode,
   lockToken,
@@ -11,6 +12,7 @@ import {
 import {
   insertKey,
   type KeyDetails,
+  type KeyOptions,
   lockKey,
   setToolBudget,
   revokeKey as storeKeyRevocation,
@@ -36,7 +38,7 @@ export async function issueKey(
   account: string,
   mode: KeyMode,
   scopes: readonly Scope[],
-  made: { label?: string | undefined; createdBy?: string } = {},
+  made: KeyOptions = {},
 ) {
   const id = newId('key');
   const { key, hash, hint } = newApiKey(mode);
@@ -46,7 +48,7 @@ export async function issueKey(
 
 /** Who creates and revokes keys, and manages domains: staff, and people whose role allows it. */
 export type KeyManager = StaffActor | PersonActor;
-interface By {
+export interface By {
   actor: KeyManager;
 }
 
@@ -71,24 +73,58 @@ interface CreateInput {
   scopes?: readonly Scope[];
   /** What the key is for, up to 100 characters. */
   label?: string;
+  /** When it ends by itself. */
+  expiresAt?: Date | null;
 }
 
 /** Creates an API key. @throws StaffRefused also for a live key before the first top-up (v2.3.0, Authentication) */
 export const createKey = recorded('keys create', async (sql, input: CreateInput, { actor }: By) => {
   const account = await findOpenAccountForUpdate(sql, input.account);
   await requireMayCreate(sql, actor, account.id);
-  const { mode = account.mode, scopes = ALL_SCOPES, label } = input;
+  const { mode = account.mode, scopes = ALL_SCOPES, label, expiresAt } = input;
   if (mode === 'live' && account.mode === 'test') {
     throw new StaffRefused({ reason: 'live_key_before_top_up' });
   }
-  const made = { label, createdBy: actorName(actor) };
+  const made = { label, expiresAt, createdBy: actorName(actor) };
   const { id, key, hint } = await issueKey(sql, account.id, mode, scopes, made);
-  const details = { hint, ...(label === undefined ? {} : { label }), mode, scopes: [...scopes] };
+  const details = {
+    ...{ hint, ...(label === undefined ? {} : { label }), mode, scopes: [...scopes] },
+    ...(expiresAt ? { expires_at: expiresAt } : {}),
+  };
   return { data: { id, key, mode, scopes }, account: account.id, subject: id, details };
 });
 
 interface Key {
   key: string;
+}
+
+const GRACE_HOURS = 24;
+
+interface Rotation {
+  /** The former one works for another day, to have time for the change; otherwise it ends at once. */
+  grace?: boolean;
+}
+
+/** Replaces a key by one that may do the same. @throws StaffRefused also for one that is revoked or has ended */
+export const rotateKey = recorded(
+  'keys rotate',
+  async (sql, { key: id, grace = false }: Key & Rotation, { actor }: By) => {
+    const former = await lockKey(sql, id);
+    if (former === undefined || !isInForce(former) || !mayManage(actor, former.accountId))
+      throw new StaffRefused({ reason: 'key_missing', key: id });
+    const account = await findOpenAccountForUpdate(sql, former.accountId);
+    await requireMayCreate(sql, actor, account.id);
+    const { mode, scopes, label, expiresAt, toolBudgetGrosze } = former;
+    const made = { label, expiresAt, toolBudgetGrosze, createdBy: actorName(actor) };
+    const { id: newer, key, hint } = await issueKey(sql, account.id, mode, scopes, made);
+    await (grace ? expireKey(sql, id, GRACE_HOURS) : storeKeyRevocation(sql, id));
+    const details = { hint, former: id, grace };
+    return { data: { id: newer, key, mode, scopes }, account: account.id, subject: newer, details };
+  },
+);
+
+function isInForce({ revokedAt, expiresAt }: Pick<KeyDetails, 'revokedAt' | 'expiresAt'>): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt.getTime() > Date.now());
 }
 
 /** Revokes a key immediately; idempotent. @throws StaffRefused key_missing */
@@ -128,6 +164,8 @@ interface Wanted {
   label: string;
   /** Requests per minute; 100 by default (v1.2.0, Limits). */
   rateLimit?: number;
+  /** When it ends by itself. */
+  expiresAt?: Date | null;
 }
 
 /** Creates an API token for the earlier interface (v1.2.0, Authentication). @throws StaffRefused */
@@ -136,26 +174,30 @@ export const createToken = recorded('tokens create', async (sql, input: Wanted, 
   await requireMayCreate(sql, actor, account.id);
   const { data, hint } = await issue(sql, { ...input, account: account.id }, actor);
   const { label, rateLimit } = data;
-  return { data, account: account.id, subject: data.id, details: { hint, label, rateLimit } };
+  const { expiresAt } = input;
+  const details = { hint, label, rateLimit, ...(expiresAt ? { expires_at: expiresAt } : {}) };
+  return { data, account: account.id, subject: data.id, details };
 });
 
 interface Token {
   token: string;
 }
 
-/** Replaces a token, keeping label and rate limit (v1.2.0, Authentication). @throws StaffRefused also for a revoked one */
-export const rotateToken = recorded('tokens rotate', async (sql, { token: id }: Token, { actor }: By) => {
-  const former = await lockToken(sql, id);
-  if (former === undefined || former.revokedAt !== null || !mayManage(actor, former.accountId)) {
-    throw new StaffRefused({ reason: 'token_missing', token: id });
-  }
-  const { label, rateLimitPerMinute: rateLimit } = former;
-  const account = await findOpenAccountForUpdate(sql, former.accountId);
-  await requireMayCreate(sql, actor, account.id);
-  await storeTokenRevocation(sql, id);
-  const { data, hint } = await issue(sql, { account: account.id, label, rateLimit }, actor);
-  return { data, account: account.id, subject: data.id, details: { hint, label, former: id } };
-});
+/** Replaces a token, keeping label and rate limit (v1.2.0, Authentication). @throws StaffRefused also for one that is revoked or has ended */
+export const rotateToken = recorded(
+  'tokens rotate',
+  async (sql, { token: id, grace = false }: Token & Rotation, { actor }: By) => {
+    const former = await lockToken(sql, id);
+    if (former === undefined || !isInForce(former) || !mayManage(actor, former.accountId))
+      throw new StaffRefused({ reason: 'token_missing', token: id });
+    const { label, rateLimitPerMinute: rateLimit, expiresAt } = former;
+    const account = await findOpenAccountForUpdate(sql, former.accountId);
+    await requireMayCreate(sql, actor, account.id);
+    await (grace ? expireKey(sql, id, GRACE_HOURS) : storeTokenRevocation(sql, id));
+    const { data, hint } = await issue(sql, { account: account.id, label, rateLimit, expiresAt }, actor);
+    return { data, account: account.id, subject: data.id, details: { hint, label, former: id, grace } };
+  },
+);
 
 /** Revokes a token immediately; idempotent. @throws StaffRefused token_missing */
 export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: Token, { actor }: By) => {
@@ -167,11 +209,12 @@ export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: 
 
 async function issue(
   sql: Sql,
-  { account, label, rateLimit = DEFAULT_TOKEN_RATE }: Wanted,
+  { account, label, rateLimit = DEFAULT_TOKEN_RATE, expiresAt }: Wanted,
   actor: KeyManager,
 ): Promise<{ data: CreatedToken; hint: string }> {
   const id = newId('tok');
   const { key: token, hash, hint } = newApiToken();
-  await insertToken(sql, { id, account, hash, hint, label, rateLimit, createdBy: actorName(actor) });
+  const made = { expiresAt, createdBy: actorName(actor) };
+  await insertToken(sql, { id, account, hash, hint, label, rateLimit, ...made });
   return { data: { id, token, label, rateLimit }, hint };
 }

@@ -19,10 +19,14 @@ interface SenderInput {
 
 /** Adds or reactivates a sender. @throws StaffRefused */
 export const addSender = recorded('senders add', async (sql, { account, name }: SenderInput) => {
-  await findAccountForUpdate(sql, account);
-  await activateSender(sql, account, name);
+  await activate(sql, { account, name });
   return { data: undefined, account, subject: name };
 });
+
+export async function activate(sql: Sql, { account, name }: SenderInput): Promise<void> {
+  await findAccountForUpdate(sql, account);
+  await activateSender(sql, account, name);
+}
 
 /** Deactivates a sender, which also clears it as the default. @throws StaffRefused */
 export const removeSender = recorded('senders remove', async (sql, { account, name }: SenderInput) => {

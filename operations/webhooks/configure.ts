@@ -1,12 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { revokeFormerSecret, setLegacyWebhook, setWebhook } from '../../db/webhooks/webhooks.ts';
+import {
+  readWebhookSettings,
+  revokeFormerSecret,
+  setLegacyWebhook,
+  setWebhook,
+  type WebhookSettings,
+} from '../../db/webhooks/webhooks.ts';
 import { Refused, StaffRefused } from '../../domain/refusals.ts';
 import { findAccount, findOpenAccountForUpdate } from '../accounts/accounts.ts';
+import { type By, mayManage } from '../accounts/keys.ts';
 import { recorded } from '../staff.ts';
 import { decrypt, encrypt } from '../../db/installation.ts';
+import { WEBHOOK_URL_MAX } from '../../domain/webhooks.ts';
 import { faultOfAddress } from '../../domain/addresses.ts';
-import type { OperationContext } from '../context.ts';
+import type { Caller, OperationContext } from '../context.ts';
 import { changesRefusal } from '../settings.ts';
+import type { StaffServices } from '../staff.ts';
 
 const SECRET_BYTES = 32;
 
@@ -54,6 +63,28 @@ export async function configureWebhook({
   return { secret: decrypt(secretsKey, accountId, stored) };
 }
 
+interface Described extends Omit<WebhookSettings, 'secret' | 'legacySecret'> {
+  /** The end of each secret; null: none was made yet. */
+  hint: string | null;
+  legacyHint: string | null;
+}
+
+const HINT_LENGTH = 4;
+
+/** Where an account is notified; of the secrets only what tells them apart. */
+export async function describeWebhooks({
+  services: { sql, secretsKey },
+  caller: { accountId },
+}: {
+  services: Pick<OperationContext<unknown>['services'], 'sql' | 'secretsKey'>;
+  caller: Caller;
+}): Promise<Described> {
+  const { secret, legacySecret, ...settings } = await readWebhookSettings(sql, accountId);
+  const hintOf = (stored: Buffer | null) =>
+    stored === null ? null : `whsec_…${decrypt(secretsKey, accountId, stored).slice(-HINT_LENGTH)}`;
+  return { ...settings, hint: hintOf(secret), legacyHint: hintOf(legacySecret) };
+}
+
 interface LegacyInput {
   account: string;
   /** Null turns it off; undefined leaves it as it is. */
@@ -63,13 +94,21 @@ interface LegacyInput {
 }
 
 /**
- * Sets an account's webhook URL in the earlier interface (v1.2.0, Events), for staff. The first call creates the signing secret; a rotation
- * replaces it immediately, as that interface has only one signature.
+ * Sets an account's webhook URL in the earlier interface (v1.2.0, Events), for staff and people who manage keys. The first call creates the
+ * signing secret; a rotation replaces it immediately, as that interface has only one signature.
  * @throws Refused with param `url`; StaffRefused
  */
 export const configureLegacyWebhook = recorded(
   'webhooks legacy',
-  async (sql, { account, url, rotateSecret, allowPrivate }: LegacyInput, { services }) => {
+  async (
+    sql,
+    { account, url, rotateSecret, allowPrivate }: LegacyInput,
+    { services, actor }: By & { services: StaffServices },
+  ) => {
+    if (!mayManage(actor, account)) throw new StaffRefused({ reason: 'account_missing', account });
+    const limit = WEBHOOK_URL_MAX;
+    if ((url ?? '').length > limit)
+      throw new Refused({ reason: 'field_too_long', field: 'url', limit, unit: 'characters' }, 'url');
     const fault = typeof url !== 'string' ? null : faultOfAddress(url, allowPrivate);
     if (fault !== null) throw new Refused({ reason: fault }, 'url');
     await findOpenAccountForUpdate(sql, account);

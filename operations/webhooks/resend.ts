@@ -41,6 +41,29 @@ export async function resend({
   return delivery;
 }
 
+/**
+ * Delivers those events again that nobody took since an instant, newest first: as many as may be under way at once.
+ * @returns how many @throws Refused where there is none, or no place
+ */
+export async function resendFailed({
+  services: { sql },
+  caller: { accountId },
+  input: { since },
+}: OperationContext<{ since: number }>): Promise<number> {
+  const failed = { accountId, state: 'exhausted', type: null, messageId: null, since, before: null } as const;
+  const events = await readDeliveries(sql, failed, RESENDS_AT_ONCE);
+  let requested = 0;
+  let refusal: ResendRefusal = { reason: 'event_unknown' };
+  for (const { id } of events) {
+    const round = await request(sql, id, accountId);
+    if ('round' in round) requested += 1;
+    else refusal = round;
+    if (refusal.reason === 'resends_at_once') break;
+  }
+  if (requested === 0) throw new Refused(refusal);
+  return requested;
+}
+
 /** Delivers an event of any account again, for staff. @throws StaffRefused event_not_resent */
 export const resendForStaff = recordedAfter('webhooks resend', async (services, { id }: { id: string }) => {
   const one = await resendOne(services.sql, id);

@@ -1,9 +1,17 @@
 import { readKeys, type ShownKey } from '../../db/accounts/keys.ts';
 import { ALL_SCOPES, KEY_MANAGERS } from '../../domain/actor.ts';
+import { addDays, parseDay, polishDay, startOfDay } from '../../domain/calendar.ts';
 import { isOneLine } from '../../domain/ids.ts';
 import { TOKEN_LABEL_LENGTH } from '../../domain/money.ts';
 import { canonicalText, isBlank } from '../../domain/text.ts';
-import { createKey, revokeKey, revokeToken, rotateToken } from '../../operations/accounts/keys.ts';
+import {
+  createKey,
+  createToken,
+  revokeKey,
+  revokeToken,
+  rotateKey,
+  rotateToken,
+} from '../../operations/accounts/keys.ts';
 import { asking } from '../ask.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Keys, type Typed, NewKey } from './view.tsx';
@@ -11,7 +19,8 @@ import { words } from './words.ts';
 
 // Revoked ones come last.
 const SHOWN_MAX = 200;
-const UNTYPED: Typed = { label: '', scopes: ALL_SCOPES, fault: null };
+const UNTYPED: Typed = { kind: 'key', label: '', ends: '', scopes: ALL_SCOPES, fault: null };
+const EARLIER_PREFIX = 'goniec_';
 
 async function page(visit: MemberVisit, typed: Typed = UNTYPED): Promise<Answer> {
   const { services, account, language } = visit;
@@ -23,45 +32,59 @@ async function page(visit: MemberVisit, typed: Typed = UNTYPED): Promise<Answer>
 async function create(visit: MemberVisit): Promise<Answer> {
   const { form, account, language } = visit;
   const say = words[language];
-  const label = canonicalText(form.get('label') ?? '').trim();
-  const scopes = ALL_SCOPES.filter((scope) => form.has(`scope-${scope}`));
+  const typed = {
+    kind: form.get('kind') === 'token' ? ('token' as const) : ('key' as const),
+    label: canonicalText(form.get('label') ?? '').trim(),
+    ends: form.get('ends') ?? '',
+    scopes: ALL_SCOPES.filter((scope) => form.has(`scope-${scope}`)),
+  };
+  const { kind, label, ends, scopes } = typed;
+  const again = (field: string, text: string) => page(visit, { ...typed, fault: { field, text } });
   if (isBlank(label) || [...label].length > TOKEN_LABEL_LENGTH || !isOneLine(label))
-    return page(visit, { label, scopes, fault: { field: 'label', text: say.labelFault } });
-  if (scopes.length === 0)
-    return page(visit, { label, scopes, fault: { field: 'scope-send', text: say.scopesFault } });
-  const { key } = await createKey(asking(visit, { account: account.id, label, scopes }));
-  return made(visit, key, scopes.includes('send'));
+    return again('label', say.labelFault);
+  const lastDay = ends === '' ? null : parseDay(ends);
+  if (ends !== '' && (lastDay === null || lastDay < polishDay(Date.now())))
+    return again('ends', say.endsFault);
+  const expiresAt = lastDay === null ? null : new Date(startOfDay(addDays(lastDay, 1)));
+  const wanted = { account: account.id, label, expiresAt };
+  if (kind === 'token') return made(visit, (await createToken(asking(visit, wanted))).token);
+  if (scopes.length === 0) return again('scope-send', say.scopesFault);
+  return made(visit, (await createKey(asking(visit, { ...wanted, scopes }))).key, scopes.includes('send'));
 }
 
 /** A new key or token, this once: it is not stored, and leads to no other address that would have to know it. */
-function made({ language, services }: MemberVisit, secret: string, sends: boolean): Answer {
-  const view = <NewKey {...{ language, secret, sends, url: services.publicUrl ?? services.panelUrl }} />;
+function made({ language, services }: MemberVisit, secret: string, sends = true): Answer {
+  const isEarlier = secret.startsWith(EARLIER_PREFIX);
+  const url = services.publicUrl ?? services.panelUrl;
+  const view = <NewKey {...{ language, secret, sends, isEarlier, url }} />;
   return { status: 200, title: words[language].madeHeading, view };
 }
 
-const idOf = ({ params }: MemberVisit): string => params['id'] ?? '';
+/** Declares the form of an act on a key or token, which the address names. */
+function act(path: string, post: (visit: MemberVisit, id: string) => Promise<Answer>) {
+  const handlers = { post: (visit: MemberVisit) => post(visit, visit.params['id'] ?? ''), stepUp: true };
+  return accountPage(path, KEY_MANAGERS, handlers);
+}
+
+const BACK = { to: '/panel/keys' };
+const graceOf = ({ form }: MemberVisit) => ({ grace: form.has('grace') });
 
 export const keyRoutes = [
   accountPage('/panel/keys', KEY_MANAGERS, { get: (visit) => page(visit), post: create, stepUp: true }),
-  accountPage('/panel/keys/:id/revoke', KEY_MANAGERS, {
-    stepUp: true,
-    async post(visit) {
-      await revokeKey(asking(visit, { key: idOf(visit) }));
-      return { to: '/panel/keys' };
-    },
+  act('/panel/keys/:id/revoke', async (visit, key) => {
+    await revokeKey(asking(visit, { key }));
+    return BACK;
   }),
-  accountPage('/panel/tokens/:id/revoke', KEY_MANAGERS, {
-    stepUp: true,
-    async post(visit) {
-      await revokeToken(asking(visit, { token: idOf(visit) }));
-      return { to: '/panel/keys' };
-    },
+  act('/panel/keys/:id/rotate', async (visit, key) => {
+    const rotated = await rotateKey(asking(visit, { key, ...graceOf(visit) }));
+    return made(visit, rotated.key, rotated.scopes.includes('send'));
   }),
-  accountPage('/panel/tokens/:id/rotate', KEY_MANAGERS, {
-    stepUp: true,
-    async post(visit) {
-      const { token } = await rotateToken(asking(visit, { token: idOf(visit) }));
-      return made(visit, token, false);
-    },
+  act('/panel/tokens/:id/revoke', async (visit, token) => {
+    await revokeToken(asking(visit, { token }));
+    return BACK;
+  }),
+  act('/panel/tokens/:id/rotate', async (visit, token) => {
+    const rotated = await rotateToken(asking(visit, { token, ...graceOf(visit) }));
+    return made(visit, rotated.token);
   }),
 ];

@@ -1,13 +1,16 @@
 import type { ShownKey } from '../../db/accounts/keys.ts';
 import { ALL_SCOPES, type Scope } from '../../domain/actor.ts';
 import type { Fault } from '../ask.ts';
-import { type Language, list, moment } from '../language.ts';
-import { Act, Choice, Copy, Field, Summary, Table } from '../parts.tsx';
+import { count, type Language, list, moment } from '../language.ts';
+import { Act, Choice, Copy, Field, Select, Summary, Table } from '../parts.tsx';
 import { words } from './words.ts';
 
 /** The form of a new key as it was sent. */
 export interface Typed {
+  kind: ShownKey['kind'];
   label: string;
+  /** The last day it works; empty: it does not end by itself. */
+  ends: string;
   scopes: readonly Scope[];
   fault: Fault | null;
 }
@@ -45,7 +48,7 @@ export function Keys({
 
 function Row({ language, shown }: { language: Language; shown: ShownKey }) {
   const say = words[language];
-  const { kind, label, hint, scopes, madeBy, createdAt, lastUsedAt, revokedAt } = shown;
+  const { kind, label, hint, scopes, madeBy, createdAt, expiresAt, lastUsedAt, recentRequests } = shown;
   return (
     <tr>
       <th scope="row">
@@ -66,40 +69,50 @@ function Row({ language, shown }: { language: Language; shown: ShownKey }) {
         {moment(language, createdAt)}
         <br />
         <span class="hint">{madeBy ?? say.staff}</span>
+        {expiresAt === null ? null : (
+          <p class="hint">
+            {say.until} {moment(language, expiresAt)}
+          </p>
+        )}
       </td>
       <td>{lastUsedAt === null ? say.never : moment(language, lastUsedAt)}</td>
+      <td>{count(language, recentRequests)}</td>
       <td>
-        {revokedAt === null ? (
-          <Acts language={language} shown={shown} />
-        ) : (
-          `${say.revokedAt}: ${moment(language, revokedAt)}`
-        )}
+        <State language={language} shown={shown} />
       </td>
     </tr>
   );
 }
 
-function Acts({
+const HOUR_MS = 3_600_000;
+
+function State({
   language,
-  shown: { id, kind, label, hint, lastUsedAt },
+  shown: { id, kind, label, hint, lastUsedAt, expiresAt, revokedAt, valid },
 }: {
   language: Language;
   shown: ShownKey;
 }) {
   const say = words[language];
+  if (revokedAt !== null) return <>{`${say.revokedAt}: ${moment(language, revokedAt)}`}</>;
+  if (!valid && expiresAt !== null) return <>{`${say.ended}: ${moment(language, expiresAt)}`}</>;
   const name = label ?? hint;
-  const used = lastUsedAt === null ? '' : ` ${say.usedAt(moment(language, lastUsedAt))}`;
+  const inUse = lastUsedAt !== null && Date.now() - lastUsedAt.getTime() < HOUR_MS;
+  const usedAt = inUse ? say.inUse : say.usedAt;
+  const used = lastUsedAt === null ? '' : ` ${usedAt(moment(language, lastUsedAt))}`;
   return (
     <>
-      {kind === 'token' ? (
-        <Act
-          name={name}
-          open={say.rotate}
-          text={say.rotateText + used}
-          act={say.rotateNow}
-          to={`/panel/tokens/${id}/rotate`}
-        />
-      ) : null}
+      <Act
+        name={name}
+        open={say.rotate}
+        text={say.rotateText + used}
+        act={say.rotateNow}
+        to={`/panel/${kind}s/${id}/rotate`}
+      >
+        <button class="second" name="grace" value="yes">
+          {say.rotateSoon}
+        </button>{' '}
+      </Act>
       <Act
         name={name}
         open={say.revoke}
@@ -111,11 +124,19 @@ function Acts({
   );
 }
 
-function Form({ language, typed: { label, scopes, fault } }: { language: Language; typed: Typed }) {
+function Form({
+  language,
+  typed: { kind, label, ends, scopes, fault },
+}: {
+  language: Language;
+  typed: Typed;
+}) {
   const say = words[language];
   return (
     <form method="post" action="/panel/keys" class="stack" noValidate>
+      <Select name="kind" label={say.kind} hint={say.kindHint} options={say.kinds} value={kind} />
       <Field {...{ label: say.label, hint: say.labelHint, fault }} name="label" required value={label} />
+      <Field {...{ label: say.ends, hint: say.endsHint, fault }} name="ends" type="date" value={ends} />
       <fieldset>
         <legend>{say.scopesLegend}</legend>
         {fault?.field === 'scope-send' ? <p class="fault">{fault.text}</p> : null}
@@ -138,13 +159,17 @@ interface NewKeyProps {
   secret: string;
   /** Whether it may send, so that an example helps. */
   sends: boolean;
+  /** A token of v1.2.0. */
+  isEarlier: boolean;
   /** Of the API. */
   url: string;
 }
 
-export function NewKey({ language, secret, sends, url }: NewKeyProps) {
+export function NewKey({ language, secret, sends, isEarlier, url }: NewKeyProps) {
   const say = words[language];
-  const body = JSON.stringify({ to: '+48500100200', text: say.message });
+  const to = '+48500100200';
+  const body = JSON.stringify(isEarlier ? { to, message: say.message } : { to, text: say.message });
+  const path = isEarlier ? '/v1/sms' : '/v1/messages';
   return (
     <>
       <p class="notice">{say.madeText}</p>
@@ -158,7 +183,7 @@ export function NewKey({ language, secret, sends, url }: NewKeyProps) {
           <h2>{say.curl}</h2>
           <p class="hint">{say.curlHint}</p>
           <pre>
-            <code>{`curl ${url}/v1/messages \\\n  -H 'Authorization: Bearer ${secret}' \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`}</code>
+            <code>{`curl ${url}${path} \\\n  -H 'Authorization: Bearer ${secret}' \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`}</code>
           </pre>
         </>
       ) : null}

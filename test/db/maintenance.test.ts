@@ -146,6 +146,7 @@ describe('clean-up', () => {
     }
     await sql()`insert into daily_use values ('number_codes', ${at(2)}, 1), ('number_codes', ${at(5)}, 1)`;
     await sql()`insert into rate_windows values (${account}, ${at(1)}, 5)`;
+    await sql()`insert into key_requests values ('key_1', ${at(10)}, 5), ('key_1', ${at(7)}, 5)`;
     await sql()`insert into lookup_answers (route, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
     expect(await run('deleteLeftovers')).toMatchObject({
       ...{ idempotency_keys: 1, rate_windows: 1, lookup_answers: 1, 'delivery_reports without a message': 1 },
@@ -156,7 +157,7 @@ describe('clean-up', () => {
         reply_parts: 1,
         simulator_submits: 1,
       },
-      ...{ simulator_throttles: 1, concat_references: 1, sign_ins: 1, sessions: 1 },
+      ...{ simulator_throttles: 1, concat_references: 1, sign_ins: 1, sessions: 1, key_requests: 1 },
       ...{ daily_use: 1, 'networks of verifications': 1 },
     });
     const again = await run('deleteLeftovers');
@@ -359,8 +360,8 @@ describe('retention', () => {
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
       values (${event}, ${account}, 'message', ${id}, 'message.delivered', '{}')`;
     const attempt = (n: number) =>
-      sql()`insert into webhook_attempts (event_id, attempt, url, duration_ms, answer)
-            values (${event}, ${n}, 'https://example.com', 1, 'Poufne')`;
+      sql()`insert into webhook_attempts (event_id, attempt, url, duration_ms, answer, answer_headers)
+            values (${event}, ${n}, 'https://example.com', 1, 'Poufne', 'x: Poufne')`;
     await attempt(1);
     await sql()`
       insert into simulator_submits (provider_message_id, reference, destination, encoding, content, part, parts, priority)
@@ -368,7 +369,7 @@ describe('retention', () => {
     const said = async () => {
       const [row] = await sql()`
         select array(select phone from delivery_reports where phone is not null or details is not null) as phones,
-               (select count(*)::int from webhook_attempts where answer is not null) as answers,
+               (select count(*)::int from webhook_attempts where answer is not null or answer_headers is not null) as answers,
                (select count(*)::int from simulator_submits where reference like ${id + '%'}) as submits`;
       return row;
     };

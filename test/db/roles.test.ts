@@ -20,13 +20,16 @@ const ALL = 'SELECT INSERT UPDATE DELETE';
 // As decided, not as the code has it: what each part may do with the tables of which it may not read and write every row.
 const BOOKS = { ...named(READ, 'schema_version'), ...named(APPEND, 'ledger_entries audit_log') };
 const STAFFS = {
-  ...named(READ, 'accounts api_keys api_tokens senders verified_numbers routes route_rules allowed_keywords'),
+  ...named(
+    READ,
+    'accounts api_keys api_tokens senders sender_requests verified_numbers routes route_rules allowed_keywords',
+  ),
   ...named(APPEND, 'installation'),
 };
 const MAY: Record<Part, Record<string, string>> = {
   api: {
     ...{ ...BOOKS, ...STAFFS },
-    ...named(APPEND, 'api_keys api_tokens'),
+    ...named(APPEND, 'api_keys api_tokens sender_requests'),
     ...named(APPEND_AND_DELETE, 'verified_numbers'),
     ...named(READ, 'message_parts message_moves concat_references reply_parts webhook_attempts'),
     ...named(READ, 'route_workers simulator_submits simulator_throttles simulator_reports simulator_emails'),
@@ -46,8 +49,8 @@ const MAY: Record<Part, Record<string, string>> = {
 const MAY_CHANGE: Record<'api' | 'worker', Record<string, string>> = {
   api: {
     accounts:
-      'balance_grosze inbound_prefix send_window sender_name test_credits tool_confirm_grosze ' +
-      'tool_confirm_recipients updated_at webhook_secret webhook_secret_before webhook_secret_changed_at webhook_url',
+      'balance_grosze inbound_prefix legacy_webhook_secret legacy_webhook_url send_window sender_name test_credits ' +
+      'tool_confirm_grosze tool_confirm_recipients updated_at webhook_secret webhook_secret_before webhook_secret_changed_at webhook_url',
     api_keys: 'last_used_at',
     api_tokens: 'last_used_at',
   },

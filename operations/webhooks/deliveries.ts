@@ -1,0 +1,48 @@
+import {
+  countTestEvents,
+  type DeliveryRow,
+  type Exchange,
+  readDelivery,
+  readExchanges,
+} from '../../db/webhooks/webhookDeliveries.ts';
+import { eventBody } from '../../db/webhooks/eventBody.ts';
+import { insertTestEvent, loadEvent } from '../../db/webhooks/webhooks.ts';
+import { isId } from '../../domain/ids.ts';
+import { Refused } from '../../domain/refusals.ts';
+import type { OperationContext } from '../context.ts';
+
+type Context<Input> = Pick<OperationContext<Input>, 'services' | 'caller' | 'input'>;
+
+export interface DeliveryDetails extends Omit<DeliveryRow, 'attempts'> {
+  /** As it was posted; after an erasure, as it would be now. */
+  body: string;
+  attempts: Exchange[];
+}
+
+/** A webhook event with what was sent and what was answered. @throws Refused event_unknown */
+export async function showDelivery({
+  services: { sql, shortUrl },
+  caller: { accountId },
+  input: { id },
+}: Context<{ id: string }>): Promise<DeliveryDetails> {
+  const delivery = isId('evt', id) ? await readDelivery(sql, accountId, id) : null;
+  const event = delivery === null ? null : await loadEvent(sql, id);
+  if (delivery === null || event === null) throw new Refused({ reason: 'event_unknown' });
+  const [body, attempts] = await Promise.all([eventBody(sql, event, shortUrl), readExchanges(sql, id)]);
+  return { ...delivery, body, attempts };
+}
+
+const MINUTE_S = 60;
+const TESTS_A_MINUTE = 5;
+
+/** Sends a test event to the account's webhook. @returns its id @throws Refused without a webhook, and beyond five a minute */
+export async function testWebhook({
+  services: { sql },
+  caller: { accountId },
+}: Context<unknown>): Promise<{ id: string }> {
+  if ((await countTestEvents(sql, accountId, Date.now() - MINUTE_S * 1_000)) >= TESTS_A_MINUTE)
+    throw new Refused({ reason: 'rate_limited', seconds: MINUTE_S });
+  const id = await insertTestEvent(sql, accountId);
+  if (id === null) throw new Refused({ reason: 'webhook_missing' });
+  return { id };
+}
