@@ -78,10 +78,10 @@ function what(language: Language, action: string): string {
 function about(language: Language, details: Activity['details']): string {
   const { roles } = common[language];
   const { label, hint, from, address, role } = details;
-  const change = typeof role === 'object' && role !== null ? Object.values(role) : [role];
-  const changed = change.flatMap((one) =>
-    ROLES.filter((known) => known === one).map((known) => roles[known]),
-  );
+  const { from: before = role, to: after } = (role ?? {}) as { from?: unknown; to?: unknown };
+  const changed = [before, after]
+    .flatMap((one) => ROLES.filter((known) => known === one))
+    .map((one) => roles[one]);
   return [[label, hint], [from, address].filter(isText).join(' → '), changed.join(' → ')]
     .flat()
     .filter(isText)

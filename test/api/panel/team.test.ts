@@ -44,7 +44,7 @@ async function signedInTo(path: string, address: string) {
   const to = (await mine.get(path)).to!;
   expect(to).toBe(`/panel?next=${encodeURIComponent(path)}`);
   await mine.post('/panel', { address, next: path });
-  expect((await mine.post((await mailsTo(address)).at(-1)!.link)).to).toBe(path);
+  expect((await mine.post((await mailsTo(address, 2))[1]!.link)).to).toBe(path);
   return mine;
 }
 
@@ -63,10 +63,9 @@ describe('an invitation', () => {
     const owner = await newPerson(panel, 'owner');
     const address = newAddress();
     await owner.browser.post('/panel/language', { language: 'en' });
-    const path = await invited(owner, ` ${address.toUpperCase()} `, 'billing').catch(async () =>
-      pathIn((await mailsTo(address))[0]!.text),
-    );
+    await owner.browser.post('/panel/team', { address: ` ${address.toUpperCase()} `, role: 'billing' });
     const [mail] = await mailsTo(address);
+    const path = pathIn(mail!.text);
     expect(mail).toMatchObject({
       subject: 'Invitation to the account Test in the Goniec panel',
       text: expect.stringMatching(
