@@ -141,6 +141,9 @@ describe('clean-up', () => {
         insert into sessions (id, token_hash, person_id, assurance, address, last_seen_at)
         values (${`ses_${days}`}, ${Buffer.from(String(days))}, 'per_1', 'address', '10.0.0.1', ${at(days)})`;
     }
+    await sql()`
+      insert into contact_imports (id, account_id, name, created_at) values ('imp_1', ${account}, 'a.csv', ${at(1.1)})`;
+    await sql()`insert into contact_import_rows (import_id, position, line, cells) values ('imp_1', 0, 1, '[]')`;
     await sql()`insert into rate_windows values (${account}, ${at(1)}, 5)`;
     await sql()`insert into lookup_answers (route, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
     expect(await run('deleteLeftovers')).toMatchObject({
@@ -152,7 +155,7 @@ describe('clean-up', () => {
         reply_parts: 1,
         simulator_submits: 1,
       },
-      ...{ simulator_throttles: 1, concat_references: 1, sign_ins: 1, sessions: 1 },
+      ...{ simulator_throttles: 1, concat_references: 1, sign_ins: 1, sessions: 1, contact_imports: 1 },
     });
     const again = await run('deleteLeftovers');
     expect(Object.values(again).reduce((sum, count) => sum + count, 0)).toBe(0);
