@@ -145,6 +145,9 @@ describe('clean-up', () => {
         values (${idOf('ver', days)}, ${account}, '+48500100299', 6, '{}', 0, ${at(days)}, ${at(days)}, ${at(days)}, '10.0.0.1')`;
     }
     await sql()`insert into daily_use values ('number_codes', ${at(2)}, 1), ('number_codes', ${at(5)}, 1)`;
+    await sql()`
+      insert into contact_imports (id, account_id, name, created_at) values ('imp_1', ${account}, 'a.csv', ${at(1.1)})`;
+    await sql()`insert into contact_import_rows (import_id, position, line, cells) values ('imp_1', 0, 1, '[]')`;
     await sql()`insert into rate_windows values (${account}, ${at(1)}, 5)`;
     await sql()`insert into key_requests values ('key_1', ${at(10)}, 5), ('key_1', ${at(7)}, 5)`;
     await sql()`insert into lookup_answers (route, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
@@ -158,7 +161,7 @@ describe('clean-up', () => {
         simulator_submits: 1,
       },
       ...{ simulator_throttles: 1, concat_references: 1, sign_ins: 1, sessions: 1, key_requests: 1 },
-      ...{ daily_use: 1, 'networks of verifications': 1 },
+      ...{ daily_use: 1, contact_imports: 1, 'networks of verifications': 1 },
     });
     const again = await run('deleteLeftovers');
     expect(Object.values(again).reduce((sum, count) => sum + count, 0)).toBe(0);

@@ -254,7 +254,7 @@ describe('an import', () => {
 
   it('of many lines is exact, whoever goes on with it at once, and may be stopped', async () => {
     const { browser, account } = await newPerson(panel, 'owner');
-    const lines = Array.from({ length: 5_200 }, (_, i) =>
+    const lines = Array.from({ length: 2_200 }, (_, i) =>
       i % 1_000 === 999 ? 'zły' : `+4860${1_000_000 + i}`,
     );
     await upload(browser, ['telefon', ...lines].join('\n'));
@@ -265,12 +265,12 @@ describe('an import', () => {
       ...Array.from({ length: 3 }, () => browser.post(`${IMPORT}/continue`)),
     ]);
     await finished(browser);
-    expect(figures((await browser.get(IMPORT)).text)).toEqual([5_195, 0, 5]);
-    expect((await database()`select from contacts where account_id = ${account}`).count).toBe(5_195);
-    expect((await browser.get(`${IMPORT}/refused`)).text).toBe(`telefon\r\n${'zły\r\n'.repeat(5)}`);
+    expect(figures((await browser.get(IMPORT)).text)).toEqual([2_198, 0, 2]);
+    expect((await database()`select from contacts where account_id = ${account}`).count).toBe(2_198);
+    expect((await browser.get(`${IMPORT}/refused`)).text).toBe(`telefon\r\n${'zły\r\n'.repeat(2)}`);
     await database()`update contact_imports set created = 0, failed = 0 where account_id = ${account}`;
     const half = (await browser.get(IMPORT)).text;
-    expect(half).toMatch(/<progress[^>]* max="5200" value="0">/);
+    expect(half).toMatch(/<progress[^>]* max="2200" value="0">/);
     expect((await upload(browser, 'telefon\n500100201')).text).toContain(
       'Inny plik jest właśnie importowany',
     );
