@@ -9,7 +9,7 @@ import { getTemplate, listTemplates } from '../../api/templates.ts';
 import { listVerifiedNumbers } from '../../db/accounts/staff.ts';
 import { RESERVED_KEYS } from '../../domain/placeholders.ts';
 import { ANY_TIME } from '../../operations/sending/plan.ts';
-import { ask, type Fault, faultOf, outcomeOf } from '../ask.ts';
+import { ask, type Fault, outcomeOf } from '../ask.ts';
 import { PLACES } from '../menu.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Confirmation } from './confirmation.tsx';
@@ -39,15 +39,14 @@ async function paramsOf(visit: MemberVisit, typed: Typed): Promise<string[]> {
   return (answer?.placeholders ?? []).filter((name) => !RESERVED_KEYS.includes(name));
 }
 
-interface Shown {
-  outcome?: Outcome | typeof NOTHING_YET;
-  /** Id of a test message just sent. */
-  tested?: string;
-}
-
-async function formPage(visit: MemberVisit, typed: Typed, shown: Shown = {}): Promise<Answer> {
+/** @param tested id of a test message just sent */
+async function formPage(
+  visit: MemberVisit,
+  typed: Typed,
+  outcome: Outcome | typeof NOTHING_YET,
+  tested?: string,
+): Promise<Answer> {
   const { language, services, account } = visit;
-  const { outcome = NOTHING_YET, tested } = shown;
   const [groups, templates, senders, { send_window }, numbers, params] = await Promise.all([
     ask(visit, listGroups),
     ask(visit, listTemplates),
@@ -73,7 +72,7 @@ async function open(visit: MemberVisit): Promise<Answer> {
   const again = visit.query.get('again');
   const typed = again === null ? typedIn(visit.query) : await messageAgain(visit, again);
   const outcome = typed.has('to') && typed.has('text') ? await estimateOf(visit, typed) : NOTHING_YET;
-  return formPage(visit, typed, { outcome });
+  return formPage(visit, typed, outcome);
 }
 
 /** An earlier message, with new short links in place of its own. */
@@ -94,7 +93,7 @@ async function estimate(visit: MemberVisit): Promise<Answer> {
   const { language, form, headers } = visit;
   const typed = typedIn(form);
   const outcome = await estimateOf(visit, typed);
-  if (headers['hx-request'] !== 'true') return formPage(visit, typed, { outcome });
+  if (headers['hx-request'] !== 'true') return formPage(visit, typed, outcome);
   const view = (
     <>
       <Params {...{ language, typed, params: await paramsOf(visit, typed) }} />
@@ -109,34 +108,34 @@ async function confirm(visit: MemberVisit): Promise<Answer> {
   const outcome = await estimateOf(visit, typed);
   return outcome.fault === null
     ? confirmation(visit, typed, outcome.answer, randomUUID())
-    : formPage(visit, typed, { outcome });
+    : formPage(visit, typed, outcome);
 }
 
+/** @param refusal why an earlier confirmation sent nothing, as far as is known */
 function confirmation(
   { language }: MemberVisit,
   typed: Typed,
   estimated: Estimate,
   key: string,
-  hasChanged = false,
+  refusal: string | null = null,
 ): Answer {
-  const view = <Confirmation {...{ language, typed, estimate: estimated, hasChanged }} sendKey={key} />;
-  return { status: hasChanged ? 409 : 200, title: words[language].confirmHeading, view };
+  const view = <Confirmation {...{ language, typed, estimate: estimated, refusal }} sendKey={key} />;
+  return { status: refusal === null ? 200 : 422, title: words[language].confirmHeading, view };
 }
 
-/** Sends what was agreed to, once for each confirmation page: it has a key. */
+/** Sends what was agreed to, once for each key: a page to confirm has one, and keeps it until it is known what became of the send. */
 async function send(visit: MemberVisit): Promise<Answer> {
-  const { form } = visit;
+  const { form, language } = visit;
   const typed = typedIn(form);
   const outcome = await estimateOf(visit, typed);
-  if (outcome.fault !== null) return formPage(visit, typed, { outcome });
-  const key = form.get('key') ?? '';
-  const isAgreedTo = KEY.test(key) && form.get('digest') === digestOf(outcome.answer);
-  if (!isAgreedTo)
-    return confirmation(visit, typed, outcome.answer, KEY.test(key) ? key : randomUUID(), true);
+  if (outcome.fault !== null) return formPage(visit, typed, outcome);
+  const given = form.get('key') ?? '';
+  const key = KEY.test(given) ? given : randomUUID();
+  const again = (refusal: string) => confirmation(visit, typed, outcome.answer, key, refusal);
+  if (form.get('digest') !== digestOf(outcome.answer)) return again(words[language].changed);
   const reference = `panel-${key}`;
-  const sent = await outcomeOf(visit.language, sendOnce(visit, { ...bodyOf(typed), reference }, key));
-  if (sent.fault !== null) return formPage(visit, typed, { outcome: sent });
-  return { to: `/panel/messages?reference=${reference}` };
+  const sent = await outcomeOf(language, sendOnce(visit, { ...bodyOf(typed), reference }, key));
+  return sent.fault === null ? { to: `/panel/messages?reference=${reference}` } : again(sent.fault.text);
 }
 
 const sendOnce = (visit: MemberVisit, body: object, key: string) =>
@@ -153,14 +152,11 @@ async function test(visit: MemberVisit): Promise<Answer> {
   const key = createHash('sha256')
     .update(JSON.stringify([form.get('key'), body]))
     .digest('hex');
-  try {
-    const sent = await sendOnce(visit, body!, key);
-    const outcome = await estimateOf(visit, typed);
-    const shown = outcome.fault === null ? { outcome } : {};
-    return await formPage(visit, typed, { ...shown, tested: 'messages' in sent ? '' : sent.id });
-  } catch (thrown) {
-    return formPage(visit, typed, { outcome: { answer: null, fault: faultOf(language, thrown) } });
-  }
+  const { answer, fault } = await outcomeOf(language, sendOnce(visit, body!, key));
+  if (fault !== null) return formPage(visit, typed, { answer, fault });
+  const outcome = await estimateOf(visit, typed);
+  const shown = outcome.fault === null ? outcome : NOTHING_YET;
+  return formPage(visit, typed, shown, 'id' in answer ? answer.id : '');
 }
 
 export const sendRoutes = [
