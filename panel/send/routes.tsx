@@ -8,6 +8,7 @@ import { listSenders } from '../../api/senders.ts';
 import { getTemplate, listTemplates } from '../../api/templates.ts';
 import { listVerifiedNumbers } from '../../db/accounts/staff.ts';
 import { RESERVED_KEYS } from '../../domain/placeholders.ts';
+import { canonical } from '../../operations/sending/idempotency.ts';
 import { ANY_TIME } from '../../operations/sending/plan.ts';
 import { ask, type Fault, outcomeOf } from '../ask.ts';
 import { PLACES } from '../menu.ts';
@@ -29,6 +30,12 @@ async function estimateOf(visit: MemberVisit, typed: Typed): Promise<Outcome> {
   const body = bodyOf(typed);
   if (body === null) return { answer: null, fault: { field: 'send_at', text: words[language].noSuchTime } };
   return await outcomeOf(language, ask(visit, estimateMessages, { body }));
+}
+
+/** Of the form, through all its pages: the same content is sent from it once. */
+function keyOf({ form }: MemberVisit): string {
+  const given = form.get('key') ?? '';
+  return KEY.test(given) ? given : randomUUID();
 }
 
 /** Placeholders of the chosen template that are not the contact book's own. */
@@ -63,7 +70,8 @@ async function formPage(
     window: send_window,
     ownNumber: numbers[0]?.msisdn ?? null,
   };
-  const view = <SendForm {...{ language, typed, choices, params, outcome, tested }} formKey={randomUUID()} />;
+  const formKey = tested === undefined ? keyOf(visit) : randomUUID();
+  const view = <SendForm {...{ language, typed, choices, params, outcome, tested, formKey }} />;
   return { status: outcome.fault === null ? 200 : 422, title: words[language].heading, view };
 }
 
@@ -107,56 +115,58 @@ async function confirm(visit: MemberVisit): Promise<Answer> {
   const typed = typedIn(visit.form);
   const outcome = await estimateOf(visit, typed);
   return outcome.fault === null
-    ? confirmation(visit, typed, outcome.answer, randomUUID())
+    ? confirmation(visit, typed, outcome.answer)
     : formPage(visit, typed, outcome);
 }
 
 /** @param refusal why an earlier confirmation sent nothing, as far as is known */
 function confirmation(
-  { language }: MemberVisit,
+  visit: MemberVisit,
   typed: Typed,
   estimated: Estimate,
-  key: string,
   refusal: string | null = null,
 ): Answer {
-  const view = <Confirmation {...{ language, typed, estimate: estimated, refusal }} sendKey={key} />;
+  const { language } = visit;
+  const view = <Confirmation {...{ language, typed, estimate: estimated, refusal }} formKey={keyOf(visit)} />;
   return { status: refusal === null ? 200 : 422, title: words[language].confirmHeading, view };
 }
 
-/** Sends what was agreed to, once for each key: a page to confirm has one, and keeps it until it is known what became of the send. */
+/** Sends what was agreed to. */
 async function send(visit: MemberVisit): Promise<Answer> {
   const { form, language } = visit;
   const typed = typedIn(form);
   const outcome = await estimateOf(visit, typed);
   if (outcome.fault !== null) return formPage(visit, typed, outcome);
-  const given = form.get('key') ?? '';
-  const key = KEY.test(given) ? given : randomUUID();
-  const again = (refusal: string) => confirmation(visit, typed, outcome.answer, key, refusal);
+  const again = (refusal: string) => confirmation(visit, typed, outcome.answer, refusal);
   if (form.get('digest') !== digestOf(outcome.answer)) return again(words[language].changed);
-  const reference = `panel-${key}`;
-  const sent = await outcomeOf(language, sendOnce(visit, { ...bodyOf(typed), reference }, key));
-  return sent.fault === null ? { to: `/panel/messages?reference=${reference}` } : again(sent.fault.text);
+  const { message, fault } = await sendOnce(visit, bodyOf(typed)!);
+  return fault === null ? { to: `/panel/messages?reference=${message.reference}` } : again(fault.text);
 }
-
-const sendOnce = (visit: MemberVisit, body: object, key: string) =>
-  ask(visit, sendMessages, { body, idempotencyKeys: [{ key, field: null }] });
 
 /** Sends the text to the account's own number, at once. The form stays as it was typed. */
 async function test(visit: MemberVisit): Promise<Answer> {
-  const { form, services, account, language } = visit;
+  const { form, services, account } = visit;
   const typed = typedIn(form);
   const [own] = await listVerifiedNumbers(services.sql, account.id);
   const now = { to: own?.msisdn ?? '', groups: '', send_at: '', send_window: ANY_TIME };
-  const body = bodyOf(new Map([...typed, ...Object.entries(now)]));
-  // The same text from the same page is a double click; another text is another test.
-  const key = createHash('sha256')
-    .update(JSON.stringify([form.get('key'), body]))
-    .digest('hex');
-  const { answer, fault } = await outcomeOf(language, sendOnce(visit, body!, key));
-  if (fault !== null) return formPage(visit, typed, { answer, fault });
+  const { message, fault } = await sendOnce(visit, bodyOf(new Map([...typed, ...Object.entries(now)]))!);
+  if (fault !== null) return formPage(visit, typed, { answer: null, fault });
   const outcome = await estimateOf(visit, typed);
-  const shown = outcome.fault === null ? outcome : NOTHING_YET;
-  return formPage(visit, typed, shown, 'id' in answer ? answer.id : '');
+  return formPage(visit, typed, outcome.fault === null ? outcome : NOTHING_YET, message.id);
+}
+
+/** Sends with a reference to find all of it by. @returns the first message */
+async function sendOnce(visit: MemberVisit, body: object) {
+  const key = createHash('sha256')
+    .update(canonical([keyOf(visit), body]))
+    .digest('hex');
+  const asked = {
+    body: { ...body, reference: `panel-${key.slice(0, 32)}` },
+    idempotencyKeys: [{ key, field: null }],
+  };
+  const { answer, fault } = await outcomeOf(visit.language, ask(visit, sendMessages, asked));
+  if (fault !== null) return { message: null, fault };
+  return { message: 'messages' in answer ? answer.messages[0]! : answer, fault };
 }
 
 export const sendRoutes = [

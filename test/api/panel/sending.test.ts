@@ -178,6 +178,10 @@ describe('a confirmation', () => {
     const refused = await sender.browser.post(CONFIRM, fields);
     expect(refused.status).toBe(422);
     expect(hiddenIn(refused, CONFIRM)).toEqual(fields);
+    // Also through the form.
+    const form = await sender.browser.post('/panel/send/estimate', fields);
+    expect(hiddenIn(form, '/panel/send')['key']).toBe(fields['key']);
+    expect(hiddenIn(await sender.browser.post('/panel/send', fields), CONFIRM)).toEqual(fields);
     expect(await storedMessages(sender.account)).toEqual([]);
   });
 
