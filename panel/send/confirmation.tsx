@@ -13,13 +13,13 @@ interface Props {
   language: Language;
   typed: Typed;
   estimate: Estimate;
-  /** The idempotency key of the send. */
-  sendKey: string;
-  /** It comes to something else than was agreed to before. */
-  hasChanged: boolean;
+  /** Of the form: the same content is sent from it once. */
+  formKey: string;
+  /** Why an earlier confirmation sent nothing. */
+  refusal: string | null;
 }
 
-export function Confirmation({ language, typed, estimate, sendKey, hasChanged }: Props) {
+export function Confirmation({ language, typed, estimate, formKey, refusal }: Props) {
   const say = words[language];
   const { messages, count: all, accepted, sufficient_funds } = estimate;
   const going = messages.filter(({ status }) => status !== 'rejected');
@@ -27,7 +27,7 @@ export function Confirmation({ language, typed, estimate, sendKey, hasChanged }:
   const { from, send_at } = going[0] ?? messages[0]!;
   const isLate = typed.has('send_at') && send_at === null && accepted > 0;
   const warnings = [
-    ...(hasChanged ? [say.changed] : []),
+    ...(refusal === null ? [] : [refusal]),
     ...(rejected.length > 0 ? [say.rejected(count(language, rejected.length), count(language, all))] : []),
     ...(accepted === 0 ? [say.nobody] : []),
     ...(sufficient_funds ? [] : [say.noFunds]),
@@ -67,7 +67,7 @@ export function Confirmation({ language, typed, estimate, sendKey, hasChanged }:
       </Table>
       <NonGsm7 language={language} estimate={estimate} />
       <form method="post" action="/panel/send/confirm" class="actions">
-        <Hidden fields={{ ...Object.fromEntries(typed), key: sendKey, digest: digestOf(estimate) }} />
+        <Hidden fields={{ ...Object.fromEntries(typed), key: formKey, digest: digestOf(estimate) }} />
         {accepted === 0 ? null : <button>{say.send(count(language, accepted))}</button>}
         <button class="second" formaction="/panel/send/estimate">
           {say.correct}

@@ -8,8 +8,9 @@ import { listSenders } from '../../api/senders.ts';
 import { getTemplate, listTemplates } from '../../api/templates.ts';
 import { listVerifiedNumbers } from '../../db/accounts/staff.ts';
 import { RESERVED_KEYS } from '../../domain/placeholders.ts';
+import { canonical } from '../../operations/sending/idempotency.ts';
 import { ANY_TIME } from '../../operations/sending/plan.ts';
-import { ask, type Fault, faultOf, attempt } from '../ask.ts';
+import { ask, type Fault, attempt } from '../ask.ts';
 import { PLACES } from '../menu.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Confirmation } from './confirmation.tsx';
@@ -31,6 +32,12 @@ async function estimateOf(visit: MemberVisit, typed: Typed): Promise<Outcome> {
   return await attempt(language, ask(visit, estimateMessages, { body }));
 }
 
+/** Of the form, through all its pages: the same content is sent from it once. */
+function keyOf({ form }: MemberVisit): string {
+  const given = form.get('key') ?? '';
+  return KEY.test(given) ? given : randomUUID();
+}
+
 /** Placeholders of the chosen template that are not the contact book's own. */
 async function paramsOf(visit: MemberVisit, typed: Typed): Promise<string[]> {
   const id = typed.get('template_id');
@@ -39,15 +46,14 @@ async function paramsOf(visit: MemberVisit, typed: Typed): Promise<string[]> {
   return (answer?.placeholders ?? []).filter((name) => !RESERVED_KEYS.includes(name));
 }
 
-interface Shown {
-  outcome?: Outcome | typeof NOTHING_YET;
-  /** Id of a test message just sent. */
-  tested?: string;
-}
-
-async function formPage(visit: MemberVisit, typed: Typed, shown: Shown = {}): Promise<Answer> {
+/** @param tested id of a test message just sent */
+async function formPage(
+  visit: MemberVisit,
+  typed: Typed,
+  outcome: Outcome | typeof NOTHING_YET,
+  tested?: string,
+): Promise<Answer> {
   const { language, services, account } = visit;
-  const { outcome = NOTHING_YET, tested } = shown;
   const [groups, templates, senders, { send_window }, numbers, params] = await Promise.all([
     ask(visit, listGroups),
     ask(visit, listTemplates),
@@ -64,7 +70,8 @@ async function formPage(visit: MemberVisit, typed: Typed, shown: Shown = {}): Pr
     window: send_window,
     ownNumber: numbers[0]?.msisdn ?? null,
   };
-  const view = <SendForm {...{ language, typed, choices, params, outcome, tested }} formKey={randomUUID()} />;
+  const formKey = tested === undefined ? keyOf(visit) : randomUUID();
+  const view = <SendForm {...{ language, typed, choices, params, outcome, tested, formKey }} />;
   return { status: outcome.fault === null ? 200 : 422, title: words[language].heading, view };
 }
 
@@ -73,7 +80,7 @@ async function open(visit: MemberVisit): Promise<Answer> {
   const again = visit.query.get('again');
   const typed = again === null ? typedIn(visit.query) : await messageAgain(visit, again);
   const outcome = typed.has('to') && typed.has('text') ? await estimateOf(visit, typed) : NOTHING_YET;
-  return formPage(visit, typed, { outcome });
+  return formPage(visit, typed, outcome);
 }
 
 /** An earlier message, with new short links in place of its own. */
@@ -94,7 +101,7 @@ async function estimate(visit: MemberVisit): Promise<Answer> {
   const { language, form, headers } = visit;
   const typed = typedIn(form);
   const outcome = await estimateOf(visit, typed);
-  if (headers['hx-request'] !== 'true') return formPage(visit, typed, { outcome });
+  if (headers['hx-request'] !== 'true') return formPage(visit, typed, outcome);
   const view = (
     <>
       <Params {...{ language, typed, params: await paramsOf(visit, typed) }} />
@@ -108,59 +115,58 @@ async function confirm(visit: MemberVisit): Promise<Answer> {
   const typed = typedIn(visit.form);
   const outcome = await estimateOf(visit, typed);
   return outcome.fault === null
-    ? confirmation(visit, typed, outcome.answer, randomUUID())
-    : formPage(visit, typed, { outcome });
+    ? confirmation(visit, typed, outcome.answer)
+    : formPage(visit, typed, outcome);
 }
 
+/** @param refusal why an earlier confirmation sent nothing, as far as is known */
 function confirmation(
-  { language }: MemberVisit,
+  visit: MemberVisit,
   typed: Typed,
   estimated: Estimate,
-  key: string,
-  hasChanged = false,
+  refusal: string | null = null,
 ): Answer {
-  const view = <Confirmation {...{ language, typed, estimate: estimated, hasChanged }} sendKey={key} />;
-  return { status: hasChanged ? 409 : 200, title: words[language].confirmHeading, view };
+  const { language } = visit;
+  const view = <Confirmation {...{ language, typed, estimate: estimated, refusal }} formKey={keyOf(visit)} />;
+  return { status: refusal === null ? 200 : 422, title: words[language].confirmHeading, view };
 }
 
-/** Sends what was agreed to, once for each confirmation page: it has a key. */
+/** Sends what was agreed to. */
 async function send(visit: MemberVisit): Promise<Answer> {
-  const { form } = visit;
+  const { form, language } = visit;
   const typed = typedIn(form);
   const outcome = await estimateOf(visit, typed);
-  if (outcome.fault !== null) return formPage(visit, typed, { outcome });
-  const key = form.get('key') ?? '';
-  const isAgreedTo = KEY.test(key) && form.get('digest') === digestOf(outcome.answer);
-  if (!isAgreedTo)
-    return confirmation(visit, typed, outcome.answer, KEY.test(key) ? key : randomUUID(), true);
-  const reference = `panel-${key}`;
-  const sent = await attempt(visit.language, sendOnce(visit, { ...bodyOf(typed), reference }, key));
-  if (sent.fault !== null) return formPage(visit, typed, { outcome: sent });
-  return { to: `/panel/messages?reference=${reference}` };
+  if (outcome.fault !== null) return formPage(visit, typed, outcome);
+  const again = (refusal: string) => confirmation(visit, typed, outcome.answer, refusal);
+  if (form.get('digest') !== digestOf(outcome.answer)) return again(words[language].changed);
+  const { message, fault } = await sendOnce(visit, bodyOf(typed)!);
+  return fault === null ? { to: `/panel/messages?reference=${message.reference}` } : again(fault.text);
 }
-
-const sendOnce = (visit: MemberVisit, body: object, key: string) =>
-  ask(visit, sendMessages, { body, idempotencyKeys: [{ key, field: null }] });
 
 /** Sends the text to the account's own number, at once. The form stays as it was typed. */
 async function test(visit: MemberVisit): Promise<Answer> {
-  const { form, services, account, language } = visit;
+  const { form, services, account } = visit;
   const typed = typedIn(form);
   const [own] = await listVerifiedNumbers(services.sql, account.id);
   const now = { to: own?.msisdn ?? '', groups: '', send_at: '', send_window: ANY_TIME };
-  const body = bodyOf(new Map([...typed, ...Object.entries(now)]));
-  // The same text from the same page is a double click; another text is another test.
+  const { message, fault } = await sendOnce(visit, bodyOf(new Map([...typed, ...Object.entries(now)]))!);
+  if (fault !== null) return formPage(visit, typed, { answer: null, fault });
+  const outcome = await estimateOf(visit, typed);
+  return formPage(visit, typed, outcome.fault === null ? outcome : NOTHING_YET, message.id);
+}
+
+/** Sends with a reference to find all of it by. @returns the first message */
+async function sendOnce(visit: MemberVisit, body: object) {
   const key = createHash('sha256')
-    .update(JSON.stringify([form.get('key'), body]))
+    .update(canonical([keyOf(visit), body]))
     .digest('hex');
-  try {
-    const sent = await sendOnce(visit, body!, key);
-    const outcome = await estimateOf(visit, typed);
-    const shown = outcome.fault === null ? { outcome } : {};
-    return await formPage(visit, typed, { ...shown, tested: 'messages' in sent ? '' : sent.id });
-  } catch (thrown) {
-    return formPage(visit, typed, { outcome: { answer: null, fault: faultOf(language, thrown) } });
-  }
+  const asked = {
+    body: { ...body, reference: `panel-${key.slice(0, 32)}` },
+    idempotencyKeys: [{ key, field: null }],
+  };
+  const { answer, fault } = await attempt(visit.language, ask(visit, sendMessages, asked));
+  if (fault !== null) return { message: null, fault };
+  return { message: 'messages' in answer ? answer.messages[0]! : answer, fault };
 }
 
 export const sendRoutes = [

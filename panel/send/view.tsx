@@ -31,7 +31,7 @@ interface FormProps {
   outcome: Outcome;
   /** Id of a test message just sent. */
   tested: string | undefined;
-  /** Of this page, so that a double click tests once. */
+  /** The same content is sent from the form once. */
   formKey: string;
 }
 

@@ -163,12 +163,26 @@ describe('a confirmation', () => {
     await sender.owned.api.post('/v1/blacklist', { msisdn: '500100201' });
     const again = await sender.browser.post(CONFIRM, fields);
     expect(again).toMatchObject({
-      status: 409,
+      status: 422,
       text: expect.stringContaining('Na czarnej liście: 1 z 2') as string,
     });
     expect(await storedMessages(sender.account)).toEqual([]);
     expect(hiddenIn(again, CONFIRM)['key']).toBe(fields['key']);
     expect((await sender.browser.post(CONFIRM, hiddenIn(again, CONFIRM))).status).toBe(303);
+  });
+
+  it('that is refused keeps its key, as it may have been accepted', async () => {
+    const sender = await newSender({ balance: 3 });
+    const shown = await sender.browser.post('/panel/send', { to: '500100200', text: 'x' });
+    const fields = hiddenIn(shown, CONFIRM);
+    const refused = await sender.browser.post(CONFIRM, fields);
+    expect(refused.status).toBe(422);
+    expect(hiddenIn(refused, CONFIRM)).toEqual(fields);
+    // Also through the form.
+    const form = await sender.browser.post('/panel/send/estimate', fields);
+    expect(hiddenIn(form, '/panel/send')['key']).toBe(fields['key']);
+    expect(hiddenIn(await sender.browser.post('/panel/send', fields), CONFIRM)).toEqual(fields);
+    expect(await storedMessages(sender.account)).toEqual([]);
   });
 
   it.each([
@@ -261,7 +275,7 @@ it('hostile text stays text', async () => {
         key: hostile,
       };
       const seen = await browser.post(path, form);
-      expect([200, 409, 422]).toContain(seen.status);
+      expect([200, 422]).toContain(seen.status);
       expect(seen.text).not.toMatch(/<script>|<img|<b>/);
     }
   const shown = await browser.post('/panel/send', { to: '500100200', text: hostile });
