@@ -80,7 +80,7 @@ function Navigation({ visit: { session, language, path } }: { visit: Visit }) {
               <li>
                 <a
                   href={PLACES[name].path}
-                  {...(path.startsWith(PLACES[name].path) ? { 'aria-current': 'page' } : {})}
+                  {...(isWithin(path, PLACES[name].path) ? { 'aria-current': 'page' } : {})}
                 >
                   <Icon of={name} />
                   {say.places[name]}
@@ -93,6 +93,8 @@ function Navigation({ visit: { session, language, path } }: { visit: Visit }) {
     </nav>
   );
 }
+
+const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
 function Icon({ of }: { of: PlaceName }) {
   return (

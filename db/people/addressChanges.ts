@@ -62,7 +62,8 @@ export async function confirmAddressChange(
 }
 
 /**
- * Gives a person the address back that a confirmed change took, once, and ends all sessions; later changes can no longer be undone.
+ * Gives a person the address back that a confirmed change took, once, and ends all sessions and the second factors since; later changes can no
+ * longer be undone.
  * @returns undefined: the link is over
  */
 export async function undoAddressChange(
@@ -78,6 +79,13 @@ export async function undoAddressChange(
     delete from address_changes
      where person_id = ${personId} and (confirmed_at is null or confirmed_at >= ${confirmedAt})`;
   await tx`delete from sessions where person_id = ${personId}`;
+  // Factors of whoever took the address would keep the person out.
+  await tx`delete from totp where person_id = ${personId} and created_at >= ${confirmedAt}`;
+  await tx`delete from passkeys where person_id = ${personId} and created_at >= ${confirmedAt}`;
+  await tx`
+    delete from recovery_codes where person_id = ${personId}
+       and not exists (select from totp where person_id = ${personId})
+       and not exists (select from passkeys where person_id = ${personId})`;
   await tx`update people set address = ${address} where id = ${personId}`;
   return { personId, address };
 }

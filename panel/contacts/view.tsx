@@ -125,6 +125,7 @@ export function Card({ language, contact, form, fault, manages, saved }: CardPro
       ) : null}
       <form method="post" class="stack" noValidate>
         <fieldset class="stack" disabled={!manages}>
+          <legend class="visually-hidden">{say.details}</legend>
           <Inputs {...{ language, form, fault }} />
           {manages ? <button>{say.save}</button> : null}
         </fieldset>

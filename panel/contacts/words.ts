@@ -2,6 +2,7 @@ import type { Dictionary } from '../language.ts';
 
 const pl = {
   heading: 'Kontakty',
+  details: 'Dane kontaktu',
   add: 'Nowy kontakt',
   groups: 'Grupy',
   import: 'Import z pliku',
@@ -37,6 +38,7 @@ const pl = {
 
 const en: typeof pl = {
   heading: 'Contacts',
+  details: 'Contact details',
   add: 'New contact',
   groups: 'Groups',
   import: 'Import a file',

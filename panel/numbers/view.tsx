@@ -112,7 +112,7 @@ function Add({ language, typed: { to, fault } }: Pick<Props, 'language' | 'typed
           name="to"
           type="tel"
           required
-          autoComplete="tel-national"
+          autoComplete="tel"
           value={to}
         />
         <button>{say.send}</button>

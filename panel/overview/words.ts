@@ -36,7 +36,7 @@ const pl = {
   later: 'Liczby są chwilowo niedostępne. Odśwież stronę za chwilę.',
   figures: { sent: 'Wysłane', delivered: 'Dostarczone', failed: 'Nieudane', cost: 'Koszt' },
   chart: 'Wiadomości wysłane każdego dnia',
-  bar: (day: string, sent: string, failed: string) => `${day}: wysłane ${sent}, w tym nieudane ${failed}`,
+  bar: (sent: string, failed: string) => `wysłane ${sent}, w tym nieudane ${failed}`,
   caption: (first: string, last: string, most: string) =>
     `Od ${first} do ${last}, najwięcej w ciągu dnia: ${most}. Nieudane są na dole słupków.`,
   table: 'Te same liczby w tabeli',
@@ -78,7 +78,7 @@ const en: typeof pl = {
   later: 'The figures are not available at the moment. Reload the page in a while.',
   figures: { sent: 'Sent', delivered: 'Delivered', failed: 'Failed', cost: 'Cost' },
   chart: 'Messages sent on each day',
-  bar: (day, sent, failed) => `${day}: ${sent} sent, ${failed} of them failed`,
+  bar: (sent, failed) => `${sent} sent, ${failed} of them failed`,
   caption: (first, last, most) =>
     `From ${first} to ${last}, at most ${most} on one day. Failed ones are at the foot of the bars.`,
   table: 'The same figures as a table',

@@ -100,6 +100,7 @@ export function Template({ language, id, form, fault, preview, manages, saved }:
         hx-swap="outerHTML"
       >
         <fieldset class="stack" disabled={!manages}>
+          <legend class="visually-hidden">{say.details}</legend>
           <Inputs {...{ language, form, fault }} />
           {manages ? (
             <>

@@ -2,6 +2,7 @@ import type { Dictionary } from '../language.ts';
 
 const pl = {
   heading: 'Szablony',
+  details: 'Szablon',
   lead: 'Szablon to gotowy tekst, w którym {{imie}}, {{nazwisko}}, {{email}} i pola własne kontaktu wypełniają się przy wysyłce.',
   none: 'Nie ma jeszcze żadnego szablonu. Napisz pierwszy, a w wysyłce wybierzesz go jednym kliknięciem.',
   add: 'Nowy szablon',
@@ -36,6 +37,7 @@ const pl = {
 
 const en: typeof pl = {
   heading: 'Templates',
+  details: 'Template',
   lead: 'A template is a text in which {{imie}}, {{nazwisko}}, {{email}} and custom fields of the contact are filled in when it is sent.',
   none: 'There is no template yet. Write the first one, and choose it with one click when you send.',
   add: 'New template',

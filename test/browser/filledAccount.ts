@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { giveDomain } from '../support/email.ts';
 import { eventually } from '../support/eventually.ts';
@@ -29,7 +30,7 @@ export async function filledAccount(): Promise<{ account: TestAccount; ids: Reco
   };
   await api.post('/v1/contacts', contact);
   const template = await api.post('/v1/templates', { name: PLANTED, body: `${PLANTED} {{imie}}` });
-  await api.post('/v1/blacklist', { numbers: ['+48500100299'] });
+  await api.post('/v1/blacklist', { msisdns: ['+48500100299'], reason: PLANTED });
   const sent = await api.accepted({ to: NUMBER, from: 'SKLEP', text: PLANTED, reference: PLANTED });
   const later = new Date(Date.now() + 86_400_000).toISOString();
   const scheduled = await api.accepted({ to: NUMBER, text: PLANTED, send_at: later });
@@ -44,6 +45,7 @@ export async function filledAccount(): Promise<{ account: TestAccount; ids: Reco
     async () => receiver.calls.length,
     (calls) => calls > 1,
   );
+  expect([group, template, email].map(({ status }) => status)).toEqual([201, 201, 200]);
   const delivery = (await api.get('/v1/account/webhook/deliveries')).body.data[0] as { id: string };
   const [found] = (await api.get('/v1/contacts')).body.data as { id: string }[];
   return {
@@ -55,8 +57,8 @@ export async function filledAccount(): Promise<{ account: TestAccount; ids: Reco
       messages: sent.id,
       scheduled: scheduled.id,
       links: link.token,
-      emails: email.body.id,
-      replies: reply,
+      emails: (email.body as unknown as { data: { id: string } }).data.id,
+      replies: NUMBER,
       webhooks: delivery.id,
     },
   };

@@ -65,10 +65,20 @@ describe('a change of address', () => {
     expect((await browser.post(link)).status).toBe(404);
     expect((await mailsTo(address, 2))[1]!.text).toContain(`a nie ${person.address}`);
     const undo = await linkTo(person.address);
+    for (const [key, age] of [
+      ['before', '1 hour'],
+      ['since', '0'],
+    ])
+      await database()`
+        insert into passkeys (id, person_id, label, public_key, counter, created_at)
+        values (${id + key}, ${id}, ${key!}, '', 0, now() - ${age!}::interval)`;
     const stranger = newBrowser(panel);
     for (const method of ['HEAD', 'GET', 'GET']) expect((await stranger.ask(method, undo)).status).toBe(200);
     expect(await addressOf(id)).toBe(address);
     expect((await stranger.post(undo)).status).toBe(200);
+    expect([...(await database()`select label from passkeys where person_id = ${id}`)]).toEqual([
+      { label: 'before' },
+    ]);
     expect([await addressOf(id), await sessionsOf(id)]).toEqual([person.address, 0]);
     expect((await stranger.post(undo)).status).toBe(404);
     const log = await database()`

@@ -1,0 +1,94 @@
+import { randomInt } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { apiClient } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { newAddress, type PanelUnderTest, startPanel } from '../support/panel.ts';
+import { startReceiver } from '../support/webhookReceiver.ts';
+import { startBrowser } from './browser.ts';
+
+let panel: PanelUnderTest;
+let browser: Browser;
+let url: string;
+beforeAll(async () => {
+  [panel, browser] = await Promise.all([startPanel({ TRUST_PROXY: false }, null), startBrowser()]);
+  url = `http://127.0.0.1:${panel.api.port}`;
+});
+afterAll(async () => {
+  await browser?.close();
+  await panel?.api.stop();
+});
+
+/** What a page of the simulator shows, as soon as it says so. */
+async function shown(path: string, wanted: RegExp): Promise<string> {
+  const text = await eventually(
+    async () => (await fetch(url + path)).text(),
+    (html) => wanted.test(html),
+  );
+  return wanted.exec(text)![1]!;
+}
+
+const submit = (page: Page, name: string | RegExp) =>
+  Promise.all([
+    page.waitForEvent('load'),
+    page.locator('main').getByRole('button', { name }).first().click(),
+  ]);
+
+it.each([true, false])(
+  'a stranger has sent a first SMS by page and by key within two minutes; JavaScript: %s',
+  async (javaScriptEnabled) => {
+    const began = Date.now();
+    const context = await browser.newContext({ javaScriptEnabled, locale: 'pl' });
+    const page = await context.newPage();
+    const address = newAddress();
+    const number = `+48512${String(randomInt(1_000_000)).padStart(6, '0')}`;
+    const phone = `/simulator/phone?number=${encodeURIComponent(number)}`;
+    const receiver = await startReceiver();
+
+    await page.goto(`${url}/panel`);
+    await page.getByLabel('Adres e-mail').fill(address);
+    await submit(page, 'Wyślij kod');
+    const mailbox = `/simulator/mailbox?address=${encodeURIComponent(address)}`;
+    const mail = await shown(mailbox, /(\/simulator\/email\?id=\w+)/);
+    await page.getByLabel('Kod z e-maila').fill(await shown(mail, /(?<!\d)(\d{6})(?!\d)/));
+    await submit(page, 'Zaloguj');
+    expect(new URL(page.url()).pathname).toBe('/panel/overview');
+
+    await page.goto(`${url}/panel/numbers`);
+    await page.getByLabel('Numer telefonu').fill(number.slice(3));
+    await submit(page, 'Wyślij kod');
+    await page.getByLabel('Kod', { exact: true }).fill(await shown(phone, /(?<!\d)(\d{6})(?!\d)/));
+    await submit(page, 'Potwierdź numer');
+
+    await page.goto(`${url}/panel/webhooks/address`);
+    await page.locator('#url').fill(receiver.url);
+    await submit(page, /Zapisz/);
+    const secret = await page.locator('#secret').innerText();
+    receiver.useSecret(secret);
+
+    await page.goto(`${url}/panel/send`);
+    await page.getByLabel('Numery odbiorców').fill(number.slice(3));
+    await page.getByLabel('Treść', { exact: true }).fill('Pierwsza wiadomość');
+    await submit(page, 'Dalej');
+    await submit(page, /^Wyślij \(/);
+    await shown(phone, /(Pierwsza wiadomość)/);
+    await receiver.until((calls) =>
+      calls.some(({ event, verified }) => verified && event.type === 'message.delivered'),
+    );
+
+    await page.goto(`${url}/panel/keys`);
+    await page.getByLabel('Etykieta').fill('Sklep');
+    await submit(page, 'Utwórz');
+    const key = await page.locator('#secret').innerText();
+    const sent = await apiClient(url, key).accepted({ to: number, text: 'Druga wiadomość' });
+    expect(sent).toMatchObject({ status: 'queued' });
+    await shown(phone, /(Druga wiadomość)/);
+
+    await page.goto(`${url}/panel/messages`);
+    await page.locator('main').getByText('Druga wiadomość').waitFor();
+    await page.goto(`${url}/panel/overview`);
+    expect(await page.locator('main').innerText()).toContain('23');
+    expect(Date.now() - began).toBeLessThan(120_000);
+    await context.close();
+  },
+);
