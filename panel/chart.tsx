@@ -31,7 +31,7 @@ export function Bars({ label, bars }: { label: string; bars: readonly Bar[] }) {
           <g>
             <title>{`${name}: ${text}`}</title>
             <rect {...place} {...heightOf(value)} />
-            <rect {...place} {...heightOf(failed)} class="failed" />
+            {failed === 0 ? null : <rect {...place} {...heightOf(failed)} class="failed" />}
           </g>
         );
       })}

@@ -77,7 +77,7 @@ describe('the figures', () => {
     ];
     expect(shown).toEqual([...ofReport(today), ...ofReport(totals)]);
     expect(shown.slice(0, 3)).toEqual([300, 100, 200]);
-    expect(text.match(/<rect[^>]* class="sent"/g)).toHaveLength(30);
+    expect(text.match(/<title>[^<]+: wysłane /g)).toHaveLength(30);
     expect(text).toMatch(/<title>[^<]+: wysłane 3, w tym nieudane 2<\/title>/);
     expect(text).toMatch(/<tr><th scope="row">[^<]+<\/th><td>3<\/td><td>1<\/td><td>2<\/td>/);
   });
