@@ -42,7 +42,7 @@ export async function filledAccount(): Promise<{ account: TestAccount; ids: Reco
     insert into inbound_messages (id, route, provider_reference, sender, receiver, received_text, state, account_id, text, matched_by)
     values (${reply}, 'test', ${reply}, ${NUMBER}, '+48500600700', ${PLANTED}, 'matched', ${id}, ${PLANTED}, 'last_message')`;
   await eventually(
-    async () => receiver.calls.length,
+    () => Promise.resolve(receiver.calls.length),
     (calls) => calls > 1,
   );
   expect([group, template, email].map(({ status }) => status)).toEqual([201, 201, 200]);
