@@ -1,5 +1,6 @@
 import { getReport } from '../../api/reports.ts';
 import { ROLES } from '../../domain/actor.ts';
+import { addDays, polishDay } from '../../domain/calendar.ts';
 import { ask, askForCsv, type Fault, faultOf, filled } from '../ask.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { type Report, ReportPage } from './view.tsx';
@@ -7,7 +8,14 @@ import { words } from './words.ts';
 
 const FILTERS = ['from', 'to', 'group_by', 'type', 'status', 'sender', 'country', 'reference'];
 
-const asked = ({ query }: MemberVisit) => ({ query: filled(query, FILTERS) });
+// Days, unless a period is asked for.
+const SHOWN_DAYS = 7;
+
+function asked({ query }: MemberVisit) {
+  const given = filled(query, FILTERS);
+  const isOpen = given['from'] === undefined && given['to'] === undefined;
+  return { query: isOpen ? { ...given, from: addDays(polishDay(Date.now()), 1 - SHOWN_DAYS) } : given };
+}
 
 async function page(visit: MemberVisit): Promise<Answer> {
   const { language, query } = visit;

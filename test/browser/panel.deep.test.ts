@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { HtmlValidate } from 'html-validate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -121,4 +122,16 @@ describe.each(pages)('%s', (path) => {
     expect(complaints).toEqual([]);
     await context.close();
   });
+});
+
+it('takes at most 40 kB at a first visit, compressed, with everything', async () => {
+  const { context, page } = await openWindow('pl');
+  const sizes: Promise<number>[] = [];
+  page.on('response', (response) => sizes.push(response.body().then((body) => gzipSync(body).length)));
+  await page.goto(addressOf('/panel/messages'), { waitUntil: 'networkidle' });
+  const taken = await Promise.all(sizes);
+  // The page, two style sheets, two scripts, icons.
+  expect(taken.length).toBeGreaterThan(5);
+  expect(taken.reduce((sum, size) => sum + size)).toBeLessThan(40_000);
+  await context.close();
 });

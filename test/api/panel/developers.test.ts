@@ -173,12 +173,13 @@ describe('reports', () => {
     await account.api.accepted({ ...later, to: ['+48500100201', '+48500100202'], from: 'SKLEP' });
     await account.api.accepted({ ...later, to: '+48500100203' });
     const { browser } = await newPerson(panel, 'reader', account.id);
-    const query = '?group_by=sender&type=sms&country=PL&status=';
+    const period = `from=${polishDay(Date.now())}`;
+    const query = `?${period}&group_by=sender&type=sms&country=PL&status=`;
     const { text } = await browser.get(`/panel/reports${query}`);
     expect(rowOf(text, '>SKLEP</th>')).toContain('<td>2</td>');
     expect(text.match(/<rect /g)).toHaveLength(2);
     const file = await browser.get(`/panel/reports${query}&format=csv`);
-    const asked = await fetch(`${ours()}/v1/reports?group_by=sender&type=sms&country=PL`, {
+    const asked = await fetch(`${ours()}/v1/reports?${period}&group_by=sender&type=sms&country=PL`, {
       headers: { authorization: `Bearer ${account.key}`, accept: 'text/csv' },
     });
     expect(file.text).toBe(await asked.text());
