@@ -119,6 +119,7 @@ const NOT_FOUND = {
   statement_missing: ({ statement }) => `There is no statement ${statement}.`,
   message_missing: ({ message }) => `There is no message ${message}.`,
   email_missing: ({ email }) => `There is no e-mail ${email}.`,
+  person_missing: ({ address }) => `Nobody signs in by ${address}.`,
   finding_missing: ({ finding }) => `There is no finding ${finding}.`,
   route_missing: ({ route }) => `There is no route ${route}.`,
   rule_missing: ({ rule }) => `There is no rule ${rule}.`,

@@ -11,6 +11,7 @@ import { keyCommands } from './keys.ts';
 import { messageCommands } from './messages.ts';
 import { moneyCommands } from './money.ts';
 import { asJson, asText, named } from './output.ts';
+import { peopleCommands } from './people.ts';
 import { routeCommands } from './routes.ts';
 import { routeRuleCommands } from './routeRules.ts';
 import { senderCommands } from './senders.ts';
@@ -23,6 +24,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...accountCommands,
   ...keyCommands,
   ...senderCommands,
+  ...peopleCommands,
   ...moneyCommands,
   ...inboundCommands,
   ...simulatorCommands,
@@ -45,6 +47,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   senders: 'Names and numbers that messages are sent from.',
   domains: 'Domains that e-mails are sent from.',
   numbers: 'Numbers that a test account may send to.',
+  people: 'Those who sign in to the panel.',
   inbound: 'Replies from phones.',
   simulator: 'The simulated network.',
   routes: 'Ways to the providers: SMSCs and HTTP interfaces.',

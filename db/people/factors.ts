@@ -107,6 +107,13 @@ export async function removeFactor(tx: Sql, person: string, passkey: string | nu
   return removed.count > 0;
 }
 
+/** Removes every second factor of a person and ends the sessions. */
+export async function deleteFactors(tx: Sql, person: string): Promise<void> {
+  await lockFactors(tx, person);
+  for (const table of ['totp', 'passkeys', 'recovery_codes', 'sessions'])
+    await tx`delete from ${tx(table)} where person_id = ${person}`;
+}
+
 /** Replaces all recovery codes of a person. */
 export async function setRecoveryCodes(tx: Sql, person: string, hashes: readonly Buffer[]): Promise<void> {
   await tx`delete from recovery_codes where person_id = ${person}`;

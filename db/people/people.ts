@@ -20,9 +20,15 @@ export async function ensurePerson(tx: Sql, id: string, address: string): Promis
   return row!.id;
 }
 
+/** The person with the address. */
+export async function personWith(sql: Sql, address: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`select id from people where address = ${address}`;
+  return row?.id;
+}
+
 /** Whether somebody has the address. */
 export async function isAddressTaken(sql: Sql, address: string): Promise<boolean> {
-  return (await sql`select from people where address = ${address}`).count > 0;
+  return (await personWith(sql, address)) !== undefined;
 }
 
 export async function addMembership(tx: Sql, person: string, account: string, role: Role): Promise<void> {
