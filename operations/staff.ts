@@ -39,6 +39,8 @@ export interface ActRecord {
   account?: string | null | undefined;
   subject?: string;
   details?: AuditDetails;
+  /** It ends access: see {@link AuditEntry}. */
+  protective?: boolean;
 }
 
 interface Done<Data> extends ActRecord {
@@ -193,7 +195,11 @@ function entriesOf(actor: Actor, action: string, done: Done<unknown>): AuditEntr
   return (done.records ?? [done]).map((act) => entryOf(actor, action, act));
 }
 
-function entryOf(actor: Actor, action: string, { account, subject, details }: ActRecord): AuditEntry {
-  const name = actorName(actor);
-  return { actor: name, action, account: account ?? null, subject: subject ?? null, details: details ?? {} };
+function entryOf(
+  actor: Actor,
+  action: string,
+  { account, subject, details, protective }: ActRecord,
+): AuditEntry {
+  const about = { account: account ?? null, subject: subject ?? null, details: details ?? {} };
+  return { actor: actorName(actor), action, ...about, protective };
 }

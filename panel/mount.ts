@@ -26,6 +26,7 @@ import { readUpload, UPLOAD_MS } from './upload.ts';
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const FIELDS_MAX = 50;
+const AMPERSAND = '&'.charCodeAt(0);
 
 /** The pages for customers, `/panel`. */
 export function panel(): Mount[] {
@@ -74,7 +75,12 @@ function openVisit(services: Services, context: Context, receivedAt: number): Vi
     services,
     method: context.method,
     path: context.path,
-    params: context.params as Record<string, string>,
+    params: Object.fromEntries(
+      Object.entries(context.params as Record<string, string>).map(([name, value]) => [
+        name,
+        storable(value),
+      ]),
+    ),
     query: new URLSearchParams(context.querystring),
     form: new Map(),
     headers,
@@ -95,10 +101,7 @@ function languageOf(headers: IncomingHttpHeaders, url: string): Language {
 
 async function answer(route: Route, visit: Visit, context: Context): Promise<Answer> {
   const { services, headers } = visit;
-  if (visit.method === 'POST') {
-    if (!isSameOrigin(headers)) return problemPage(visit, 403);
-    if (route.uploadBytes === 0) visit.form = await readForm(context, route.formBytes);
-  }
+  if (visit.method === 'POST' && !isSameOrigin(headers)) return problemPage(visit, 403);
   const token = readCookie(headers, services.panelUrl, 'session');
   if (token !== null && SECRET.test(token))
     visit.session = (await useSession(services.sql, hashSecret(token))) ?? null;
@@ -110,10 +113,13 @@ async function answer(route: Route, visit: Visit, context: Context): Promise<Ans
     addIds({ accountId });
   }
   if (session !== null && !isProved(route, visit.method, session)) return { to: provePath(route, visit) };
+  // Of strangers, only the forms to sign in by are read.
+  if (session === null && route.access !== 'anybody') return { to: signInPath(visit) };
+  if (visit.method === 'POST' && route.uploadBytes === 0)
+    visit.form = await readForm(context, route.formBytes);
   const answered = await route.handle(visit);
   if (answered !== null) return answered;
-  if (session === null) return { to: signInPath(visit) };
-  return session.account === null ? { to: '/panel/you' } : problemPage(visit, 403);
+  return session?.account === null ? { to: '/panel/you' } : problemPage(visit, 403);
 }
 
 function signInPath({ method, path }: Visit): string {
@@ -146,8 +152,10 @@ async function readForm({ req }: Context, limitBytes: number): Promise<ReadonlyM
       types: ['application/x-www-form-urlencoded'],
     });
   const bytes = await readBytes(req, { limitBytes });
-  const fields = [...new URLSearchParams(bytes.toString())];
-  if (fields.length > FIELDS_MAX) throw new HttpRefused({ reason: 'body_too_many_keys', limit: FIELDS_MAX });
+  // Counted before they are made.
+  if (bytes.filter((byte) => byte === AMPERSAND).length >= FIELDS_MAX)
+    throw new HttpRefused({ reason: 'body_too_many_keys', limit: FIELDS_MAX });
+  const fields = new URLSearchParams(bytes.toString());
   const form = new Map<string, string>();
   for (const [name, value] of fields) {
     if (form.has(name)) throw new HttpRefused({ reason: 'field_repeated', field: name });

@@ -42,7 +42,7 @@ export function document(visit: Visit, { status, title, view, script, headers }:
           <a class="brand" href="/panel">
             Goniec
           </a>
-          <LanguageForm language={language} path={visit.path} />
+          <LanguageForm language={language} path={pagePath(visit)} />
           {signedIn ? (
             <form method="post" action="/panel/sign-out">
               <button class="quiet">{say.signOut}</button>
@@ -102,6 +102,11 @@ function Icon({ of }: { of: PlaceName }) {
       <use href={`${ICONS.path}#${of}`} />
     </svg>
   );
+}
+
+/** Of this page, or where the form is that it answers. */
+function pagePath({ method, path }: Visit): string {
+  return method === 'POST' ? path.split('/').slice(0, 3).join('/') : path;
 }
 
 function LanguageForm({ language, path }: { language: Language; path: string }) {

@@ -17,6 +17,7 @@ import {
 } from '../../domain/contacts.ts';
 import { CUSTOM_COLUMNS_MAX } from './export.ts';
 import { Refused } from '../../domain/refusals.ts';
+import { storable } from '../../domain/ids.ts';
 import { canonicalText, isBlank } from '../../domain/text.ts';
 import { HttpRefused } from '../http/refusals.ts';
 import type { NumberedChange } from '../../domain/contactPlan.ts';
@@ -165,7 +166,7 @@ export function contactOf(columns: readonly Column[], row: Cells): unknown {
   for (const [index, raw] of row.entries()) {
     const column = columns[index] ?? null;
     // A cell longer than any field stays one value, to be refused as too long.
-    const cell = raw.length > CELL_MAX ? raw.slice(0, CELL_MAX) : unescapeFormula(raw);
+    const cell = raw.length > CELL_MAX ? storable(raw.slice(0, CELL_MAX)) : unescapeFormula(raw);
     if (column === null) {
       // A value without a column is refused as an unknown field.
       if (isBlank(cell)) continue;

@@ -14,6 +14,8 @@ export interface AuditEntry {
   /** What it concerns within the account: a key's id, a sender's name, a statement's id. */
   subject: string | null;
   details: AuditDetails;
+  /** It ends access or protects it, so the limit of changes does not refuse it. */
+  protective?: boolean | undefined;
   /** The request of a customer that did it; by staff or the service itself without. */
   request?: Request | undefined;
 }
@@ -69,9 +71,9 @@ export class ChangesTooManyError extends Error {
  */
 export async function writeAudit(
   sql: Sql,
-  { actor, action, account, subject, details, request }: AuditEntry,
+  { actor, action, account, subject, details, request, protective = false }: AuditEntry,
 ): Promise<void> {
-  if (request !== undefined) await enforceChangeLimit(sql, account);
+  if (request !== undefined && !protective) await enforceChangeLimit(sql, account);
   await sql`
     with logged as (
       insert into audit_log (actor, action, account_id, subject, details, request_id)
@@ -138,7 +140,8 @@ export async function readActivity(
                and ${actions === null ? sql`true` : sql`action = any(${actions as string[]})`}
              order by id desc limit ${limit}) l
       left join audit_addresses a on a.audit_id = l.id
-      left join people p on p.id = l.actor
+      left join memberships m on m.person_id = l.actor and m.account_id = ${account}
+      left join people p on p.id = m.person_id
       left join api_keys k on k.id = l.actor
       left join api_tokens t on t.id = l.actor
      order by l.id desc`;

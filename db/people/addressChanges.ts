@@ -11,6 +11,8 @@ export async function insertAddressChange(
   tx: Sql,
   { personId, address, linkHash }: NewChange,
 ): Promise<void> {
+  // Of changes at once, the last one waits.
+  await tx`select from people where id = ${personId} for no key update`;
   await tx`delete from address_changes where person_id = ${personId} and confirmed_at is null`;
   await tx`
     insert into address_changes (link_hash, person_id, address, expires_at)
@@ -75,6 +77,8 @@ export async function undoAddressChange(
     returning person_id, address, confirmed_at`;
   if (undone === undefined) return undefined;
   const { personId, address, confirmedAt } = undone;
+  // The person is locked before sessions, as by a sign-in.
+  await tx`select from people where id = ${personId} for no key update`;
   await tx`
     delete from address_changes
      where person_id = ${personId} and (confirmed_at is null or confirmed_at >= ${confirmedAt})`;

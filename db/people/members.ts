@@ -20,12 +20,19 @@ export async function membersOf(sql: Sql, account: string): Promise<Member[]> {
 /** Changes a role, which ends the person's sessions of this account. */
 export async function setRole(tx: Sql, account: string, person: string, role: Role): Promise<void> {
   await tx`update memberships set role = ${role} where person_id = ${person} and account_id = ${account}`;
+  if (role !== 'owner') await withdrawInvitationsOf(tx, account, person);
   await tx`delete from sessions where person_id = ${person} and account_id = ${account}`;
 }
 
 /** Ends a membership, with the person's sessions of this account. */
 export async function removeMembership(tx: Sql, account: string, person: string): Promise<void> {
   await tx`delete from memberships where person_id = ${person} and account_id = ${account}`;
+  await withdrawInvitationsOf(tx, account, person);
+}
+
+/** Who is no owner any more has invited nobody. */
+async function withdrawInvitationsOf(tx: Sql, account: string, person: string): Promise<void> {
+  await tx`delete from invitations where account_id = ${account} and invited_by = ${person}`;
 }
 
 /** Shows no account in the person's sessions of this one, so that they outlast the membership. */

@@ -132,7 +132,13 @@ export const revokeKey = recorded('keys revoke', async (sql, { key: id }: Key, {
   const key: KeyDetails | undefined = await storeKeyRevocation(sql, id);
   if (key === undefined || !mayManage(actor, key.accountId))
     throw new StaffRefused({ reason: 'key_missing', key: id });
-  return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint } };
+  return {
+    data: key,
+    account: key.accountId,
+    subject: key.id,
+    details: { hint: key.hint },
+    protective: true,
+  };
 });
 
 /**
@@ -204,7 +210,13 @@ export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: 
   const token: TokenDetails | undefined = await storeTokenRevocation(sql, id);
   if (token === undefined || !mayManage(actor, token.accountId))
     throw new StaffRefused({ reason: 'token_missing', token: id });
-  return { data: token, account: token.accountId, subject: token.id, details: { hint: token.hint } };
+  return {
+    data: token,
+    account: token.accountId,
+    subject: token.id,
+    details: { hint: token.hint },
+    protective: true,
+  };
 });
 
 async function issue(

@@ -117,5 +117,8 @@ async function record(
   request?: Request,
 ): Promise<void> {
   for (const { accountId: account } of await membershipsOf(tx, person))
-    await writeAudit(tx, { actor: person, action, account, subject: person, details, request });
+    await writeAudit(tx, {
+      ...{ actor: person, action, account, subject: person, details, request },
+      protective: true,
+    });
 }

@@ -85,8 +85,9 @@ async function enrol(
     if (!(await add(tx))) return 'taken';
     const { recoveryCodesLeft } = await readFactors(tx, personId);
     const recoveryCodes = recoveryCodesLeft === 0 ? await replaceRecoveryCodes(tx, personId) : null;
-    await renewSession(tx, id, hashSecret(token));
+    // The account is locked before sessions, as when a role changes.
     await note(tx, change, 'factors add', kind);
+    await renewSession(tx, id, hashSecret(token));
     return { token, recoveryCodes };
   });
   if (enrolled !== 'taken') await tell(services, change);
@@ -135,7 +136,10 @@ async function note(tx: Sql, { session, request }: Change, action: string, kind:
   for (const account of accounts) {
     await lockAccount(tx, account);
     const details = { kind };
-    await writeAudit(tx, { actor: personId, action, account, subject: personId, details, request });
+    await writeAudit(tx, {
+      ...{ actor: personId, action, account, subject: personId, details, request },
+      protective: true,
+    });
   }
 }
 

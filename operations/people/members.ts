@@ -79,7 +79,10 @@ async function changeMember(
     if (done === 'last_owner') return done;
     const details = { address: maskAddress(member.address), ...(done as object) };
     if (done !== null)
-      await writeAudit(tx, { actor: actor.id, action, account, subject: person, details, request: caller });
+      await writeAudit(tx, {
+        ...{ actor: actor.id, action, account, subject: person, details, request: caller },
+        protective: true,
+      });
     return 'changed';
   });
 }

@@ -74,6 +74,8 @@ export async function createdPasskey(
   return id.length > ID_MAX ? null : { id, publicKey: Buffer.from(publicKey), counter };
 }
 
+const BASE64URL = /^[\w-]+$/;
+
 /** The passkey of the person that signed a browser's response, with its new counter; null as in {@link createdPasskey}. */
 export async function usedPasskey(
   services: PasskeyServices,
@@ -84,7 +86,7 @@ export async function usedPasskey(
   if (expected === null) return null;
   const given = await accepted(() => JSON.parse(response) as AuthenticationResponseJSON);
   const passkey =
-    typeof given?.id === 'string'
+    typeof given?.id === 'string' && BASE64URL.test(given.id)
       ? await readPasskey(services.sql, session.personId, given.id.slice(0, ID_MAX))
       : undefined;
   if (passkey === undefined) return null;

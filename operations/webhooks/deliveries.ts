@@ -5,6 +5,7 @@ import {
   readDelivery,
   readExchanges,
 } from '../../db/webhooks/webhookDeliveries.ts';
+import { withNamedLock } from '../../db/connection.ts';
 import { eventBody } from '../../db/webhooks/eventBody.ts';
 import { insertTestEvent, loadEvent } from '../../db/webhooks/webhooks.ts';
 import { isId } from '../../domain/ids.ts';
@@ -40,9 +41,11 @@ export async function testWebhook({
   services: { sql },
   caller: { accountId },
 }: Context<unknown>): Promise<{ id: string }> {
-  if ((await countTestEvents(sql, accountId, Date.now() - MINUTE_S * 1_000)) >= TESTS_A_MINUTE)
-    throw new Refused({ reason: 'rate_limited', seconds: MINUTE_S });
-  const id = await insertTestEvent(sql, accountId);
+  const id = await withNamedLock(sql, `test events of ${accountId}`, async (tx) => {
+    if ((await countTestEvents(tx, accountId, Date.now() - MINUTE_S * 1_000)) >= TESTS_A_MINUTE)
+      throw new Refused({ reason: 'rate_limited', seconds: MINUTE_S });
+    return await insertTestEvent(tx, accountId);
+  });
   if (id === null) throw new Refused({ reason: 'webhook_missing' });
   return { id };
 }

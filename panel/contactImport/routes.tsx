@@ -74,7 +74,8 @@ async function* bounded(rows: AsyncIterable<TableRow>): AsyncGenerator<TableRow>
     if (isFirst && row.cells.length > COLUMNS_MAX)
       throw new HttpRefused({ reason: 'csv_header_too_wide', limit: COLUMNS_MAX });
     isFirst = false;
-    yield row;
+    // One more than the form holds shows that there are more; a line of nothing but separators has a hundred thousand.
+    yield { ...row, cells: row.cells.slice(0, COLUMNS_MAX + 1) };
   }
 }
 

@@ -12,7 +12,7 @@ import {
   rotateKey,
   rotateToken,
 } from '../../operations/accounts/keys.ts';
-import { asking } from '../ask.ts';
+import { asking, requireActive } from '../ask.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Keys, type Typed, NewKey } from './view.tsx';
 import { words } from './words.ts';
@@ -30,6 +30,7 @@ async function page(visit: MemberVisit, typed: Typed = UNTYPED): Promise<Answer>
 }
 
 async function create(visit: MemberVisit): Promise<Answer> {
+  requireActive(visit);
   const { form, account, language } = visit;
   const say = words[language];
   const typed = {

@@ -3,7 +3,8 @@ import { listInbound } from '../../api/inbound.ts';
 import { listMessages } from '../../api/messages/history.ts';
 import { ROLES } from '../../domain/actor.ts';
 import { withoutSeparators } from '../../domain/msisdn.ts';
-import { ask, filled, attempt } from '../ask.ts';
+import { ask, attempt, filled, requireActive } from '../ask.ts';
+import { PLACES } from '../menu.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Conversation, Replies } from './view.tsx';
 import { words } from './words.ts';
@@ -41,8 +42,9 @@ export const replyRoutes = [
   accountPage('/panel/replies', ROLES, { get: list }),
   accountPage('/panel/replies/:number', ROLES, { get: show }),
   // Not by opening it: programs of the account may take replies by whether they are read.
-  accountPage('/panel/replies/:number/read', ROLES, {
+  accountPage('/panel/replies/:number/read', PLACES.send.roles, {
     async post(visit) {
+      requireActive(visit);
       const number = numberOf(visit);
       await ask(visit, listInbound, {
         query: { from: number, unread: 'true', mark_read: 'true', limit: '200' },

@@ -117,7 +117,7 @@ export function Conversation({ language, number, replies, messages, blacklisted,
           </li>
         ))}
       </ol>
-      {replies.data.some(({ read_at }) => read_at === null) ? (
+      {sends && replies.data.some(({ read_at }) => read_at === null) ? (
         <form method="post" action={`${PATH}/${encodeURIComponent(number)}/read`}>
           <button class="second">{say.markRead}</button>
         </form>

@@ -87,7 +87,8 @@ async function open(visit: MemberVisit): Promise<Answer> {
 async function messageAgain(visit: MemberVisit, id: string): Promise<Typed> {
   const { to, text, links } = await ask(visit, getMessage, { params: { id } });
   const written = links.reduce(
-    (left, { short_url, url }) => left.replaceAll(short_url.replace(/^https?:\/\//, ''), `{{link:${url}}}`),
+    (left, { short_url, url }) =>
+      left.replaceAll(short_url.replace(/^https?:\/\//, ''), () => `{{link:${url}}}`),
     text,
   );
   return new Map([

@@ -77,7 +77,7 @@ const ESTIMATES = { sms: estimateMessages, mms: estimateMms, vms: estimateVoice 
 async function preview(visit: MemberVisit, form: Form): Promise<Answer> {
   const { to, type, subject, body } = form;
   const isMms = type === 'mms';
-  const asked = ask(visit, ESTIMATES[type as TypeName] ?? estimateMessages, {
+  const asked = ask(visit, Object.hasOwn(ESTIMATES, type) ? ESTIMATES[type as TypeName] : estimateMessages, {
     body: { to: to.trim(), ...(isMms ? { smil: body, subject } : { text: body }) },
   });
   const { answer, fault } = await attempt(visit.language, asked);

@@ -8,7 +8,7 @@ import { configureLegacyWebhook, describeWebhooks } from '../../operations/webho
 import { showDelivery, testWebhook } from '../../operations/webhooks/deliveries.ts';
 import { resendFailed } from '../../operations/webhooks/resend.ts';
 import { staffServices } from '../../operations/staff.ts';
-import { ask, type Fault, faultOf, filled } from '../ask.ts';
+import { ask, type Fault, faultOf, filled, requireActive } from '../ask.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Addresses, NewSecret, Samples, type TypedAddress } from './addresses.tsx';
 import { Delivery, Log } from './view.tsx';
@@ -97,6 +97,7 @@ async function changedEarlier(
   url: string | null,
   rotateSecret: boolean,
 ): Promise<string> {
+  requireActive(visit);
   const { services, caller } = visit;
   const { legacyWebhookSecret } = await configureLegacyWebhook({
     ...{ services: staffServices(services), actor: caller.actor, request: caller },
@@ -109,6 +110,7 @@ async function changedEarlier(
 }
 
 async function resendAll(visit: MemberVisit): Promise<Answer> {
+  requireActive(visit);
   const { language, form } = visit;
   try {
     const since = Date.parse(dayOf('since', form.get('since') ?? ''));
@@ -153,6 +155,7 @@ export const webhookRoutes = [
   }),
   accountPage(`${PATH}/test`, KEY_MANAGERS, {
     async post(visit) {
+      requireActive(visit);
       const { id } = await testWebhook({ ...visit, input: null });
       return { to: `${PATH}/${id}` };
     },

@@ -127,7 +127,7 @@ describe('a message', () => {
 
   it('that is scheduled is cancelled, and any is sent again as a new one', async () => {
     const { browser, owned } = await newOwner();
-    const { message, url, token } = await sendLink(owned);
+    const { message, url, token } = await sendLink(owned, 'https://example.com/a?x=$$9');
     const short = `${PANEL_URL.replace('https://', '')}/l/${token}`;
     await database()`update messages set text = ${`Hej ${short}`} where id = ${message}`;
     const path = `/panel/messages/${message}`;

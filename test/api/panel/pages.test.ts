@@ -169,11 +169,13 @@ describe('keys', () => {
     expect((await database()`select from api_keys where account_id = ${account}`).count).toBe(1);
   });
 
-  it('are not made for a closed account, nor beyond a thousand, nor beyond the changes of a day', async () => {
+  it('are not made for an account that is not active, nor beyond a thousand, nor beyond the changes of a day', async () => {
     const form = { label: 'Sklep', 'scope-read': 'on' };
-    const closed = await newPerson(panel, 'owner');
-    await database()`update accounts set status = 'closed' where id = ${closed.account}`;
-    expect((await closed.browser.post('/panel/keys', form)).status).toBe(409);
+    for (const status of ['suspended', 'closed']) {
+      const { browser, account } = await newPerson(panel, 'owner');
+      await database()`update accounts set status = ${status} where id = ${account}`;
+      expect((await browser.post('/panel/keys', form)).status).toBe(403);
+    }
     const many = await newPerson(panel, 'owner');
     await database()`
       insert into api_keys (id, account_id, hash, hint, mode, scopes, revoked_at)
@@ -186,7 +188,18 @@ describe('keys', () => {
       insert into audit_log (actor, action, account_id, request_id)
       select 'k', 'a', ${busy.account}, 'r' from generate_series(1, 1000)`;
     expect((await busy.browser.post('/panel/keys', form)).status).toBe(429);
+    // What ends access is never refused.
+    const { keyId } = await newKey(busy.account);
+    expect((await busy.browser.post(`/panel/keys/${keyId}/revoke`)).status).toBe(303);
   });
+
+  it.each(['/panel/keys/%00/revoke', '/panel/tokens/%00/rotate', '/panel/invitation/%00'])(
+    'of no such id are not found: %s',
+    async (path) => {
+      const { browser } = await newPerson(panel, 'owner');
+      expect((await browser.post(path)).status).toBe(404);
+    },
+  );
 
   it('of the earlier interface are rotated and revoked', async () => {
     const earlier = await newEarlierAccount();
