@@ -15,11 +15,8 @@ export const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {
   reader: ['read'],
 };
 
-/** Who may change contacts, templates and the like. */
+/** Who may send, and change what the account has: contacts, templates, keys and the like. */
 export const MANAGERS: readonly Role[] = ROLES.filter((role) => SCOPES_OF[role].includes('manage'));
-
-/** Who may create, rotate and revoke keys. */
-export const KEY_MANAGERS: readonly Role[] = ['owner', 'developer'];
 
 /** A key or token of an account. */
 export interface KeyActor {

@@ -1,16 +1,14 @@
-import { KEY_MANAGERS, type Role, ROLES } from '../domain/actor.ts';
+import { MANAGERS, type Role, ROLES } from '../domain/actor.ts';
 
 interface Place {
   path: string;
   roles: readonly Role[];
 }
 
-const SENDERS: readonly Role[] = ['owner', 'developer'];
-
 /** Where the navigation leads, by the name of the page. */
 export const PLACES = {
   overview: { path: '/panel/overview', roles: ROLES },
-  send: { path: '/panel/send', roles: SENDERS },
+  send: { path: '/panel/send', roles: MANAGERS },
   messages: { path: '/panel/messages', roles: ROLES },
   replies: { path: '/panel/replies', roles: ROLES },
   emails: { path: '/panel/emails', roles: ROLES },
@@ -19,10 +17,10 @@ export const PLACES = {
   blacklist: { path: '/panel/blacklist', roles: ROLES },
   links: { path: '/panel/links', roles: ROLES },
   reports: { path: '/panel/reports', roles: ROLES },
-  numbers: { path: '/panel/numbers', roles: SENDERS },
+  numbers: { path: '/panel/numbers', roles: MANAGERS },
   senders: { path: '/panel/senders', roles: ROLES },
-  keys: { path: '/panel/keys', roles: KEY_MANAGERS },
-  webhooks: { path: '/panel/webhooks', roles: KEY_MANAGERS },
+  keys: { path: '/panel/keys', roles: MANAGERS },
+  webhooks: { path: '/panel/webhooks', roles: MANAGERS },
   settings: { path: '/panel/settings', roles: ROLES },
   team: { path: '/panel/team', roles: ROLES },
   activity: { path: '/panel/activity', roles: ['owner'] },
@@ -30,6 +28,11 @@ export const PLACES = {
 } as const satisfies Record<string, Place>;
 
 export type PlaceName = keyof typeof PLACES;
+
+/** Whether a role may open a page. */
+export function mayOpen(role: Role, place: PlaceName): boolean {
+  return PLACES[place].roles.some((one) => one === role);
+}
 
 /** The navigation in its order. */
 export const SECTIONS: readonly (readonly PlaceName[])[] = [

@@ -63,6 +63,21 @@ export function Field({ name, label, hint, fault = null, ...input }: About & JSX
   );
 }
 
+/** An input for a code that was sent, or is shown by an app. */
+export function CodeField(about: Omit<About, 'name'>) {
+  return (
+    <Field
+      {...about}
+      name="code"
+      class="code"
+      inputMode="numeric"
+      required
+      autoComplete="one-time-code"
+      maxLength={20}
+    />
+  );
+}
+
 /** An input on several lines. */
 export function TextArea({
   name,
@@ -153,16 +168,18 @@ export function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** Terms and what they stand for, one a line. */
+/** Terms and what they stand for, one a line; null stands for nothing, and is left out. */
 export function Facts({ rows }: { rows: readonly (readonly [term: string, is: ComponentChildren])[] }) {
   return (
     <dl class="facts">
-      {rows.map(([term, is]) => (
-        <div>
-          <dt>{term}</dt>
-          <dd>{is}</dd>
-        </div>
-      ))}
+      {rows.map(([term, is]) =>
+        is === null ? null : (
+          <div>
+            <dt>{term}</dt>
+            <dd>{is}</dd>
+          </div>
+        ),
+      )}
     </dl>
   );
 }
@@ -280,6 +297,34 @@ export function Results({ language, path, query, next, live = false, children }:
         )}
       </p>
     </div>
+  );
+}
+
+interface ListingProps extends Omit<ResultsProps, 'children'>, Omit<TableProps, 'children'> {
+  rows: readonly ComponentChildren[];
+  /** What is said where there is no row. */
+  none: ComponentChildren;
+  /** Of the filters: said in place of rows. */
+  fault?: Fault | null;
+  /** Below the table. */
+  children?: ComponentChildren;
+}
+
+/** A page of a list as a table. */
+export function Listing({ label, columns, rows, none, fault = null, children, ...page }: ListingProps) {
+  return (
+    <Results {...page}>
+      {fault !== null ? (
+        <p role="alert">{fault.text}</p>
+      ) : rows.length === 0 ? (
+        <p>{none}</p>
+      ) : (
+        <>
+          <Table {...{ label, columns }}>{rows}</Table>
+          {children}
+        </>
+      )}
+    </Results>
   );
 }
 

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { asset } from '../pages/assets.ts';
 import { htmlAnswer } from '../pages/document.tsx';
 import type { Language } from './language.ts';
-import { type PlaceName, PLACES, SECTIONS } from './menu.ts';
+import { mayOpen, type PlaceName, PLACES, SECTIONS } from './menu.ts';
 import type { Answer, Visit } from './route.ts';
 import { words } from './words.ts';
 
@@ -67,8 +67,7 @@ export function document(visit: Visit, { status, title, view, script, headers }:
 function Navigation({ visit: { session, language, path } }: { visit: Visit }) {
   const say = words[language];
   const account = session?.account ?? null;
-  const isOpen = (name: PlaceName) =>
-    account === null ? name === 'you' : PLACES[name].roles.some((role) => role === account.role);
+  const isOpen = (name: PlaceName) => (account === null ? name === 'you' : mayOpen(account.role, name));
   return (
     <nav aria-label={say.sections}>
       <details class="menu">

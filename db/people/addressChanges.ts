@@ -1,4 +1,6 @@
 import type { Fragment, Sql } from '../connection.ts';
+import { removeFactorsSince } from './factors.ts';
+import { lockPerson } from './people.ts';
 
 interface NewChange {
   personId: string;
@@ -12,7 +14,7 @@ export async function insertAddressChange(
   { personId, address, linkHash }: NewChange,
 ): Promise<void> {
   // Of changes at once, the last one waits.
-  await tx`select from people where id = ${personId} for no key update`;
+  await lockPerson(tx, personId);
   await tx`delete from address_changes where person_id = ${personId} and confirmed_at is null`;
   await tx`
     insert into address_changes (link_hash, person_id, address, expires_at)
@@ -78,18 +80,13 @@ export async function undoAddressChange(
   if (undone === undefined) return undefined;
   const { personId, address, confirmedAt } = undone;
   // The person is locked before sessions, as by a sign-in.
-  await tx`select from people where id = ${personId} for no key update`;
+  await lockPerson(tx, personId);
   await tx`
     delete from address_changes
      where person_id = ${personId} and (confirmed_at is null or confirmed_at >= ${confirmedAt})`;
   await tx`delete from sessions where person_id = ${personId}`;
   // Factors of whoever took the address would keep the person out.
-  await tx`delete from totp where person_id = ${personId} and created_at >= ${confirmedAt}`;
-  await tx`delete from passkeys where person_id = ${personId} and created_at >= ${confirmedAt}`;
-  await tx`
-    delete from recovery_codes where person_id = ${personId}
-       and not exists (select from totp where person_id = ${personId})
-       and not exists (select from passkeys where person_id = ${personId})`;
+  await removeFactorsSince(tx, personId, confirmedAt);
   await tx`update people set address = ${address} where id = ${personId}`;
   return { personId, address };
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../connection.ts';
+import { lockPerson } from './people.ts';
 
 /** Guesses in a row at the code of an authenticator app; after that, one at a time. */
 const GUESSES = 5;
@@ -20,11 +21,6 @@ export interface ShownPasskey {
   label: string;
   createdAt: Date;
   lastUsedAt: Date | null;
-}
-
-/** Locks a person against other changes of the factors. */
-export async function lockFactors(tx: Sql, person: string): Promise<void> {
-  await tx`select from people where id = ${person} for no key update`;
 }
 
 export async function readFactors(sql: Sql, person: string): Promise<Factors> {
@@ -100,16 +96,28 @@ export async function removeFactor(tx: Sql, person: string, passkey: string | nu
     passkey === null
       ? await tx`delete from totp where person_id = ${person}`
       : await tx`delete from passkeys where person_id = ${person} and id = ${passkey}`;
+  await dropUselessCodes(tx, person);
+  return removed.count > 0;
+}
+
+/** Removes the factors that a person has had since a time. */
+export async function removeFactorsSince(tx: Sql, person: string, since: Date): Promise<void> {
+  for (const table of ['totp', 'passkeys'])
+    await tx`delete from ${tx(table)} where person_id = ${person} and created_at >= ${since}`;
+  await dropUselessCodes(tx, person);
+}
+
+/** Recovery codes are of no use without a factor. */
+async function dropUselessCodes(tx: Sql, person: string): Promise<void> {
   await tx`
     delete from recovery_codes where person_id = ${person}
        and not exists (select from totp where person_id = ${person})
        and not exists (select from passkeys where person_id = ${person})`;
-  return removed.count > 0;
 }
 
 /** Removes every second factor of a person and ends the sessions. */
 export async function deleteFactors(tx: Sql, person: string): Promise<void> {
-  await lockFactors(tx, person);
+  await lockPerson(tx, person);
   for (const table of ['totp', 'passkeys', 'recovery_codes', 'sessions'])
     await tx`delete from ${tx(table)} where person_id = ${person}`;
 }

@@ -20,6 +20,11 @@ export async function ensurePerson(tx: Sql, id: string, address: string): Promis
   return row!.id;
 }
 
+/** Locks a person against other changes of address and factors. */
+export async function lockPerson(tx: Sql, person: string): Promise<void> {
+  await tx`select from people where id = ${person} for no key update`;
+}
+
 /** The person with the address. */
 export async function personWith(sql: Sql, address: string): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`select id from people where address = ${address}`;

@@ -23,7 +23,7 @@ import { StaffRefused } from '../../domain/refusals.ts';
 import {
   actorName,
   ALL_SCOPES,
-  KEY_MANAGERS,
+  MANAGERS,
   type PersonActor,
   type Scope,
   type StaffActor,
@@ -54,7 +54,7 @@ export interface By {
 
 export function mayManage(actor: KeyManager, accountId: string): boolean {
   if (actor.kind === 'staff') return true;
-  return actor.accountId === accountId && KEY_MANAGERS.includes(actor.role);
+  return actor.accountId === accountId && MANAGERS.includes(actor.role);
 }
 
 // What is revoked is kept for ever.

@@ -6,13 +6,12 @@ import { encrypt } from '../../db/installation.ts';
 import {
   addPasskey,
   addTotp,
-  lockFactors,
   readFactors,
   removeFactor,
   setRecoveryCodes,
   totpSecretOwner,
 } from '../../db/people/factors.ts';
-import { membershipsOf } from '../../db/people/people.ts';
+import { lockPerson, membershipsOf } from '../../db/people/people.ts';
 import { renewSession, type SessionRow } from '../../db/people/sessions.ts';
 import { type OwnEmailServices, sendOwnEmail } from '../email/ownEmail.ts';
 import { createdPasskey, type PasskeyServices } from './passkeys.ts';
@@ -81,7 +80,7 @@ async function enrol(
   const { id, personId } = change.session;
   const token = newSecret();
   const enrolled = await transaction(services.sql, async (tx) => {
-    await lockFactors(tx, personId);
+    await lockPerson(tx, personId);
     if (!(await add(tx))) return 'taken';
     const { recoveryCodesLeft } = await readFactors(tx, personId);
     const recoveryCodes = recoveryCodesLeft === 0 ? await replaceRecoveryCodes(tx, personId) : null;
@@ -102,7 +101,7 @@ export async function removeSecondFactor(
 ): Promise<boolean> {
   const { personId } = change.session;
   const removed = await transaction(services.sql, async (tx) => {
-    await lockFactors(tx, personId);
+    await lockPerson(tx, personId);
     if (!(await removeFactor(tx, personId, passkey))) return false;
     await note(tx, change, 'factors remove', passkey === null ? 'totp' : 'passkey');
     return true;
@@ -118,7 +117,7 @@ export async function renewRecoveryCodes(
 ): Promise<readonly string[] | null> {
   if (!hasFactor) return null;
   return await transaction(sql, async (tx) => {
-    await lockFactors(tx, personId);
+    await lockPerson(tx, personId);
     return await replaceRecoveryCodes(tx, personId);
   });
 }

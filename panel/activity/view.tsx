@@ -3,7 +3,7 @@ import type { Member } from '../../db/people/members.ts';
 import { ROLES } from '../../domain/actor.ts';
 import { prefixOf } from '../../domain/ids.ts';
 import { type Language, moment } from '../language.ts';
-import { Filters, Results, Select, Table } from '../parts.tsx';
+import { Filters, Listing, Select } from '../parts.tsx';
 import { words as common } from '../words.ts';
 import { words } from './words.ts';
 
@@ -37,24 +37,22 @@ export function ActivityLog({ language, rows, members, query, next }: Props) {
           value={query.get('kind') ?? ''}
         />
       </Filters>
-      <Results {...{ language, path: PATH, query, next }}>
-        {rows.length === 0 ? (
-          <p>{say.none}</p>
-        ) : (
-          <Table label={say.heading} columns={say.columns}>
-            {rows.map((row) => (
-              <tr>
-                <td>{moment(language, row.at)}</td>
-                <td>{who(language, row)}</td>
-                <td>
-                  {what(language, row.action)} <span class="hint">{about(language, row.details)}</span>
-                </td>
-                <td>{row.address}</td>
-              </tr>
-            ))}
-          </Table>
-        )}
-      </Results>
+      <Listing
+        {...{ language, path: PATH, query, next }}
+        label={say.heading}
+        columns={say.columns}
+        rows={rows.map((row) => (
+          <tr>
+            <td>{moment(language, row.at)}</td>
+            <td>{who(language, row)}</td>
+            <td>
+              {what(language, row.action)} <span class="hint">{about(language, row.details)}</span>
+            </td>
+            <td>{row.address}</td>
+          </tr>
+        ))}
+        none={say.none}
+      />
     </>
   );
 }

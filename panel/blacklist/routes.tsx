@@ -1,15 +1,13 @@
 import { extendBlacklist, listBlacklist, shortenBlacklist } from '../../api/blacklist.ts';
-import { ROLES } from '../../domain/actor.ts';
+import { MANAGERS, ROLES } from '../../domain/actor.ts';
 import { addDays, parseDay, startOfDay } from '../../domain/calendar.ts';
 import { withoutSeparators } from '../../domain/msisdn.ts';
 import { ask, type Fault, filled, attempt } from '../ask.ts';
 import { list as enumerate } from '../language.ts';
-import { PLACES } from '../menu.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Addition, Blacklist } from './view.tsx';
 import { words } from './words.ts';
 
-const MANAGERS = PLACES.send.roles;
 /** Bytes: a thousand numbers in any form. */
 const FORM_BYTES = 48 * 1024;
 const FIELDS = ['msisdns', 'reason', 'expires_at'];

@@ -1,7 +1,7 @@
 import type { listBlacklist } from '../../api/blacklist.ts';
 import type { AnswerOf, Fault } from '../ask.ts';
 import { type Language, moment } from '../language.ts';
-import { Act, Field, Filters, isFiltered, Results, Select, Summary, Table, TextArea } from '../parts.tsx';
+import { Act, Field, Filters, isFiltered, Listing, Select, Summary, TextArea } from '../parts.tsx';
 import { words } from './words.ts';
 
 type Page = AnswerOf<(typeof listBlacklist)['responses']>;
@@ -35,19 +35,16 @@ export function Blacklist({ language, query, found: { answer, fault }, manages }
           value={query.get('reason') ?? ''}
         />
       </Filters>
-      <Results {...{ language, query, path: PATH }} next={answer?.next_cursor ?? null}>
-        {answer === null ? (
-          <p role="alert">{fault?.text}</p>
-        ) : answer.data.length === 0 ? (
-          <p>{isFiltered(query) ? say.noneFound : say.none}</p>
-        ) : (
-          <Table label={say.heading} columns={say.columns}>
-            {answer.data.map((entry) => (
-              <Row {...{ language, entry, manages }} />
-            ))}
-          </Table>
-        )}
-      </Results>
+      <Listing
+        {...{ language, query, fault, path: PATH }}
+        next={answer?.next_cursor ?? null}
+        label={say.heading}
+        columns={say.columns}
+        rows={(answer?.data ?? []).map((entry) => (
+          <Row {...{ language, entry, manages }} />
+        ))}
+        none={isFiltered(query) ? say.noneFound : say.none}
+      />
     </>
   );
 }

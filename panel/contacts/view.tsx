@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { contactSchema } from '../../api/contacts/contacts.ts';
 import type { Fault } from '../ask.ts';
 import { type Language, moment } from '../language.ts';
-import { Act, Field, Filters, Results, Select, Summary, Table, TextArea } from '../parts.tsx';
+import { Act, Field, Filters, isFiltered, Listing, Select, Summary, TextArea } from '../parts.tsx';
 import { words } from './words.ts';
 
 export type Contact = z.output<typeof contactSchema>;
@@ -39,7 +39,6 @@ const OPTIONS_MAX = 100;
 export function List({ language, query, contacts, next, groups, fault, manages }: ListProps) {
   const say = words[language];
   const groupId = query.get('group_id') ?? '';
-  const isFiltered = [...query.values()].some((value) => value !== '');
   const offered = groups.filter(({ id }, index) => index < OPTIONS_MAX || id === groupId);
   return (
     <>
@@ -62,22 +61,20 @@ export function List({ language, query, contacts, next, groups, fault, manages }
           options={{ '': say.anyGroup, ...Object.fromEntries(offered.map(({ id, name }) => [id, name])) }}
         />
       </Filters>
-      <Results {...{ language, query, next }} path={PATH}>
-        {contacts.length === 0 ? (
-          <p>{isFiltered ? say.noneFound : say.none}</p>
-        ) : (
-          <>
-            <Table label={say.heading} columns={say.columns}>
-              {contacts.map((contact) => (
-                <Row contact={contact} />
-              ))}
-            </Table>
-            <p>
-              <a href={`${PATH}/export?${query.toString()}`}>{say.export}</a>
-            </p>
-          </>
-        )}
-      </Results>
+      <Listing
+        {...{ language, query, next }}
+        path={PATH}
+        label={say.heading}
+        columns={say.columns}
+        rows={contacts.map((contact) => (
+          <Row contact={contact} />
+        ))}
+        none={isFiltered(query) ? say.noneFound : say.none}
+      >
+        <p>
+          <a href={`${PATH}/export?${query.toString()}`}>{say.export}</a>
+        </p>
+      </Listing>
     </>
   );
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { emailSchema, emailWithEventsSchema } from '../../api/email/read.ts';
 import type { Fault } from '../ask.ts';
 import { count, type Language, moment, pln } from '../language.ts';
-import { Field, Filters, Results, Select, Summary, Table } from '../parts.tsx';
+import { Facts, Field, Filters, isFiltered, Listing, Select, Summary, Table } from '../parts.tsx';
 import { words } from './words.ts';
 
 const PATH = '/panel/emails';
@@ -20,7 +20,6 @@ interface ListProps {
 
 export function List({ language, query, emails, next, fault }: ListProps) {
   const say = words[language];
-  const isFiltered = [...query.values()].some((value) => value !== '');
   return (
     <>
       <Summary language={language} fault={fault} />
@@ -42,17 +41,17 @@ export function List({ language, query, emails, next, fault }: ListProps) {
         <Field name="to" label={say.to} fault={fault} value={query.get('to') ?? ''} />
         <Field name="idx" label={say.idx} fault={fault} value={query.get('idx') ?? ''} />
       </Filters>
-      <Results {...{ language, query, next }} path={PATH} live={fault === null}>
-        {emails.length === 0 ? (
-          <p>{isFiltered ? say.noneFound : say.none}</p>
-        ) : (
-          <Table label={say.heading} columns={say.columns}>
-            {emails.map((email) => (
-              <Row language={language} email={email} />
-            ))}
-          </Table>
-        )}
-      </Results>
+      <Listing
+        {...{ language, query, next }}
+        path={PATH}
+        live={fault === null}
+        label={say.heading}
+        columns={say.columns}
+        rows={emails.map((email) => (
+          <Row language={language} email={email} />
+        ))}
+        none={isFiltered(query) ? say.noneFound : say.none}
+      />
     </>
   );
 }
@@ -85,7 +84,7 @@ export function Email({ language, email }: { language: Language; email: EmailWit
       <p>
         <span class="badge">{say.statuses[email.status]}</span> {say.statusTexts[email.status]}
       </p>
-      <Facts language={language} email={email} />
+      <About language={language} email={email} />
       <section>
         <h2>{say.recipients}</h2>
         <Table label={say.recipients} columns={say.recipientColumns}>
@@ -124,7 +123,7 @@ export function Email({ language, email }: { language: Language; email: EmailWit
   );
 }
 
-function Facts({ language, email }: { language: Language; email: EmailWithEvents }) {
+function About({ language, email }: { language: Language; email: EmailWithEvents }) {
   const say = words[language];
   const { from, from_name: name, reply_to: replyTo, cost, idx, error } = email;
   const facts = [
@@ -136,16 +135,5 @@ function Facts({ language, email }: { language: Language; email: EmailWithEvents
     [say.sentAt, email.sent_at === null ? say.notYet : moment(language, new Date(email.sent_at))],
     [say.error, error],
   ] as const;
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) =>
-        value === null ? null : (
-          <div>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
-      )}
-    </dl>
-  );
+  return <Facts rows={facts} />;
 }

@@ -3,7 +3,7 @@ import type { Factors, ShownPasskey } from '../../db/people/factors.ts';
 import type { Fault } from '../ask.ts';
 import { PasskeyForm } from '../confirm/view.tsx';
 import { type Language, moment } from '../language.ts';
-import { Act, Copy, Field, Hidden, Summary, Table } from '../parts.tsx';
+import { Act, CodeField, Copy, Field, Hidden, Summary, Table } from '../parts.tsx';
 import { words } from './words.ts';
 
 interface ListProps {
@@ -117,15 +117,7 @@ export function NewApp({ language, secret, address, fault }: NewAppProps) {
       </pre>
       <Copy language={language} of="secret" />
       <form method="post" action="/panel/you/factors/totp" class="stack" noValidate>
-        <Field
-          {...{ label: say.code, hint: say.codeHint, fault }}
-          name="code"
-          class="code"
-          inputMode="numeric"
-          required
-          autoComplete="one-time-code"
-          maxLength={20}
-        />
+        <CodeField {...{ label: say.code, hint: say.codeHint, fault }} />
         <Hidden fields={{ secret }} />
         <button>{say.addApp}</button>
       </form>

@@ -1,7 +1,7 @@
 import type { Contact } from '../contacts/view.tsx';
 import type { Fault } from '../ask.ts';
 import { count, type Language, moment } from '../language.ts';
-import { Act, Field, Hidden, Results, Summary, Table, TextArea } from '../parts.tsx';
+import { Act, Field, Hidden, Listing, Summary, TextArea } from '../parts.tsx';
 import { words } from './words.ts';
 
 interface ShownGroup {
@@ -31,23 +31,22 @@ export function List({ language, query, groups, next, name, fault, manages }: Li
     <>
       <Summary language={language} fault={fault} />
       <p>{say.lead}</p>
-      <Results {...{ language, query, next }} path={PATH}>
-        {groups.length === 0 ? (
-          <p>{say.none}</p>
-        ) : (
-          <Table label={say.heading} columns={say.columns}>
-            {groups.map((group) => (
-              <tr>
-                <th scope="row">
-                  <a href={`${PATH}/${group.id}`}>{group.name}</a>
-                </th>
-                <td>{count(language, group.members)}</td>
-                <td>{moment(language, new Date(group.created_at))}</td>
-              </tr>
-            ))}
-          </Table>
-        )}
-      </Results>
+      <Listing
+        {...{ language, query, next }}
+        path={PATH}
+        label={say.heading}
+        columns={say.columns}
+        rows={groups.map((group) => (
+          <tr>
+            <th scope="row">
+              <a href={`${PATH}/${group.id}`}>{group.name}</a>
+            </th>
+            <td>{count(language, group.members)}</td>
+            <td>{moment(language, new Date(group.created_at))}</td>
+          </tr>
+        ))}
+        none={say.none}
+      />
       {manages ? (
         <section>
           <h2>{say.create}</h2>
@@ -93,17 +92,15 @@ export function Group({ language, query, group, members, next, typed, manages }:
         <h2>
           {say.members}: {count(language, group.members)}
         </h2>
-        <Results {...{ language, query, next, path }}>
-          {members.length === 0 ? (
-            <p>{say.noMembers}</p>
-          ) : (
-            <Table label={say.members} columns={say.memberColumns}>
-              {members.map((contact) => (
-                <Member {...{ language, path, contact, manages }} />
-              ))}
-            </Table>
-          )}
-        </Results>
+        <Listing
+          {...{ language, query, next, path }}
+          label={say.members}
+          columns={say.memberColumns}
+          rows={members.map((contact) => (
+            <Member {...{ language, path, contact, manages }} />
+          ))}
+          none={say.noMembers}
+        />
         <p>
           <a href={`/panel/contacts/export?group_id=${group.id}`}>{say.export}</a>
         </p>

@@ -1,5 +1,5 @@
 import { readKeys, type ShownKey } from '../../db/accounts/keys.ts';
-import { ALL_SCOPES, KEY_MANAGERS } from '../../domain/actor.ts';
+import { ALL_SCOPES, MANAGERS } from '../../domain/actor.ts';
 import { addDays, parseDay, polishDay, startOfDay } from '../../domain/calendar.ts';
 import { isOneLine } from '../../domain/ids.ts';
 import { TOKEN_LABEL_LENGTH } from '../../domain/money.ts';
@@ -64,14 +64,14 @@ function made({ language, services }: MemberVisit, secret: string, sends = true)
 /** Declares the form of an act on a key or token, which the address names. */
 function act(path: string, post: (visit: MemberVisit, id: string) => Promise<Answer>) {
   const handlers = { post: (visit: MemberVisit) => post(visit, visit.params['id'] ?? ''), stepUp: true };
-  return accountPage(path, KEY_MANAGERS, handlers);
+  return accountPage(path, MANAGERS, handlers);
 }
 
 const BACK = { to: '/panel/keys' };
 const graceOf = ({ form }: MemberVisit) => ({ grace: form.has('grace') });
 
 export const keyRoutes = [
-  accountPage('/panel/keys', KEY_MANAGERS, { get: (visit) => page(visit), post: create, stepUp: true }),
+  accountPage('/panel/keys', MANAGERS, { get: (visit) => page(visit), post: create, stepUp: true }),
   act('/panel/keys/:id/revoke', async (visit, key) => {
     await revokeKey(asking(visit, { key }));
     return BACK;

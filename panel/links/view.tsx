@@ -1,7 +1,7 @@
 import type { getLink, listLinks } from '../../api/links.ts';
 import type { AnswerOf, Fault } from '../ask.ts';
 import { count, type Language, moment } from '../language.ts';
-import { Filters, isFiltered, Results, Select, Table } from '../parts.tsx';
+import { Facts, Filters, isFiltered, Listing, Select, Table } from '../parts.tsx';
 import { words } from './words.ts';
 
 type Page = AnswerOf<(typeof listLinks)['responses']>;
@@ -28,33 +28,27 @@ export function Links({ language, query, found: { answer, fault } }: LinksProps)
           value={query.get('clicked') ?? ''}
         />
       </Filters>
-      <Results
-        {...{ language, query, path: PATH }}
+      <Listing
+        {...{ language, query, fault, path: PATH }}
         next={answer?.next_cursor ?? null}
         live={!query.has('cursor')}
-      >
-        {answer === null ? (
-          <p role="alert">{fault?.text}</p>
-        ) : answer.data.length === 0 ? (
-          <p>{isFiltered(query) ? say.noneFound : say.none}</p>
-        ) : (
-          <Table label={say.heading} columns={say.columns}>
-            {answer.data.map(({ token, url, to, clicks, last_click_at }) => (
-              <tr>
-                <th scope="row">
-                  <a href={`${PATH}/${token}`}>{token}</a>
-                </th>
-                <td class="text">
-                  <p class="cut">{url}</p>
-                </td>
-                <td>{to}</td>
-                <td>{count(language, clicks)}</td>
-                <td>{last_click_at === null ? say.never : moment(language, new Date(last_click_at))}</td>
-              </tr>
-            ))}
-          </Table>
-        )}
-      </Results>
+        label={say.heading}
+        columns={say.columns}
+        rows={(answer?.data ?? []).map(({ token, url, to, clicks, last_click_at }) => (
+          <tr>
+            <th scope="row">
+              <a href={`${PATH}/${token}`}>{token}</a>
+            </th>
+            <td class="text">
+              <p class="cut">{url}</p>
+            </td>
+            <td>{to}</td>
+            <td>{count(language, clicks)}</td>
+            <td>{last_click_at === null ? say.never : moment(language, new Date(last_click_at))}</td>
+          </tr>
+        ))}
+        none={isFiltered(query) ? say.noneFound : say.none}
+      />
     </>
   );
 }
@@ -64,18 +58,15 @@ export function Link({ language, link }: { language: Language; link: Shown }) {
   const { short_url, url, message_id, to, clicks, created_at, click_log } = link;
   return (
     <>
-      <dl class="facts">
-        <dt>{say.facts.short}</dt>
-        <dd>{short_url}</dd>
-        <dt>{say.facts.url}</dt>
-        <dd>{url}</dd>
-        <dt>{say.facts.to}</dt>
-        <dd>{message_id === null ? to : <a href={`/panel/messages/${message_id}`}>{to}</a>}</dd>
-        <dt>{say.facts.created}</dt>
-        <dd>{moment(language, new Date(created_at))}</dd>
-        <dt>{say.facts.clicks}</dt>
-        <dd>{count(language, clicks)}</dd>
-      </dl>
+      <Facts
+        rows={[
+          [say.facts.short, short_url],
+          [say.facts.url, url],
+          [say.facts.to, message_id === null ? to : <a href={`/panel/messages/${message_id}`}>{to}</a>],
+          [say.facts.created, moment(language, new Date(created_at))],
+          [say.facts.clicks, count(language, clicks)],
+        ]}
+      />
       <section>
         <h2>{say.clicks}</h2>
         {click_log.length === 0 ? (

@@ -2,7 +2,7 @@ import type { listMessages } from '../../api/messages/history.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import type { AnswerOf, Fault } from '../ask.ts';
 import { type Language, moment, pln } from '../language.ts';
-import { Field, Filters, isFiltered, Results, Select, Table } from '../parts.tsx';
+import { Field, Filters, isFiltered, Listing, Select } from '../parts.tsx';
 import { StatusBadge } from './status.tsx';
 import { words } from './words.ts';
 
@@ -35,64 +35,55 @@ export function Messages({ language, query, found: { answer, fault }, isFree, se
         <Field {...about('since')} type="date" />
         <Field {...about('until')} type="date" />
       </Filters>
-      <Results
-        language={language}
-        path="/panel/messages"
-        query={query}
+      <Listing
+        {...{ language, query, fault, path: '/panel/messages' }}
         next={answer?.next_cursor ?? null}
         live={!query.has('cursor')}
-      >
-        {answer === null ? (
-          <p role="alert">{fault?.text}</p>
-        ) : answer.data.length === 0 ? (
-          <Nothing language={language} hasFilter={isFiltered(query)} sends={sends} />
-        ) : (
-          <Rows {...{ language, isFree }} messages={answer.data} />
-        )}
-      </Results>
+        label={say.heading}
+        columns={say.columns}
+        rows={(answer?.data ?? []).map((message) => (
+          <Row {...{ language, isFree, message }} />
+        ))}
+        none={<Nothing language={language} hasFilter={isFiltered(query)} sends={sends} />}
+      />
     </>
   );
 }
 
 function Nothing({ language, hasFilter, sends }: { language: Language; hasFilter: boolean; sends: boolean }) {
   const say = words[language];
-  if (hasFilter) return <p>{say.noneFound}</p>;
+  if (hasFilter) return <>{say.noneFound}</>;
   return (
-    <p>
+    <>
       {say.none} {sends ? <a href="/panel/send">{say.sendOne}</a> : null}
-    </p>
+    </>
   );
 }
 
-function Rows({
-  language,
-  isFree,
-  messages,
-}: {
+interface RowProps {
   language: Language;
   isFree: boolean;
-  messages: Page['data'];
-}) {
+  message: Page['data'][number];
+}
+
+function Row({ language, isFree, message }: RowProps) {
   const say = words[language];
+  const { id, to, type, status, text, reference, cost_grosze, created_at, send_at } = message;
   return (
-    <Table label={say.heading} columns={say.columns}>
-      {messages.map(({ id, to, type, status, text, reference, cost_grosze, created_at, send_at }) => (
-        <tr>
-          <th scope="row">
-            <a href={`/panel/messages/${id}`}>{to}</a>
-            {type === 'sms' ? null : <span class="hint"> {say.types[type]}</span>}
-          </th>
-          <td class="text">
-            <p class="cut">{text}</p>
-            {reference === null ? null : <span class="hint">{reference}</span>}
-          </td>
-          <td>
-            <StatusBadge language={language} status={status} />
-          </td>
-          <td>{isFree ? say.free : pln(language, cost_grosze)}</td>
-          <td>{moment(language, new Date(status === 'scheduled' ? (send_at ?? created_at) : created_at))}</td>
-        </tr>
-      ))}
-    </Table>
+    <tr>
+      <th scope="row">
+        <a href={`/panel/messages/${id}`}>{to}</a>
+        {type === 'sms' ? null : <span class="hint"> {say.types[type]}</span>}
+      </th>
+      <td class="text">
+        <p class="cut">{text}</p>
+        {reference === null ? null : <span class="hint">{reference}</span>}
+      </td>
+      <td>
+        <StatusBadge language={language} status={status} />
+      </td>
+      <td>{isFree ? say.free : pln(language, cost_grosze)}</td>
+      <td>{moment(language, new Date(status === 'scheduled' ? (send_at ?? created_at) : created_at))}</td>
+    </tr>
   );
 }

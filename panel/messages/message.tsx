@@ -3,7 +3,7 @@ import type { getMessage, listMessageEvents } from '../../api/messages/history.t
 import { isFinal, reasonInEnglish } from '../../domain/statuses.ts';
 import type { AnswerOf } from '../ask.ts';
 import { count, type Language, moment, pln } from '../language.ts';
-import { Act, Table } from '../parts.tsx';
+import { Act, Facts, Table } from '../parts.tsx';
 import { StatusBadge } from './status.tsx';
 import { words } from './words.ts';
 
@@ -41,7 +41,7 @@ export function Message({ language, message, events, deliveries, sends }: Props)
           <StatusBadge language={language} status={status} /> {sentences(language, message, events).join(' ')}
         </p>
         <p class="bubble">{text}</p>
-        <Facts language={language} message={message} />
+        <About language={language} message={message} />
         <section>
           <h2>{say.timeline}</h2>
           <ol class="timeline">
@@ -91,7 +91,7 @@ function sentences(
   return [...(reason === null ? [] : [reason]), cost()];
 }
 
-function Facts({ language, message }: { language: Language; message: Shown }) {
+function About({ language, message }: { language: Language; message: Shown }) {
   const say = words[language];
   const { id, type, to, from, subject, parts, reference, send_at, expires_at, created_at } = message;
   const time = (at: string | null) => (at === null ? null : moment(language, new Date(at)));
@@ -107,18 +107,10 @@ function Facts({ language, message }: { language: Language; message: Shown }) {
     expires_at: time(expires_at),
     id,
   } satisfies Record<keyof typeof say.facts, string | null>;
-  return (
-    <dl class="facts">
-      {Object.entries(facts).map(([name, value]) =>
-        value === null ? null : (
-          <>
-            <dt>{say.facts[name as keyof typeof facts]}</dt>
-            <dd>{value}</dd>
-          </>
-        ),
-      )}
-    </dl>
+  const rows = Object.entries(facts).map(
+    ([name, value]) => [say.facts[name as keyof typeof facts], value] as const,
   );
+  return <Facts rows={rows} />;
 }
 
 function Step({ language, event }: { language: Language; event: Event }) {

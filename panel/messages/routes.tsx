@@ -1,10 +1,9 @@
 import { listDeliveries } from '../../api/account/webhook.ts';
 import { cancelMessage, getMessage, listMessageEvents, listMessages } from '../../api/messages/history.ts';
-import { ROLES } from '../../domain/actor.ts';
+import { MANAGERS, ROLES } from '../../domain/actor.ts';
 import { addDays, parseDay, startOfDay } from '../../domain/calendar.ts';
 import { withoutSeparators } from '../../domain/msisdn.ts';
 import { ask, filled, attempt } from '../ask.ts';
-import { PLACES } from '../menu.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Messages } from './list.tsx';
 import { Message } from './message.tsx';
@@ -54,7 +53,7 @@ async function show(visit: MemberVisit): Promise<Answer> {
 export const messageRoutes = [
   accountPage('/panel/messages', ROLES, { get: list }),
   accountPage('/panel/messages/:id', ROLES, { get: show }),
-  accountPage('/panel/messages/:id/cancel', PLACES.send.roles, {
+  accountPage('/panel/messages/:id/cancel', MANAGERS, {
     async post(visit) {
       const { id } = await ask(visit, cancelMessage, { params: visit.params });
       return { to: `/panel/messages/${id}` };

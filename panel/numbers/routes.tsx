@@ -1,3 +1,4 @@
+import { MANAGERS } from '../../domain/actor.ts';
 import { listVerifiedNumbers } from '../../db/accounts/staff.ts';
 import { readOwnCode } from '../../db/verifications/ownNumbers.ts';
 import { limitedNetwork } from '../../domain/addresses.ts';
@@ -7,7 +8,6 @@ import { refuseInactive } from '../../operations/accounts/accounts.ts';
 import { forgetVerifiedNumber, MAX_VERIFIED } from '../../operations/accounts/senders.ts';
 import { confirmNumber, requestNumberCode } from '../../operations/people/ownNumbers.ts';
 import { asking } from '../ask.ts';
-import { PLACES } from '../menu.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Numbers, type Typed } from './view.tsx';
 import { words } from './words.ts';
@@ -77,13 +77,13 @@ async function confirm(visit: MemberVisit): Promise<Answer> {
 }
 
 export const numberRoutes = [
-  accountPage('/panel/numbers', PLACES.numbers.roles, { get: (visit) => page(visit), post: ask }),
-  accountPage('/panel/numbers/:id/confirm', PLACES.numbers.roles, {
+  accountPage('/panel/numbers', MANAGERS, { get: (visit) => page(visit), post: ask }),
+  accountPage('/panel/numbers/:id/confirm', MANAGERS, {
     // Where the page with a wrong code is loaded again.
     get: () => ({ to: '/panel/numbers' }),
     post: confirm,
   }),
-  accountPage('/panel/numbers/remove', PLACES.numbers.roles, {
+  accountPage('/panel/numbers/remove', MANAGERS, {
     async post(visit) {
       refuseInactive(visit.account.status);
       const input = { account: visit.account.id, msisdn: visit.form.get('number') ?? '' };

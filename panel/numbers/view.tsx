@@ -2,7 +2,7 @@ import type { VerifiedNumber } from '../../db/accounts/staff.ts';
 import type { OwnCode } from '../../db/verifications/ownNumbers.ts';
 import type { Fault } from '../ask.ts';
 import { type Language, moment } from '../language.ts';
-import { Act, Field, Summary, Table } from '../parts.tsx';
+import { Act, CodeField, Field, Summary, Table } from '../parts.tsx';
 import { words } from './words.ts';
 
 /** A form as it was sent: `to` of a new number, or the code of one. */
@@ -80,15 +80,7 @@ function Code({
         {say.sentTo[1]}
       </p>
       <form method="post" action={`/panel/numbers/${id}/confirm`} class="stack" noValidate>
-        <Field
-          {...{ label: say.code, hint: say.codeHint, fault }}
-          name="code"
-          class="code"
-          inputMode="numeric"
-          required
-          autoComplete="one-time-code"
-          maxLength={20}
-        />
+        <CodeField {...{ label: say.code, hint: say.codeHint, fault }} />
         <button>{say.confirm}</button>
       </form>
       <p>{say.nothing}</p>

@@ -4,7 +4,7 @@ import type { Standing } from '../../db/accounts/standing.ts';
 import type { Role } from '../../domain/actor.ts';
 import type { DailySums } from '../../db/reports/daily.ts';
 import { count, type Language, list, pln } from '../language.ts';
-import { type PlaceName, PLACES } from '../menu.ts';
+import { mayOpen, type PlaceName, PLACES } from '../menu.ts';
 import { Figure } from '../parts.tsx';
 import { Chart } from './chart.tsx';
 import { words } from './words.ts';
@@ -43,10 +43,6 @@ export function Overview(props: Props) {
       {days === null ? <p>{say.later}</p> : <Sent {...{ language, days, isTest }} />}
     </>
   );
-}
-
-function mayOpen(role: Role, place: PlaceName): boolean {
-  return PLACES[place].roles.some((one) => one === role);
 }
 
 /** What somebody should do; nothing where all is well. */

@@ -1,10 +1,9 @@
 import { listBlacklist } from '../../api/blacklist.ts';
 import { listInbound } from '../../api/inbound.ts';
 import { listMessages } from '../../api/messages/history.ts';
-import { ROLES } from '../../domain/actor.ts';
+import { MANAGERS, ROLES } from '../../domain/actor.ts';
 import { withoutSeparators } from '../../domain/msisdn.ts';
 import { ask, attempt, filled, requireActive } from '../ask.ts';
-import { PLACES } from '../menu.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Conversation, Replies } from './view.tsx';
 import { words } from './words.ts';
@@ -42,7 +41,7 @@ export const replyRoutes = [
   accountPage('/panel/replies', ROLES, { get: list }),
   accountPage('/panel/replies/:number', ROLES, { get: show }),
   // Not by opening it: programs of the account may take replies by whether they are read.
-  accountPage('/panel/replies/:number/read', PLACES.send.roles, {
+  accountPage('/panel/replies/:number/read', MANAGERS, {
     async post(visit) {
       requireActive(visit);
       const number = numberOf(visit);

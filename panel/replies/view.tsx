@@ -5,7 +5,7 @@ import type { listMessages } from '../../api/messages/history.ts';
 import type { AnswerOf, Fault } from '../ask.ts';
 import { type Language, moment } from '../language.ts';
 import { StatusBadge } from '../messages/status.tsx';
-import { Field, Filters, Hidden, isFiltered, Results, Select, Table, TextArea } from '../parts.tsx';
+import { Field, Filters, Hidden, isFiltered, Listing, Select, TextArea } from '../parts.tsx';
 import { words } from './words.ts';
 
 type Inbound = AnswerOf<(typeof listInbound)['responses']>;
@@ -36,32 +36,26 @@ export function Replies({ language, query, found: { answer, fault } }: RepliesPr
           value={query.get('unread') ?? ''}
         />
       </Filters>
-      <Results
-        {...{ language, query, path: PATH }}
+      <Listing
+        {...{ language, query, fault, path: PATH }}
         next={answer?.next_cursor ?? null}
         live={!query.has('cursor')}
-      >
-        {answer === null ? (
-          <p role="alert">{fault?.text}</p>
-        ) : answer.data.length === 0 ? (
-          <p>{receiver === null ? say.notReceiving : isFiltered(query) ? say.noneFound : say.none}</p>
-        ) : (
-          <Table label={say.heading} columns={say.columns}>
-            {answer.data.map(({ from, text, received_at, read_at }) => (
-              <tr>
-                <th scope="row">
-                  <a href={`${PATH}/${from}`}>{from}</a>
-                </th>
-                <td class="text">
-                  <p class="cut">{text}</p>
-                </td>
-                <td>{read_at === null ? <span class="badge">{say.unread}</span> : say.read}</td>
-                <td>{moment(language, new Date(received_at))}</td>
-              </tr>
-            ))}
-          </Table>
-        )}
-      </Results>
+        label={say.heading}
+        columns={say.columns}
+        rows={(answer?.data ?? []).map(({ from, text, received_at, read_at }) => (
+          <tr>
+            <th scope="row">
+              <a href={`${PATH}/${from}`}>{from}</a>
+            </th>
+            <td class="text">
+              <p class="cut">{text}</p>
+            </td>
+            <td>{read_at === null ? <span class="badge">{say.unread}</span> : say.read}</td>
+            <td>{moment(language, new Date(received_at))}</td>
+          </tr>
+        ))}
+        none={receiver === null ? say.notReceiving : isFiltered(query) ? say.noneFound : say.none}
+      />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { Estimate } from '../../api/messages/estimate.ts';
 import { reasonInEnglish } from '../../domain/statuses.ts';
 import { count, type Language, moment, pln } from '../language.ts';
-import { Hidden, Table } from '../parts.tsx';
+import { Facts, Hidden, Table } from '../parts.tsx';
 import { digestOf, type Typed } from './form.ts';
 import { NonGsm7, Total } from './view.tsx';
 import { words } from './words.ts';
@@ -43,12 +43,12 @@ export function Confirmation({ language, typed, estimate, formKey, refusal }: Pr
         </div>
       )}
       <Total language={language} estimate={estimate} />
-      <dl class="facts">
-        <dt>{say.fields.from}</dt>
-        <dd>{from}</dd>
-        <dt>{say.when}</dt>
-        <dd>{send_at === null ? say.atOnce : say.polishTime(moment(language, new Date(send_at)))}</dd>
-      </dl>
+      <Facts
+        rows={[
+          [say.fields.from, from],
+          [say.when, send_at === null ? say.atOnce : say.polishTime(moment(language, new Date(send_at)))],
+        ]}
+      />
       <Table label={say.first} columns={say.columns}>
         {[...going.slice(0, SHOWN_MAX), ...rejected.slice(0, SHOWN_MAX)].map((message) => (
           <tr>

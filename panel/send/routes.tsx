@@ -7,18 +7,17 @@ import { sendMessages } from '../../api/messages/send.ts';
 import { listSenders } from '../../api/senders.ts';
 import { getTemplate, listTemplates } from '../../api/templates.ts';
 import { listVerifiedNumbers } from '../../db/accounts/staff.ts';
+import { MANAGERS } from '../../domain/actor.ts';
 import { RESERVED_KEYS } from '../../domain/placeholders.ts';
 import { canonical } from '../../operations/sending/idempotency.ts';
 import { ANY_TIME } from '../../operations/sending/plan.ts';
 import { ask, type Fault, attempt } from '../ask.ts';
-import { PLACES } from '../menu.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Confirmation } from './confirmation.tsx';
 import { bodyOf, digestOf, FORM_BYTES, type Typed, typedIn } from './form.ts';
 import { Estimated, Params, SendForm } from './view.tsx';
 import { words } from './words.ts';
 
-const ROLES = PLACES.send.roles;
 const KEY = /^[0-9a-f-]{36}$/;
 
 /** What the form would come to: an estimate, or what is wrong with it. */
@@ -171,8 +170,8 @@ async function sendOnce(visit: MemberVisit, body: object) {
 }
 
 export const sendRoutes = [
-  accountPage('/panel/send', ROLES, { get: open, post: confirm, formBytes: FORM_BYTES }),
-  accountPage('/panel/send/estimate', ROLES, { post: estimate, formBytes: FORM_BYTES }),
-  accountPage('/panel/send/test', ROLES, { post: test, formBytes: FORM_BYTES }),
-  accountPage('/panel/send/confirm', ROLES, { post: send, formBytes: FORM_BYTES }),
+  accountPage('/panel/send', MANAGERS, { get: open, post: confirm, formBytes: FORM_BYTES }),
+  accountPage('/panel/send/estimate', MANAGERS, { post: estimate, formBytes: FORM_BYTES }),
+  accountPage('/panel/send/test', MANAGERS, { post: test, formBytes: FORM_BYTES }),
+  accountPage('/panel/send/confirm', MANAGERS, { post: send, formBytes: FORM_BYTES }),
 ];

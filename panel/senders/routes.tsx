@@ -1,7 +1,7 @@
 import { changeAccount } from '../../api/account/account.ts';
 import { listSenders } from '../../api/senders.ts';
 import { readSenderRequests } from '../../db/accounts/senderRequests.ts';
-import { KEY_MANAGERS, ROLES } from '../../domain/actor.ts';
+import { MANAGERS, ROLES } from '../../domain/actor.ts';
 import { requestSender } from '../../operations/accounts/senderRequests.ts';
 import { staffServices } from '../../operations/staff.ts';
 import { ask, type Fault, faultOf } from '../ask.ts';
@@ -21,7 +21,7 @@ async function page(visit: MemberVisit, typed = UNTYPED, fault: Fault | null = n
     ask(visit, listSenders),
     readSenderRequests(services.sql, account.id, null, SHOWN_MAX),
   ]);
-  const manages = KEY_MANAGERS.includes(account.role);
+  const manages = MANAGERS.includes(account.role);
   const view = <Senders {...{ language, senders, requests, manages, typed, fault }} />;
   return { status: fault === null ? 200 : 422, title: words[language].heading, view };
 }
@@ -41,8 +41,8 @@ async function request(visit: MemberVisit): Promise<Answer> {
 
 export const senderRoutes = [
   accountPage(PATH, ROLES, { get: (visit) => page(visit) }),
-  accountPage(`${PATH}/request`, KEY_MANAGERS, { post: request }),
-  accountPage(`${PATH}/default`, KEY_MANAGERS, {
+  accountPage(`${PATH}/request`, MANAGERS, { post: request }),
+  accountPage(`${PATH}/default`, MANAGERS, {
     async post(visit) {
       const name = visit.form.get('name') ?? '';
       await ask(visit, changeAccount, { body: { sender_name: name === '' ? null : name } });

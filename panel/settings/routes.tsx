@@ -1,6 +1,6 @@
 import { changeAccount } from '../../api/account/account.ts';
 import { readAccountDetails } from '../../db/accounts/staff.ts';
-import { KEY_MANAGERS, ROLES } from '../../domain/actor.ts';
+import { MANAGERS, ROLES } from '../../domain/actor.ts';
 import { quotaUsage } from '../../operations/accounts/quotas.ts';
 import { ask, type Fault, faultOf } from '../ask.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
@@ -28,7 +28,7 @@ async function page(visit: MemberVisit, sent?: Typed, fault: Fault | null = null
     ...{ recipients, grosze },
     url: `${services.mcpUrl ?? services.publicUrl ?? services.panelUrl}/mcp`,
   };
-  const manages = KEY_MANAGERS.includes(role);
+  const manages = MANAGERS.includes(role);
   const view = <Settings {...{ language, account, quotas, assistants, manages, typed, fault }} />;
   return { status: fault === null ? 200 : 422, title: words[language].heading, view };
 }
@@ -61,5 +61,5 @@ async function change(visit: MemberVisit): Promise<Answer> {
 
 export const settingRoutes = [
   accountPage(PATH, ROLES, { get: (visit) => page(visit) }),
-  accountPage(`${PATH}/change`, KEY_MANAGERS, { post: change }),
+  accountPage(`${PATH}/change`, MANAGERS, { post: change }),
 ];

@@ -1,6 +1,6 @@
 import type { Fault } from '../ask.ts';
 import type { Language } from '../language.ts';
-import { Field, Hidden, Summary } from '../parts.tsx';
+import { CodeField, Field, Hidden, Summary } from '../parts.tsx';
 import { words } from './words.ts';
 
 interface AddressProps {
@@ -56,15 +56,7 @@ export function CodeForm({ language, address, next, fault, lead }: CodeProps & {
         <p>{lead}</p>
       )}
       <form method="post" action="/panel/code" class="stack" noValidate>
-        <Field
-          {...{ label: say.code, hint: say.codeHint, fault }}
-          name="code"
-          class="code"
-          inputMode="numeric"
-          required
-          autoComplete="one-time-code"
-          maxLength={20}
-        />
+        <CodeField {...{ label: say.code, hint: say.codeHint, fault }} />
         <button>{say.signIn}</button>
       </form>
       <section>

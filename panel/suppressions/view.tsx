@@ -1,6 +1,6 @@
 import type { Fault } from '../ask.ts';
 import { type Language, moment } from '../language.ts';
-import { Act, Filters, Results, Select, Summary, Table, TextArea } from '../parts.tsx';
+import { Act, Filters, Listing, Select, Summary, TextArea } from '../parts.tsx';
 import { words } from './words.ts';
 
 const PATH = '/panel/emails/suppressions';
@@ -39,17 +39,16 @@ export function Suppressions(props: SuppressionsProps) {
           options={{ '': say.anyReason, ...say.reasons }}
         />
       </Filters>
-      <Results {...{ language, query, next }} path={PATH}>
-        {suppressions.length === 0 ? (
-          <p>{say.none}</p>
-        ) : (
-          <Table label={say.heading} columns={say.columns}>
-            {suppressions.map((suppression) => (
-              <Row {...{ language, suppression, manages }} />
-            ))}
-          </Table>
-        )}
-      </Results>
+      <Listing
+        {...{ language, query, next }}
+        path={PATH}
+        label={say.heading}
+        columns={say.columns}
+        rows={suppressions.map((suppression) => (
+          <Row {...{ language, suppression, manages }} />
+        ))}
+        none={say.none}
+      />
       {manages ? (
         <section>
           <h2>{say.add}</h2>

@@ -1,7 +1,7 @@
 import type { Estimate } from '../../api/messages/estimate.ts';
 import type { Fault } from '../ask.ts';
 import { count, type Language, moment, pln } from '../language.ts';
-import { Act, Field, Figure, Results, Select, Summary, Table, TextArea } from '../parts.tsx';
+import { Act, Field, Figure, Listing, Select, Summary, TextArea } from '../parts.tsx';
 import { words } from './words.ts';
 
 const PATH = '/panel/templates';
@@ -33,24 +33,23 @@ export function List({ language, query, templates, next, manages }: ListProps) {
           <a href={`${PATH}/new`}>{say.add}</a>
         </p>
       ) : null}
-      <Results {...{ language, query, next }} path={PATH}>
-        {templates.length === 0 ? (
-          <p>{say.none}</p>
-        ) : (
-          <Table label={say.heading} columns={say.columns}>
-            {templates.map(({ id, name, type, placeholders, updated_at: updatedAt }) => (
-              <tr>
-                <th scope="row">
-                  <a href={`${PATH}/${id}`}>{name}</a>
-                </th>
-                <td>{say.types[type]}</td>
-                <td>{placeholders.join(', ')}</td>
-                <td>{moment(language, new Date(updatedAt))}</td>
-              </tr>
-            ))}
-          </Table>
-        )}
-      </Results>
+      <Listing
+        {...{ language, query, next }}
+        path={PATH}
+        label={say.heading}
+        columns={say.columns}
+        rows={templates.map(({ id, name, type, placeholders, updated_at: updatedAt }) => (
+          <tr>
+            <th scope="row">
+              <a href={`${PATH}/${id}`}>{name}</a>
+            </th>
+            <td>{say.types[type]}</td>
+            <td>{placeholders.join(', ')}</td>
+            <td>{moment(language, new Date(updatedAt))}</td>
+          </tr>
+        ))}
+        none={say.none}
+      />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { changeWebhook, listDeliveries, resendDelivery } from '../../api/account/webhook.ts';
-import { KEY_MANAGERS } from '../../domain/actor.ts';
+import { MANAGERS } from '../../domain/actor.ts';
 import { addDays, parseDay, polishDay, startOfDay } from '../../domain/calendar.ts';
 import { isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
@@ -136,33 +136,30 @@ const samples = Object.entries(SAMPLES).map(([name, file]) => ({
 }));
 
 export const webhookRoutes = [
-  accountPage(PATH, KEY_MANAGERS, { get: (visit) => log(visit) }),
-  accountPage(ADDRESS_PATH, KEY_MANAGERS, {
+  accountPage(PATH, MANAGERS, { get: (visit) => log(visit) }),
+  accountPage(ADDRESS_PATH, MANAGERS, {
     get: (visit) => addresses(visit),
     post: (visit) => change(visit, 'url'),
     stepUp: true,
   }),
-  accountPage(`${PATH}/earlier`, KEY_MANAGERS, {
-    post: (visit) => change(visit, 'legacy_url'),
-    stepUp: true,
-  }),
-  accountPage(`${PATH}/signatures`, KEY_MANAGERS, {
+  accountPage(`${PATH}/earlier`, MANAGERS, { post: (visit) => change(visit, 'legacy_url'), stepUp: true }),
+  accountPage(`${PATH}/signatures`, MANAGERS, {
     get: ({ language }) => ({
       status: 200,
       title: words[language].samples,
       view: <Samples {...{ language, samples }} />,
     }),
   }),
-  accountPage(`${PATH}/test`, KEY_MANAGERS, {
+  accountPage(`${PATH}/test`, MANAGERS, {
     async post(visit) {
       requireActive(visit);
       const { id } = await testWebhook({ ...visit, input: null });
       return { to: `${PATH}/${id}` };
     },
   }),
-  accountPage(`${PATH}/resend`, KEY_MANAGERS, { post: resendAll }),
-  accountPage(`${PATH}/:id`, KEY_MANAGERS, { get: delivery }),
-  accountPage(`${PATH}/:id/resend`, KEY_MANAGERS, {
+  accountPage(`${PATH}/resend`, MANAGERS, { post: resendAll }),
+  accountPage(`${PATH}/:id`, MANAGERS, { get: delivery }),
+  accountPage(`${PATH}/:id/resend`, MANAGERS, {
     async post(visit) {
       const id = visit.params['id'] ?? '';
       await ask(visit, resendDelivery, { params: { id } });
