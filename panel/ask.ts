@@ -4,7 +4,7 @@ import { inEnglish } from '../api/http/english.ts';
 import { invoke } from '../api/http/invoke.ts';
 import { errorAnswer, isFault, type Problem } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
-import { Refused } from '../domain/refusals.ts';
+import { refuseInactive } from '../operations/accounts/accounts.ts';
 import type { IdempotencyKey } from '../operations/sending/idempotency.ts';
 import { staffServices } from '../operations/staff.ts';
 import type { Language } from './language.ts';
@@ -62,7 +62,7 @@ async function call(visit: MemberVisit, endpoint: Endpoint, asked: Asked, csv: b
 
 /** A suspended or closed account is only read. @throws Refused */
 export function requireActive({ account: { status } }: MemberVisit): void {
-  if (status !== 'active') throw new Refused({ reason: `account_${status}` });
+  refuseInactive(status);
 }
 
 /** The request of an operation that staff and people may ask for. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { polishTime } from '../domain/calendar.ts';
 
 export const LANGUAGES = ['pl', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -31,6 +32,11 @@ export function moment(language: Language, at: Date): string {
 /** A calendar day, `YYYY-MM-DD`, without its year. */
 export function day(language: Language, date: string): string {
   return FORMATS[language].day.format(new Date(date));
+}
+
+/** The Polish time in so many seconds, as `14:05`. */
+export function timeIn(seconds: number): string {
+  return polishTime(Date.now() + seconds * 1_000).time;
 }
 
 export function count(language: Language, number: number): string {

@@ -26,6 +26,7 @@ import { readUpload, UPLOAD_MS } from './upload.ts';
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const FIELDS_MAX = 50;
+const UNKNOWN_NETWORK = '0.0.0.0/32';
 const AMPERSAND = '&'.charCodeAt(0);
 
 /** The pages for customers, `/panel`. */
@@ -49,7 +50,7 @@ async function serve(route: Route, services: Services, context: Context): Promis
   const timeoutMs = RESPONSE_TIMEOUT_MS + (limitBytes === 0 ? 0 : UPLOAD_MS);
   try {
     // What one network may occupy, signed in or not, so that its visits leave room for others.
-    const admitted = services.admission.enter(`panel of ${limitedNetwork(visit.address)}`, context.res);
+    const admitted = services.admission.enter(`panel of ${visit.network}`, context.res);
     visit.acquireHeavySlot = () => admitted.acquireHeavySlot();
     visit.readUpload = () => readUpload(context.req, { limitBytes, onLarge: visit.acquireHeavySlot });
     write(context, visit, await within(receivedAt + timeoutMs, answer(route, visit, context)));
@@ -71,6 +72,7 @@ function refusalPage(visit: Visit, { refusal }: StaffRefused): Answer {
 
 function openVisit(services: Services, context: Context, receivedAt: number): Visit {
   const { headers } = context;
+  const address = clientAddress(context);
   return {
     services,
     method: context.method,
@@ -84,7 +86,8 @@ function openVisit(services: Services, context: Context, receivedAt: number): Vi
     query: new URLSearchParams(context.querystring),
     form: new Map(),
     headers,
-    address: clientAddress(context),
+    address,
+    network: limitedNetwork(address) ?? UNKNOWN_NETWORK,
     requestId: context.state.requestId,
     receivedAt,
     language: languageOf(headers, services.panelUrl),

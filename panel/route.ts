@@ -21,6 +21,8 @@ export interface Visit {
   headers: IncomingHttpHeaders;
   /** The client's address. */
   address: string;
+  /** As limits count it: of IPv6 the /64. */
+  network: string;
   requestId: string;
   /** Epoch milliseconds of this process. */
   receivedAt: number;
@@ -29,6 +31,11 @@ export interface Visit {
   acquireHeavySlot: () => void;
   /** The file of a POST to a route with `uploadBytes`; null: none was chosen. @throws HttpRefused */
   readUpload: () => Promise<Upload | null>;
+}
+
+/** The code in a form, as people type it: without blanks and dashes. */
+export function typedCode({ form }: Visit): string {
+  return (form.get('code') ?? '').slice(0, 100).replace(/[\s-]/g, '');
 }
 
 /** A visit of somebody who has signed in. */

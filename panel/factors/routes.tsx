@@ -14,7 +14,7 @@ import { newTotpSecret, TOTP_SECRET, totpAddress } from '../../operations/people
 import type { Fault } from '../ask.ts';
 import { PASSKEY_SCRIPT } from '../confirm/view.tsx';
 import { cookieHeader } from '../cookies.ts';
-import { type Answer, type PersonVisit, personPage } from '../route.ts';
+import { type Answer, type PersonVisit, personPage, typedCode } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { FactorList, NewApp, NewPasskey, RecoveryCodes } from './view.tsx';
 import { words } from './words.ts';
@@ -45,7 +45,7 @@ async function addApp(visit: PersonVisit): Promise<Answer> {
     return { status: fault === null ? 200 : 422, title: say.appHeading, view };
   };
   if (secret !== given) return show(null);
-  const code = (form.get('code') ?? '').slice(0, 100).replace(/[\s-]/g, '');
+  const code = typedCode(visit);
   const outcome = await enrolTotp(services, changeOf(visit, 'added', 'totp'), { secret, code });
   if (outcome === 'wrong') return show({ field: 'code', text: say.codeFault });
   if (outcome === 'taken') return show({ field: null, text: say.appTaken });

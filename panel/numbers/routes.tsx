@@ -1,18 +1,14 @@
 import { MANAGERS } from '../../domain/actor.ts';
 import { listVerifiedNumbers } from '../../db/accounts/staff.ts';
 import { readOwnCode } from '../../db/verifications/ownNumbers.ts';
-import { limitedNetwork } from '../../domain/addresses.ts';
-import { parseMsisdn } from '../../domain/msisdn.ts';
-import { polishTime } from '../../domain/calendar.ts';
-import { refuseInactive } from '../../operations/accounts/accounts.ts';
+import { parseMsisdn, withoutSeparators } from '../../domain/msisdn.ts';
 import { forgetVerifiedNumber, MAX_VERIFIED } from '../../operations/accounts/senders.ts';
 import { confirmNumber, requestNumberCode } from '../../operations/people/ownNumbers.ts';
-import { asking } from '../ask.ts';
-import { accountPage, type Answer, type MemberVisit } from '../route.ts';
+import { asking, requireActive } from '../ask.ts';
+import { timeIn } from '../language.ts';
+import { accountPage, type Answer, type MemberVisit, typedCode } from '../route.ts';
 import { Numbers, type Typed } from './view.tsx';
 import { words } from './words.ts';
-
-const UNKNOWN_NETWORK = '0.0.0.0/32';
 
 async function page(visit: MemberVisit, typed: Typed = { to: '', fault: null }): Promise<Answer> {
   const { services, account, caller, language } = visit;
@@ -30,12 +26,11 @@ async function page(visit: MemberVisit, typed: Typed = { to: '', fault: null }):
 }
 
 async function ask(visit: MemberVisit): Promise<Answer> {
-  const { form, language, account, address } = visit;
+  const { form, language, network } = visit;
   const say = words[language];
-  refuseInactive(account.status);
+  requireActive(visit);
   const typed = form.get('to')?.slice(0, 100) ?? '';
-  const to = parseMsisdn(typed.replace(/[\s()-]/g, ''));
-  const network = limitedNetwork(address) ?? UNKNOWN_NETWORK;
+  const to = parseMsisdn(withoutSeparators(typed));
   const asked =
     to === null
       ? 'not_mobile'
@@ -45,8 +40,7 @@ async function ask(visit: MemberVisit): Promise<Answer> {
   if (typeof asked === 'string')
     return page(visit, { to: typed, fault: { field: 'to', text: say.faults[asked] } });
   const { limited, seconds } = asked;
-  const { time } = polishTime(Date.now() + seconds * 1_000);
-  return notSent(visit, 429, say.limited[limited](time), seconds);
+  return notSent(visit, 429, say.limited[limited](timeIn(seconds)), seconds);
 }
 
 function notSent({ language }: MemberVisit, status: number, text: string, seconds?: number): Answer {
@@ -64,11 +58,11 @@ function notSent({ language }: MemberVisit, status: number, text: string, second
 }
 
 async function confirm(visit: MemberVisit): Promise<Answer> {
-  const { form, language, account, params } = visit;
+  const { language, params } = visit;
   const say = words[language];
-  refuseInactive(account.status);
+  requireActive(visit);
   const fault = (text: string) => page(visit, { to: '', fault: { field: 'code', text } });
-  const code = (form.get('code') ?? '').slice(0, 100).replace(/[\s-]/g, '');
+  const code = typedCode(visit);
   if (!/^\d{6}$/.test(code)) return fault(say.codeFault);
   const guessed = await confirmNumber(asking(visit, { id: params['id'] ?? '', code }));
   if (guessed === 'verified') return { to: '/panel/numbers' };
@@ -85,7 +79,7 @@ export const numberRoutes = [
   }),
   accountPage('/panel/numbers/remove', MANAGERS, {
     async post(visit) {
-      refuseInactive(visit.account.status);
+      requireActive(visit);
       const input = { account: visit.account.id, msisdn: visit.form.get('number') ?? '' };
       await forgetVerifiedNumber(asking(visit, input));
       return { to: '/panel/numbers' };

@@ -2,8 +2,6 @@ import { secondsOfToday } from '../../db/dailyUse.ts';
 import { hashSecret } from '../../db/ids.ts';
 import { endSessionOf } from '../../db/people/sessions.ts';
 import { latestSignIn, readLink, type SignIn } from '../../db/people/signIns.ts';
-import { limitedNetwork } from '../../domain/addresses.ts';
-import { polishTime } from '../../domain/calendar.ts';
 import { ownPath, signInAddress } from '../../domain/people.ts';
 import {
   type Arrival,
@@ -18,8 +16,8 @@ import {
 import { asset } from '../../pages/assets.ts';
 import type { Fault } from '../ask.ts';
 import { cookieHeader, readCookie } from '../cookies.ts';
-import { LANGUAGES } from '../language.ts';
-import { type Answer, openPage, personPage, type Visit } from '../route.ts';
+import { LANGUAGES, timeIn } from '../language.ts';
+import { type Answer, openPage, personPage, typedCode, type Visit } from '../route.ts';
 import { deviceOf } from './device.ts';
 import { AddressForm, Again, CodeForm, LinkForm } from './views.tsx';
 import { words } from './words.ts';
@@ -27,7 +25,6 @@ import { words } from './words.ts';
 const SUBMIT = asset(new URL('submit.js', import.meta.url));
 const YEAR_S = 366 * 24 * 3600;
 const BROWSER_S = 15 * 60;
-const UNKNOWN_NETWORK = '0.0.0.0/32';
 
 const faultIn = (field: string, text: string | null): Fault | null =>
   text === null ? null : { field, text };
@@ -53,7 +50,7 @@ async function ask(visit: Visit): Promise<Answer> {
   if (address === null) return addressPage(visit, typed.slice(0, 300), next, say.addressFault);
   const browser = browserOf(visit) ?? newSecret();
   const asked = await requestSignIn(services, {
-    ...{ address, browser, next, network: limitedNetwork(visit.address) ?? UNKNOWN_NETWORK },
+    ...{ address, browser, next, network: visit.network },
     words: (token, code) => ({
       subject: say.mail.subject,
       text: say.mail.text(code, `${services.panelUrl}/panel/link/${token}`),
@@ -64,12 +61,11 @@ async function ask(visit: Visit): Promise<Answer> {
   const cookies = [cookieHeader(services.panelUrl, 'browser', browser, BROWSER_S)];
   if (asked === 'to_people') return { ...peopleOnly(visit, address, next), cookies };
   if (asked !== 'sent') {
-    const { time } = polishTime(Date.now() + asked.seconds * 1000);
     const headers = { 'Retry-After': String(asked.seconds) };
     return {
       status: 429,
       title: say.limitedHeading,
-      view: <p>{say.limited[asked.limited](time)}</p>,
+      view: <p>{say.limited[asked.limited](timeIn(asked.seconds))}</p>,
       headers,
     };
   }
@@ -116,11 +112,11 @@ async function codePage(visit: Visit, fault: string | null): Promise<Answer> {
 }
 
 async function enterCode(visit: Visit): Promise<Answer> {
-  const { services, form, language } = visit;
+  const { services, language } = visit;
   const say = words[language];
   const browser = browserOf(visit);
   if (browser === null) return { to: '/panel' };
-  const code = (form.get('code') ?? '').slice(0, 100).replace(/[\s-]/g, '');
+  const code = typedCode(visit);
   if (!/^\d{6}$/.test(code)) return codePage(visit, say.codeFault);
   const outcome = await signInByCode(services.sql, { browser, code }, arrivalOf(visit));
   if (outcome === 'too_many_accounts') return tooManyAccounts(visit);

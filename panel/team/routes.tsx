@@ -1,7 +1,6 @@
 import { invitationsOf } from '../../db/people/invitations.ts';
 import { membersOf } from '../../db/people/members.ts';
 import { type Role, ROLES } from '../../domain/actor.ts';
-import { polishTime } from '../../domain/calendar.ts';
 import { invitationPath, signInAddress } from '../../domain/people.ts';
 import {
   invite,
@@ -11,6 +10,7 @@ import {
 } from '../../operations/people/invitations.ts';
 import { changeRole, leaveAccount, removeMember } from '../../operations/people/members.ts';
 import type { Fault } from '../ask.ts';
+import { timeIn } from '../language.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { words as common } from '../words.ts';
@@ -75,9 +75,7 @@ async function answer(visit: MemberVisit, outcome: Invited, typed: Typed): Promi
   // It is stored: sent again by the form, it would be there already.
   if (outcome === 'unavailable') return page(visit, { field: null, text: faults.unavailable });
   const text =
-    typeof outcome === 'string'
-      ? faults[outcome]
-      : limited[outcome.limited](polishTime(Date.now() + outcome.seconds * 1000).time);
+    typeof outcome === 'string' ? faults[outcome] : limited[outcome.limited](timeIn(outcome.seconds));
   return page(visit, { field: typed.address === '' ? null : 'address', text }, typed);
 }
 

@@ -1,15 +1,12 @@
 import { hashSecret } from '../../db/ids.ts';
 import { type AddressChange, readAddressChange, waitingAddress } from '../../db/people/addressChanges.ts';
-import { limitedNetwork } from '../../domain/addresses.ts';
-import { polishTime } from '../../domain/calendar.ts';
 import { signInAddress } from '../../domain/people.ts';
 import { confirmAddress, requestAddressChange, undoAddress } from '../../operations/people/address.ts';
 import { SECRET } from '../../operations/people/signIn.ts';
+import { timeIn } from '../language.ts';
 import { Field, Summary } from '../parts.tsx';
 import { type Answer, openPage, type PersonVisit, personPage, type Visit } from '../route.ts';
 import { words } from './addressWords.ts';
-
-const UNKNOWN_NETWORK = '0.0.0.0/32';
 
 async function form(visit: PersonVisit, typed = '', text: string | null = null): Promise<Answer> {
   const { services, session, language } = visit;
@@ -41,7 +38,7 @@ async function form(visit: PersonVisit, typed = '', text: string | null = null):
 }
 
 async function ask(visit: PersonVisit): Promise<Answer> {
-  const { services, session, language, requestId } = visit;
+  const { services, session, language, requestId, network } = visit;
   const say = words[language];
   const typed = (visit.form.get('address') ?? '').slice(0, 300);
   const address = signInAddress(typed);
@@ -49,8 +46,7 @@ async function ask(visit: PersonVisit): Promise<Answer> {
   if (address === session.address) return form(visit, typed, say.sameFault);
   const { confirm, taken } = say.mails;
   const asked = await requestAddressChange(services, {
-    ...{ personId: session.personId, address, requestId },
-    network: limitedNetwork(visit.address) ?? UNKNOWN_NETWORK,
+    ...{ personId: session.personId, address, requestId, network },
     words: {
       confirm: (token) => ({
         subject: confirm.subject,
@@ -61,7 +57,7 @@ async function ask(visit: PersonVisit): Promise<Answer> {
   });
   if (asked === 'sent') return { to: '/panel/you/address' };
   if (asked === 'unavailable') return form(visit, typed, say.unavailable);
-  return form(visit, typed, say.limited[asked.limited](polishTime(Date.now() + asked.seconds * 1000).time));
+  return form(visit, typed, say.limited[asked.limited](timeIn(asked.seconds)));
 }
 
 /** The token of a link; null: it cannot be one of ours. */
