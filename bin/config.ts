@@ -2,14 +2,17 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { LOOPBACK_HOSTS } from '../domain/addresses.ts';
-import { isId } from '../domain/ids.ts';
+import { isId, isOneLine } from '../domain/ids.ts';
 import { isSenderName } from '../domain/msisdn.ts';
 import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../domain/money.ts';
+import { isNip, type Seller } from '../domain/parties.ts';
 import { publicUrl } from '../providers/http.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
 const count = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max));
+
+const line = (max: number) => z.string().max(max).refine(isOneLine, 'must be one line');
 
 const DNS_SERVERS_MAX = 10;
 const dnsServers = z
@@ -62,6 +65,32 @@ const environment = z.object({
   NUMBER_CODES_A_DAY: count(0, 1_000_000).default(200),
   SIGN_UP_EMAILS_A_DAY: count(0, 1_000_000).default(4_000),
   SIGN_IN_EMAILS_A_DAY: count(0, 1_000_000).default(5_000),
+  PAYMENT_PROCESSOR: z.enum(['simulated', 'stripe']).optional(),
+  STRIPE_KEY: z
+    .string()
+    .regex(/^[rs]k_(test|live)_[A-Za-z0-9]+$/, 'must be a secret or restricted key of Stripe, sk_… or rk_…')
+    .optional(),
+  STRIPE_WEBHOOK_SECRETS: z
+    .string()
+    .transform((list) => list.split(',').map((secret) => secret.trim()))
+    .refine(
+      (secrets) => secrets.length <= 2 && secrets.every((secret) => secret.startsWith('whsec_')),
+      'must be one or, while it is rotated, two secrets whsec_…, separated by a comma',
+    )
+    .optional(),
+  SELLER_NAME: line(200).optional(),
+  SELLER_NIP: z.string().refine(isNip, 'must be a NIP of ten digits').optional(),
+  SELLER_STREET: line(200).optional(),
+  SELLER_POSTAL_CODE: z
+    .string()
+    .regex(/^[0-9]{2}-[0-9]{3}$/, 'must be a postal code such as 00-950')
+    .optional(),
+  SELLER_CITY: line(100).optional(),
+  SELLER_IBAN: z
+    .string()
+    .transform((iban) => iban.replaceAll(' ', ''))
+    .refine((iban) => /^PL[0-9]{26}$/.test(iban), 'must be a Polish IBAN, PL and 26 digits')
+    .optional(),
   // Replies are matched to messages of the last 30 days.
   RETAIN_CONTENT_DAYS: count(31, 36500).optional(),
   RETAIN_LOG_DAYS: count(31, 36500).default(90),
@@ -109,7 +138,7 @@ export class ConfigError extends Error {
 // A misspelt setting with one of our prefixes would silently do nothing; other variables are ignored.
 const OWN_FAMILIES =
   // Not all of REQUESTS_: REQUESTS_CA_BUNDLE belongs to other software.
-  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|PANEL|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL|NUMBER_CODES|SIGN_UP|SIGN_IN)_/;
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|PANEL|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL|NUMBER_CODES|SIGN_UP|SIGN_IN|PAYMENT|STRIPE|SELLER)_/;
 
 // Of the `temporal` command line, used in staff's shells.
 const OF_TEMPORAL_CLI =
@@ -144,4 +173,20 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 /** Base URL of short links for a process without the API. */
 export function shortUrlOf(config: Config): string {
   return config.SHORT_URL ?? config.PUBLIC_URL ?? `http://localhost:${config.PORT}`;
+}
+
+/** The operator as documents name it; null while a part of it is not set. */
+export function sellerOf({
+  SELLER_NAME: name,
+  SELLER_NIP: nip,
+  SELLER_STREET: street,
+  SELLER_POSTAL_CODE: postalCode,
+  SELLER_CITY: city,
+  SELLER_IBAN: iban,
+}: Pick<
+  Config,
+  'SELLER_NAME' | 'SELLER_NIP' | 'SELLER_STREET' | 'SELLER_POSTAL_CODE' | 'SELLER_CITY' | 'SELLER_IBAN'
+>): Seller | null {
+  if (!name || !nip || !street || !postalCode || !city) return null;
+  return { name, nip, street, postalCode, city, iban: iban ?? null };
 }

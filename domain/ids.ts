@@ -21,7 +21,8 @@ export type IdPrefix =
   | 'sin'
   | 'ses'
   | 'inv'
-  | 'snd';
+  | 'snd'
+  | 'pay';
 
 /** Source of a pattern for what follows the prefix and underscore: a ULID in lower case. */
 export const ID_BODY = '[0-9a-z]{26}';

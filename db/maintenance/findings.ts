@@ -5,7 +5,8 @@ import type { Fragment, Sql } from '../connection.ts';
 const ACTOR = 'reconciliation';
 
 // Kinds of findings: a lost workflow, or one that completed before its message; an undelivered webhook event; a ledger that differs from
-// its balance; a sender domain whose DNS records are gone; an unsendable e-mail of the service; a budget of a day that is nearly used up.
+// its balance; a sender domain whose DNS records are gone; an unsendable e-mail of the service; a budget of a day that is nearly used up; a payment
+// that is not as we asked for it; a dispute; a prepaid balance below zero.
 type FindingKind =
   | 'workflow_lost'
   | 'workflow_ended'
@@ -13,7 +14,10 @@ type FindingKind =
   | 'ledger_differs'
   | 'domain_lost'
   | 'own_email_left'
-  | 'budget_used';
+  | 'budget_used'
+  | 'payment_differs'
+  | 'payment_disputed'
+  | 'balance_negative';
 
 export interface Finding {
   kind: FindingKind;
