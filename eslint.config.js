@@ -7,12 +7,14 @@ const ROOMS = {
   domain: [],
   db: ['concurrency', 'domain'],
   providers: ['concurrency', 'domain'],
+  payments: ['domain'],
   workflows: ['domain', 'activities'],
   telemetry: ['concurrency', 'db', 'domain', 'workflows'],
-  operations: ['concurrency', 'db', 'domain', 'providers', 'telemetry', 'workflows'],
+  operations: ['concurrency', 'db', 'domain', 'payments', 'providers', 'telemetry', 'workflows'],
   pipeline: ['concurrency', 'db', 'domain', 'providers', 'telemetry', 'workflows'],
   activities: [
-    ...['concurrency', 'pipeline', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
+    ...['concurrency', 'payments', 'pipeline', 'providers', 'db', 'domain', 'operations', 'telemetry'],
+    ...['workflows'],
   ],
   // The words of the service's own e-mails.
   texts: ['domain'],
@@ -21,6 +23,7 @@ const ROOMS = {
       'activities',
       'concurrency',
       'operations',
+      'payments',
       'pipeline',
       'providers',
       'db',
@@ -32,7 +35,7 @@ const ROOMS = {
   ],
   // What pages of any room are made of: the document around them, style sheets.
   pages: [],
-  api: ['concurrency', 'db', 'domain', 'operations', 'pages', 'telemetry'],
+  api: ['concurrency', 'db', 'domain', 'operations', 'pages', 'payments', 'telemetry'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
   // Pages of the simulated network.
