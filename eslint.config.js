@@ -39,7 +39,7 @@ const ROOMS = {
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
   // Pages of the simulated network.
-  simulator: ['api', 'db', 'domain', 'operations', 'pages'],
+  simulator: ['api', 'db', 'domain', 'operations', 'pages', 'payments'],
   // Pages for customers: they ask the same endpoints for a person.
   panel: ['api', 'db', 'domain', 'operations', 'pages', 'telemetry'],
 };

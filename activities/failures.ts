@@ -16,6 +16,15 @@ export function unknownReply(id: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no reply ${id}`, FAILURE.unknownReply);
 }
 
+export function unknownPayment(id: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`no payment ${id}`, FAILURE.unknownPayment);
+}
+
+/** The processor refuses a refund for good. */
+export function paymentRefused(why: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(why, FAILURE.paymentRefused);
+}
+
 /** @param code the provider's. @param afterMs retry delay; undefined: the retry policy's */
 export function routeUnavailable(route: string, code: string, afterMs?: number): ApplicationFailure {
   return ApplicationFailure.create({

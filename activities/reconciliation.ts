@@ -20,6 +20,8 @@ import {
 } from '../db/messages/openMessages.ts';
 import { resumeLost } from '../db/messages/pauses.ts';
 import { ledgersAfter } from '../db/money/ledger.ts';
+import { longOpenPayments } from '../db/money/payments.ts';
+import { askToLook } from '../operations/money/payments.ts';
 import { type Unnotified, unnotifiedAfter } from '../db/webhooks/unnotified.ts';
 import { isId } from '../domain/ids.ts';
 import { describeWorkflow } from '../operations/support/workflow.ts';
@@ -32,6 +34,7 @@ const PAGE = 100;
 const AT_ONCE = 10;
 const KNOWN_FINDINGS = 1_000;
 const LOOKUPS = 1_000;
+const PAYMENTS = 1_000;
 const EVENTS = 5_000;
 const LEDGERS = 10;
 // Time limit of each walk in a run; the next run continues it.
@@ -72,7 +75,13 @@ export function reconciliationActivities(sql: Database, client: Client) {
         await failLookup(sql, id, 'timed_out');
         heartbeat();
       }
-      return { looked: lookups.length, repaired: lookups.length, reported: 0 };
+      // Their workflows look by themselves, unless they are lost.
+      const payments = await longOpenPayments(sql, PAYMENTS);
+      for (const payment of payments) {
+        await askToLook(client, payment);
+        heartbeat();
+      }
+      return { looked: lookups.length + payments.length, repaired: lookups.length, reported: 0 };
     },
 
     /** Compares each account's balance with its ledger. */

@@ -1,5 +1,6 @@
 import { emailCallbacks } from './callbacks/email.ts';
 import { callbacks } from './callbacks/pages.ts';
+import { paymentEvents } from './callbacks/payments.ts';
 import { endpoints } from './endpoints.ts';
 import type { Page } from './http/page.ts';
 import { assetPage } from './pages/assets.ts';
@@ -17,4 +18,5 @@ export const pages: readonly Page[] = [
   assetPage,
   ...callbacks,
   ...emailCallbacks,
+  paymentEvents,
 ];

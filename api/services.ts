@@ -21,6 +21,8 @@ export interface ApiSettings {
   NUMBER_CODES_A_DAY: number;
   SIGN_UP_EMAILS_A_DAY: number;
   SIGN_IN_EMAILS_A_DAY: number;
+  PAYMENT_PROCESSOR?: 'simulated' | 'stripe' | undefined;
+  STRIPE_WEBHOOK_SECRETS?: readonly string[] | undefined;
 }
 
 export interface Services extends OperationServices {

@@ -23,6 +23,12 @@ const TIERS = [
   { from: 100_00, rate: 14 },
   { from: 50_00, rate: 15 },
 ] as const;
+/** The highest price, which accounts begin with. */
+export const FIRST_RATE_GROSZE = TIERS[2].rate;
+/** What top-ups buy, lowest first, grosze net. */
+export const TOP_UP_TIERS: readonly { from: number; rate: number }[] = TIERS.toReversed();
+/** Largest net top-up, grosze: beyond any real one, and below the limit of processors. */
+export const MAX_TOP_UP_GROSZE = 100_000_00;
 /** Smallest net top-up, grosze (v2.3.0, Limits, Prices). */
 export const MIN_TOP_UP_GROSZE = TIERS[2].from;
 
@@ -96,8 +102,13 @@ export function normaliseCountryRates(input: unknown): CountryRates {
  * Null below 50 PLN.
  */
 export function rateAfterTopUp(currentGrosze: number, topUpGrosze: number): number | null {
-  const tier = TIERS.find(({ from }) => topUpGrosze >= from);
-  return tier === undefined ? null : Math.min(currentGrosze, tier.rate);
+  const rate = rateOfTopUp(topUpGrosze);
+  return rate === null ? null : Math.min(currentGrosze, rate);
+}
+
+/** The price per part that a top-up buys, grosze net; null below 50 PLN. */
+export function rateOfTopUp(grosze: number): number | null {
+  return TIERS.find(({ from }) => grosze >= from)?.rate ?? null;
 }
 
 function individualRate(channel: Channel, msisdn: string, rates: CountryRates): number | undefined {

@@ -6,6 +6,7 @@ import { contactRoutes } from './contacts/routes.tsx';
 import { domainRoutes } from './domains/routes.tsx';
 import { emailRoutes } from './emails/routes.tsx';
 import { groupRoutes } from './groups/routes.tsx';
+import { billingRoutes } from './billing/routes.tsx';
 import { blacklistRoutes } from './blacklist/routes.tsx';
 import { keyRoutes } from './keys/routes.tsx';
 import { numberRoutes } from './numbers/routes.tsx';
@@ -58,6 +59,7 @@ export const routes: readonly Route[] = [
   ...reportRoutes,
   ...senderRoutes,
   ...webhookRoutes,
+  ...billingRoutes,
   ...settingRoutes,
   ...youRoutes,
   ...factorRoutes,

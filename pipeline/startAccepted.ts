@@ -21,6 +21,7 @@ import {
   messageStart,
   notifyStart,
   resendStart,
+  topupStart,
 } from '../workflows/startOptions.ts';
 
 // Started and not charged yet. More than the workers have slots for would only queue at Temporal, ahead of other accounts' messages.
@@ -104,6 +105,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
       ...of('reply').map(({ id }) => start('inbound', inboundStart(id), false)),
       ...of('event').map((event) => start('notify', notifyStart(event), false)),
       ...of('resend').map((resend) => start('resend', resendStart(resend), false)),
+      ...of('payment').map((payment) => start('topup', topupStart(payment), false)),
     ]),
   );
   // The deadline limits each attempt of the SDK, not its retries.
@@ -119,6 +121,7 @@ type Start = ReturnType<
   | typeof inboundStart
   | typeof resendStart
   | typeof notifyStart
+  | typeof topupStart
 >;
 
 async function startOne(sql: Database, client: Client, workflow: string, start: Start): Promise<void> {

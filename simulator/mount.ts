@@ -8,6 +8,7 @@ import { isLoopback, LOOPBACK_HOSTS, plainAddress } from '../domain/addresses.ts
 import { hasSimulatedNetwork } from '../operations/support/simulator.ts';
 import { emailHtmlPage, emailPage, mailboxPage } from './mail.tsx';
 import { overviewPage } from './overview.tsx';
+import { checkoutPage, paymentsPage } from './payments.tsx';
 import { phonePage } from './phone.tsx';
 
 // What proxies add to requests.
@@ -22,7 +23,9 @@ const FORWARDED = [
 
 /** `/simulator`: the phones and mailboxes of the simulated network. Where it is closed, it is as any unknown path. */
 export function simulatorPages(): Mount[] {
-  return [overviewPage, phonePage, mailboxPage, emailPage, emailHtmlPage].map(mountOf);
+  return [overviewPage, phonePage, mailboxPage, emailPage, emailHtmlPage, paymentsPage, checkoutPage].map(
+    mountOf,
+  );
 }
 
 function mountOf(page: Page): Mount {

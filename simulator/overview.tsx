@@ -21,6 +21,9 @@ export const overviewPage = simulatorPage('/simulator', {
       'Simulator',
       <>
         <h1 class="visually-hidden">Simulator</h1>
+        <p>
+          <a href="/simulator/payments">Payments</a>
+        </p>
         <div class="columns">
           <section>
             <h2>Phones</h2>

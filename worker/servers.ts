@@ -63,6 +63,7 @@ export interface WorkerOptions {
     WORKFLOW_CALL_STACKS?: boolean | undefined;
     DNS_SERVERS?: readonly string[] | undefined;
     OWN_EMAIL_ACCOUNT?: string | undefined;
+    STRIPE_KEY?: string | undefined;
   };
   secretsKey: Buffer;
   /** Base URL of short links (`/l/…`). */

@@ -4,12 +4,15 @@ import { emailClosingActivities } from '../activities/email.ts';
 import { inboundActivities } from '../activities/inbound.ts';
 import { lookupRefundActivities } from '../activities/lookup.ts';
 import { LOG_DAYS, maintenanceActivities, notingSuccess } from '../activities/maintenance.ts';
+import { paymentActivities, paymentStartActivities } from '../activities/payments.ts';
 import { senderDomainActivities } from '../activities/senderDomains.ts';
 import { reconciliationActivities } from '../activities/reconciliation.ts';
 import { quickSubmissionActivities } from '../activities/submission.ts';
 import { quickWebhookActivities, webhookActivities } from '../activities/webhooks.ts';
 import { findLookupAnswer } from '../db/lookups/lookups.ts';
+import { simulatedPayments } from '../db/money/simulatedPayments.ts';
 import { simulatorMail, simulatorStore } from '../db/routes/simulator.ts';
+import { simulatedProcessor } from '../payments/simulated.ts';
 import { startAccepted } from '../pipeline/startAccepted.ts';
 import { receiveReplies } from '../pipeline/replies.ts';
 import { notifyFirst } from '../pipeline/webhookAttempts.ts';
@@ -160,6 +163,8 @@ async function workflowWorker(
       ...lookupRefundActivities(sql),
       ...emailClosingActivities(sql),
       ...inboundActivities(sql),
+      ...paymentStartActivities(sql),
+      ...paymentActivities(sql, [simulatedProcessor(simulatedPayments(sql))]),
       ...notingSuccess(sql, {
         ...reconciliationActivities(sql, client),
         ...senderDomainActivities(sql, secretsKey, config.DNS_SERVERS ?? null),

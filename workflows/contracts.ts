@@ -126,6 +126,25 @@ export const resumeSignal = defineSignal('resume');
 /** What the parts' reports amount to. An update: one state transition for Temporal, a signal costs three. Idempotent by update id. */
 export const outcomeUpdate = defineUpdate<void, [MessageOutcome]>('outcome');
 
+/** Progress of a payment, whose workflow has its id. */
+export interface PaymentProgress {
+  /** For staff: what it waits for, or how it ended. */
+  details: string;
+  /** When to look at the processor again, epoch milliseconds; null: it has ended. */
+  lookAt: number | null;
+}
+
+export interface RefundInput {
+  /** Idempotency key at the processor. */
+  id: string;
+  grossGrosze: number;
+}
+
+/** Something happened to a payment at its processor, which has to be read there. */
+export const lookSignal = defineSignal('look');
+/** For staff: gives money back. Fails with `FAILURE.paymentRefused`. */
+export const refundUpdate = defineUpdate<void, [RefundInput]>('refund');
+
 /** Ids of an e-mail's webhook events to deliver. */
 export const emailEventsSignal = defineSignal<[string[]]>('emailEvents');
 
@@ -135,6 +154,8 @@ export const FAILURE = {
   unknownMessage: 'UnknownMessage',
   unknownEmail: 'UnknownEmail',
   unknownReply: 'UnknownReply',
+  unknownPayment: 'UnknownPayment',
+  paymentRefused: 'PaymentRefused',
   unusableArgument: 'UnusableArgument',
   throttled: 'Throttled',
   routeUnavailable: 'RouteUnavailable',

@@ -6,3 +6,4 @@ export { cleanUp, retention } from './regularWork.ts';
 export { message } from './message.ts';
 export { reconciliation } from './regularWork.ts';
 export { notify, resend } from './webhooks.ts';
+export { topup } from './topup.ts';

@@ -119,6 +119,20 @@ export function resendStart({ id, accountId }: { id: string; accountId: string }
   };
 }
 
+/** Start options of the `topup` workflow (`pay_…`). One that has ended runs again when something happens to its payment. */
+export function topupStart({ id, accountId }: { id: string; accountId: string }) {
+  return {
+    ...REPEATABLE,
+    ...NO_CALLER,
+    workflowId: id,
+    taskQueue: MESSAGES_QUEUE,
+    args: [] as [],
+    typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]),
+    staticSummary: 'Payment by a processor',
+    priority: { priorityKey: 3, fairnessKey: accountId },
+  };
+}
+
 export interface StartableEmail extends Omit<EmailInput, 'stage'> {
   id: string;
 }

@@ -23,6 +23,8 @@ create table payments (
   buyer jsonb not null, -- the company profile at the time
   automatic boolean not null default false, -- by the saved card
   processor text not null,
+  language text not null default 'pl' check (language in ('pl', 'en')),
+  return_url text, -- where the processor sends the payer afterwards
   session text unique, -- the checkout at the processor
   session_url text,
   reference text collate "C" unique, -- of the processor's payment, such as stripe:pi_…; its ledger entry has the same
@@ -32,6 +34,7 @@ create table payments (
   created_at timestamptz not null default now(),
   expires_at timestamptz not null default now() + interval '24 hours',
   paid_at timestamptz,
+  look_asked_at timestamptz, -- when the payer's return last asked to look
   check (gross_grosze = net_grosze + vat_grosze),
   check ((state = 'paid') = (paid_at is not null)),
   check (state <> 'paid' or reference is not null)
@@ -39,7 +42,6 @@ create table payments (
 create index payments_of_account on payments (account_id, id desc);
 create index payments_of_statement on payments (statement_id) where statement_id is not null;
 create index payments_open on payments (account_id) where state in ('starting', 'open');
-create index payments_starting on payments (created_at) where state = 'starting';
 create index payments_paid on payments (paid_at) where state = 'paid';
 
 -- Money that went back: refunds, and disputes while the payer has the money.
@@ -59,20 +61,27 @@ alter table ledger_entries drop constraint ledger_entries_kind_check,
   add constraint ledger_entries_kind_check check (kind in
     ('opening', 'topup', 'charge', 'refund', 'adjustment', 'payment', 'payment_refund', 'dispute')) not valid;
 
+alter table reservations drop constraint reservations_kind_check,
+  add constraint reservations_kind_check check (kind in ('message', 'email', 'lookup', 'reply', 'event', 'resend', 'payment')) not valid;
+
 -- The simulated processor.
 create table simulated_checkouts (
   session text collate "C" primary key,
   payment_id text collate "C" not null unique, -- ours, not checked: a processor knows nothing of our tables
+  account_id text collate "C" not null,
   gross_grosze bigint not null,
+  currency text not null default 'PLN',
+  live boolean not null default false,
   description text not null,
-  success_url text not null,
-  cancel_url text not null,
+  return_url text not null,
+  save_card boolean not null,
   state text not null default 'open' check (state in ('open', 'unpaid', 'paid', 'expired', 'failed')),
   reference text collate "C" unique, -- once the payer has decided
   method text,
   expires_at timestamptz not null,
   created_at timestamptz not null default now()
 );
+create index simulated_checkouts_by_time on simulated_checkouts (created_at);
 create table simulated_reversals (
   id text collate "C" primary key,
   session text collate "C" not null references simulated_checkouts,

@@ -5,7 +5,7 @@ export function availableGrosze(sql: Sql): Fragment {
   return sql`a.balance_grosze + case when a.billing_mode = 'postpaid' then a.credit_limit_grosze else 0 end`;
 }
 
-type BookingKind = 'opening' | 'topup' | 'adjustment' | 'payment';
+type BookingKind = 'opening' | 'topup' | 'adjustment' | 'payment' | 'payment_refund' | 'dispute';
 
 interface Booking {
   account: string;

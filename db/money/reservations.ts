@@ -11,8 +11,8 @@ export interface Reserved {
   trace: string | null;
 }
 
-/** Free work: a reply, a webhook event without a workflow of its subject, a resend. */
-type Uncharged = 'reply' | 'event' | 'resend';
+/** Free work: a reply, a webhook event without a workflow of its subject, a resend, a payment of the account. */
+type Uncharged = 'reply' | 'event' | 'resend' | 'payment';
 
 /** The account cannot pay; nothing is stored. */
 export class InsufficientFundsError extends Error {

@@ -1,4 +1,5 @@
-import { updateAccount } from '../../db/accounts/staff.ts';
+import type { AuditDetails } from '../../db/accounts/audit.ts';
+import { type AccountDetails, updateAccount } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { book, readPayment } from '../../db/money/ledger.ts';
 import { MIN_TOP_UP_GROSZE, rateAfterTopUp } from '../../domain/money.ts';
@@ -20,10 +21,8 @@ interface TopUp {
  * @throws StaffRefused also below 50 PLN, and for the reference of another payment
  */
 export const topUp = recorded('topup', async (sql, { account: id, grosze, reference }: TopUp) => {
-  // Lock before reading the price: the second of two concurrent top-ups must see the price that the first has fixed.
   const before = await findOpenAccountForUpdate(sql, id);
-  const rate = rateAfterTopUp(before.pricePerPartGrosze, grosze);
-  if (rate === null) {
+  if (rateAfterTopUp(before.pricePerPartGrosze, grosze) === null) {
     throw new StaffRefused({ reason: 'top_up_too_small', minGrosze: MIN_TOP_UP_GROSZE });
   }
   const named = reference === undefined ? {} : { reference };
@@ -31,17 +30,31 @@ export const topUp = recorded('topup', async (sql, { account: id, grosze, refere
     const details = { amount_grosze: grosze, ...named, booked: false };
     return { data: { account: before, booked: false }, account: id, details };
   }
-  await book(sql, { account: id, kind: 'topup', grosze, ...named });
-  await updateAccount(sql, id, { pricePerPartGrosze: rate, mode: 'live' });
-  const after = await findAccount(sql, id);
-  const details = {
+  const booked = await bookTopUp(sql, before, { grosze, ...named });
+  return { data: { account: await findAccount(sql, id), booked: true }, account: id, details: booked };
+});
+
+/**
+ * Books a top-up of an open account that the caller has locked: of two concurrent ones, the second must see the price that the first has
+ * fixed. @returns what the audit log says of it
+ */
+export async function bookTopUp(
+  tx: Sql,
+  account: AccountDetails,
+  { grosze, reference }: { grosze: number; reference?: string },
+): Promise<AuditDetails> {
+  const { id, pricePerPartGrosze, mode } = account;
+  const rate = rateAfterTopUp(pricePerPartGrosze, grosze) ?? pricePerPartGrosze;
+  const named = reference === undefined ? {} : { reference };
+  await book(tx, { account: id, kind: 'topup', grosze, ...named });
+  await updateAccount(tx, id, { pricePerPartGrosze: rate, mode: 'live' });
+  return {
     amount_grosze: grosze,
     ...named,
-    price_per_part_grosze: { from: before.pricePerPartGrosze, to: rate },
-    mode: { from: before.mode, to: after.mode },
+    price_per_part_grosze: { from: pricePerPartGrosze, to: rate },
+    mode: { from: mode, to: 'live' },
   };
-  return { data: { account: after, booked: true }, account: id, details };
-});
+}
 
 async function wasBooked(sql: Sql, account: string, grosze: number, reference: string): Promise<boolean> {
   const known = await readPayment(sql, account, reference);

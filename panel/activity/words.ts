@@ -80,6 +80,11 @@ const pl = {
       'statements issue': 'Wystawienie rozliczenia',
       'statements pay': 'Zapłata rozliczenia',
       'statements send': 'Wysłanie rozliczenia',
+      'payment start': 'Rozpoczęcie płatności',
+      'payment book': 'Zaksięgowanie płatności',
+      'payment refund': 'Zwrot płatności',
+      'payment dispute': 'Spór o płatność',
+      'payments refund': 'Zlecenie zwrotu płatności',
     },
     messages: {
       'messages cancel': 'Anulowanie wiadomości',
@@ -173,6 +178,11 @@ const en: typeof pl = {
       'statements issue': 'Statement issued',
       'statements pay': 'Statement paid',
       'statements send': 'Statement sent',
+      'payment start': 'Payment started',
+      'payment book': 'Payment booked',
+      'payment refund': 'Payment refunded',
+      'payment dispute': 'Payment disputed',
+      'payments refund': 'Refund ordered',
     },
     messages: {
       'messages cancel': 'Message cancelled',

@@ -1,0 +1,96 @@
+import type { Database } from '../db/connection.ts';
+import { noteOpen, noteUnpaid, type PaymentRow, readPaymentRow } from '../db/money/payments.ts';
+import { settleReservation } from '../db/money/reservations.ts';
+import { settlePayment } from '../operations/money/settlePayment.ts';
+import { type PaymentProcessor, PaymentRefusedError } from '../payments/processor.ts';
+import type { PaymentProgress, RefundInput } from '../workflows/contracts.ts';
+import { paymentRefused, unknownPayment } from './failures.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+// While it can be paid: ever less often, as the processor's events come at once.
+const OPEN_LOOK_MAX_MS = 60 * MINUTE_MS;
+// Card networks allow disputes for 13 months.
+const FOLLOWED_MS = 400 * DAY_MS;
+const PAID_LOOK_MS = 7 * DAY_MS;
+
+/** Run as a local activity; safe to repeat. */
+export function paymentStartActivities(sql: Database) {
+  return { takePayment: (id: string): Promise<void> => settleReservation(sql, id) };
+}
+
+/** @param processors by name: those that payments were ever made by and that are set up */
+export function paymentActivities(sql: Database, processors: readonly PaymentProcessor[]) {
+  const find = async (id: string): Promise<{ payment: PaymentRow; processor: PaymentProcessor }> => {
+    const payment = await readPaymentRow(sql, id);
+    if (payment === undefined) throw unknownPayment(id);
+    const processor = processors.find(({ name }) => name === payment.processor);
+    if (processor === undefined) throw new Error(`the processor ${payment.processor} is not set up here`);
+    return { payment, processor };
+  };
+  return {
+    /** Opens the checkout, once. */
+    async openPayment(id: string): Promise<PaymentProgress> {
+      const { payment, processor } = await find(id);
+      if (payment.state !== 'starting') return progressOf(payment);
+      if (payment.expiresAt.getTime() <= Date.now()) await noteUnpaid(sql, id, 'expired');
+      else await open(sql, payment, processor);
+      return progressOf((await readPaymentRow(sql, id))!);
+    },
+    /** Reads the payment at its processor and books what it has come to. */
+    async lookAtPayment(id: string): Promise<PaymentProgress> {
+      const { payment, processor } = await find(id);
+      if (payment.session === null && payment.reference === null) return progressOf(payment);
+      const [, reference = null] = payment.reference?.split(':') ?? [];
+      const found = await processor.read({ session: payment.session, reference });
+      return progressOf(await settlePayment(sql, id, found, processor.live));
+    },
+    /** Asks the processor to give money back; looking at the payment books it. */
+    async refundPayment(id: string, { id: refund, grossGrosze }: RefundInput): Promise<void> {
+      const { payment, processor } = await find(id);
+      const [, reference] = payment.reference?.split(':') ?? [];
+      if (payment.state !== 'paid' || reference === undefined)
+        throw paymentRefused('the payment is not paid');
+      try {
+        await processor.refund(reference, { id: refund, grossGrosze });
+      } catch (error) {
+        if (error instanceof PaymentRefusedError) throw paymentRefused(error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+async function open(sql: Database, payment: PaymentRow, processor: PaymentProcessor): Promise<void> {
+  const { id, accountId, grossGrosze, language, returnUrl, expiresAt, statementId } = payment;
+  const description =
+    statementId === null ? `Goniec, doładowanie ${id}` : `Goniec, rozliczenie ${statementId}`;
+  const wanted = { id, accountId, grossGrosze, description };
+  try {
+    const how = { language, returnUrl: returnUrl ?? '', expiresAt, saveCard: false };
+    const { session, url } = await processor.startCheckout({ ...wanted, ...how });
+    await noteOpen(sql, id, { session, url, reference: null });
+  } catch (error) {
+    if (!(error instanceof PaymentRefusedError)) throw error;
+    await noteUnpaid(sql, id, 'failed');
+  }
+}
+
+function progressOf({ state, createdAt, paidAt, processor }: PaymentRow): PaymentProgress {
+  const now = Date.now();
+  if (state === 'starting' || state === 'open') {
+    const age = now - createdAt.getTime();
+    return {
+      details: `Waits for the payer at ${processor}.`,
+      lookAt: now + Math.min(Math.max(age, MINUTE_MS), OPEN_LOOK_MAX_MS),
+    };
+  }
+  if (paidAt === null) return { details: `Ended: ${state}.`, lookAt: null };
+  const until = paidAt.getTime() + FOLLOWED_MS;
+  if (now >= until) return { details: 'Ended: paid.', lookAt: null };
+  const day = new Date(until).toISOString().slice(0, 10);
+  return {
+    details: `Paid and booked: waits for refunds and disputes until ${day}.`,
+    lookAt: now + PAID_LOOK_MS,
+  };
+}

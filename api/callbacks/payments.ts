@@ -1,0 +1,43 @@
+import { lookAtPayment } from '../../operations/money/payments.ts';
+import { type EventReader, ForgedEventError } from '../../payments/processor.ts';
+import { simulatedEventKey, simulatedEvents } from '../../payments/simulatedEvents.ts';
+import type { Page, PageAnswer, Visit } from '../http/page.ts';
+import type { Services } from '../services.ts';
+import { callOf, textResponse, withPlainErrors } from './pages.ts';
+
+// Events of Stripe are a few kB.
+const BODY_BYTES = 256 * 1024;
+const BODY_WITHIN_MS = 5_000;
+
+/**
+ * Events of payment processors. One says only that something happened: the payment's workflow reads from the processor what it was. The
+ * processor sends an event again unless it is answered 200.
+ */
+export const paymentEvents: Page = {
+  methods: ['POST'],
+  path: '/v1/payments/:processor',
+  visitors: false,
+  handle: (visit) => withPlainErrors(answerTo(visit)),
+  failed: () => textResponse(503, 'unavailable'),
+};
+
+async function answerTo(visit: Visit): Promise<PageAnswer> {
+  const { services, params, headers } = visit;
+  const { processor = '' } = params;
+  const read = readerOf(services, processor);
+  if (read === null) return textResponse(404, 'not found');
+  const body = await callOf(visit, { maxBytes: BODY_BYTES, withinMs: BODY_WITHIN_MS }).body();
+  try {
+    const event = read(body, headers);
+    if (event !== null && !(await lookAtPayment(services, processor, event)))
+      services.log.info({ processor }, 'an event is about no payment of ours');
+    return textResponse(200, 'OK');
+  } catch (error) {
+    if (error instanceof ForgedEventError) return textResponse(400, 'not signed by the processor');
+    throw error;
+  }
+}
+
+function readerOf({ secretsKey }: Services, processor: string): EventReader | null {
+  return processor === 'simulated' ? simulatedEvents(simulatedEventKey(secretsKey)) : null;
+}

@@ -1,0 +1,214 @@
+import { writeAudit, type AuditDetails } from '../../db/accounts/audit.ts';
+import { type AccountDetails, lockAccount, updateAccount } from '../../db/accounts/staff.ts';
+import { type Database, type Sql, transaction } from '../../db/connection.ts';
+import { closeFindings, reportFinding } from '../../db/maintenance/findings.ts';
+import { book } from '../../db/money/ledger.ts';
+import {
+  insertReversal,
+  lockPayment,
+  notePaid,
+  noteReturned,
+  noteUnpaid,
+  type PaymentRow,
+  readPaymentRow,
+  type ReversalRow,
+  reversalsOf,
+  standingTopUps,
+} from '../../db/money/payments.ts';
+import { lockStatement, markStatementPaid } from '../../db/money/statements.ts';
+import { FIRST_RATE_GROSZE, rateOfTopUp } from '../../domain/money.ts';
+import type { PaymentState, Reversal } from '../../domain/payments.ts';
+import { netOfReversal } from '../../domain/vat.ts';
+import { bookTopUp } from './balance.ts';
+
+/** As the audit log names it. */
+const ACTOR = 'payments';
+const CURRENCY = 'PLN';
+
+/**
+ * Books what a payment has come to at its processor: paid, ended unpaid, taken back in parts. Each of it once, however often and in
+ * whatever order it is found; nothing if the payment there is not the one that we asked for, which staff have to look at.
+ */
+export async function settlePayment(
+  sql: Database,
+  id: string,
+  found: PaymentState,
+  isLive: boolean,
+): Promise<PaymentRow> {
+  const { accountId } = (await readPaymentRow(sql, id))!;
+  return await transaction(sql, async (tx) => {
+    const account = (await lockAccount(tx, accountId))!;
+    const payment = (await lockPayment(tx, id))!;
+    const differs = differences(payment, found, isLive);
+    if (differs.length > 0) {
+      await report(tx, payment, 'payment_differs', { differs });
+      return payment;
+    }
+    await closeFindings(tx, ['payment_differs'], [id]);
+    if (found.state === 'expired' || found.state === 'failed') await noteUnpaid(tx, id, found.state);
+    if (found.state === 'paid') {
+      if (payment.state !== 'paid') await bookPaid(tx, account, payment, found);
+      await bookReversals(tx, account, payment, found.reversals);
+      await watchBalance(tx, accountId);
+    }
+    return (await readPaymentRow(tx, id))!;
+  });
+}
+
+/** What is not as we asked for it. */
+function differences(payment: PaymentRow, found: PaymentState, isLive: boolean): string[] {
+  const reference = referenceOf(payment, found);
+  const same = {
+    payment: found.id === payment.id,
+    account: found.accountId === payment.accountId,
+    amount: found.grossGrosze === payment.grossGrosze,
+    currency: found.currency === CURRENCY,
+    mode: found.live === isLive,
+    reference: payment.reference === null || reference === payment.reference,
+  };
+  return Object.entries(same).flatMap(([name, is]) => (is ? [] : [name]));
+}
+
+function referenceOf({ processor }: PaymentRow, { reference }: PaymentState): string | null {
+  return reference === null ? null : `${processor}:${reference}`;
+}
+
+async function bookPaid(
+  tx: Sql,
+  account: AccountDetails,
+  payment: PaymentRow,
+  found: PaymentState,
+): Promise<void> {
+  const reference = referenceOf(payment, found);
+  if (reference === null) throw new Error(`${payment.id} is paid and has no reference`);
+  await notePaid(tx, payment.id, { reference, method: found.method });
+  await audit(tx, payment, 'payment book', await bookMoney(tx, account, payment, reference));
+}
+
+/** Whatever was paid is booked, even where nothing was owed any more: staff decide what becomes of it. */
+async function bookMoney(
+  tx: Sql,
+  account: AccountDetails,
+  payment: PaymentRow,
+  reference: string,
+): Promise<AuditDetails> {
+  const { netGrosze: grosze, statementId, accountId } = payment;
+  if (statementId !== null) {
+    const statement = await lockStatement(tx, statementId);
+    if (statement?.paidAt === null) {
+      await markStatementPaid(tx, statementId);
+      const subject = { kind: 'statement', id: statementId } as const;
+      await book(tx, { account: accountId, kind: 'payment', grosze, subject, reference });
+      return { amount_grosze: grosze, statement: statementId };
+    }
+  } else if (account.status !== 'closed') {
+    return await bookTopUp(tx, account, { grosze, reference });
+  }
+  await report(tx, payment, 'payment_differs', {
+    differs: [statementId === null ? 'account_closed' : 'statement_paid'],
+  });
+  await book(tx, { account: accountId, kind: 'topup', grosze, reference });
+  return { amount_grosze: grosze };
+}
+
+async function bookReversals(
+  tx: Sql,
+  account: AccountDetails,
+  payment: PaymentRow,
+  found: readonly Reversal[],
+): Promise<void> {
+  const known = new Map((await reversalsOf(tx, payment.id)).map((one) => [one.id, one]));
+  for (const reversal of found) {
+    const before = known.get(reversal.id);
+    if (before === undefined && reversal.stands) {
+      const netGrosze = netOfReversal(payment, standing(known.values()), reversal.grossGrosze);
+      await insertReversal(tx, payment.id, reversal, netGrosze);
+      await bookReversal(tx, account, payment, reversal, -netGrosze);
+      known.set(reversal.id, { ...reversal, netGrosze, createdAt: new Date(), returnedAt: null });
+    } else if (before?.returnedAt === null && !reversal.stands) {
+      await noteReturned(tx, payment.id, reversal.id);
+      await bookReversal(tx, account, payment, reversal, before.netGrosze);
+      known.set(reversal.id, { ...before, returnedAt: new Date() });
+    }
+  }
+}
+
+function standing(reversals: Iterable<ReversalRow>) {
+  const gone = [...reversals].filter(({ returnedAt }) => returnedAt === null);
+  const sum = (of: (one: ReversalRow) => number): number => gone.reduce((total, one) => total + of(one), 0);
+  return { netGrosze: sum((one) => one.netGrosze), grossGrosze: sum((one) => one.grossGrosze) };
+}
+
+/** @param grosze net, negative when the money goes */
+async function bookReversal(
+  tx: Sql,
+  account: AccountDetails,
+  payment: PaymentRow,
+  { id, kind, stands, grossGrosze }: Reversal,
+  grosze: number,
+): Promise<void> {
+  const rateBefore = await earnedRate(tx, account.id);
+  const reference = `${payment.processor}:${id}${stands ? '' : ':returned'}`;
+  const booked = kind === 'refund' ? 'payment_refund' : 'dispute';
+  await book(tx, { account: account.id, kind: booked, grosze, reference });
+  const changes = await adaptRate(tx, account.id, rateBefore);
+  await audit(tx, payment, `payment ${kind}`, {
+    amount_grosze: grosze,
+    gross_grosze: grossGrosze,
+    ...changes,
+  });
+  if (kind !== 'dispute') return;
+  if (stands) await report(tx, payment, 'payment_disputed', { gross_grosze: grossGrosze });
+  else await closeFindings(tx, ['payment_disputed'], [payment.id]);
+}
+
+/** The price that stays fixed by the top-ups that stay paid; null: none does. */
+async function earnedRate(tx: Sql, account: string): Promise<number | null> {
+  const { largestGrosze, sumGrosze } = await standingTopUps(tx, account);
+  return sumGrosze <= 0 ? null : (rateOfTopUp(largestGrosze) ?? FIRST_RATE_GROSZE);
+}
+
+/**
+ * Undoes what a top-up fixed that was taken back, and fixes it again when it returns: the best rate of what stays paid; with nothing left, a
+ * prepaid account cannot send live. A price that staff agreed with the customer stays.
+ */
+async function adaptRate(tx: Sql, id: string, before: number | null): Promise<AuditDetails> {
+  const after = await earnedRate(tx, id);
+  if (after === before) return {};
+  const { pricePerPartGrosze: price, billingMode, mode } = (await lockAccount(tx, id))!;
+  const isEarned = price === (before ?? FIRST_RATE_GROSZE);
+  const pricePerPartGrosze = isEarned ? (after ?? FIRST_RATE_GROSZE) : price;
+  const nextMode = billingMode === 'postpaid' ? mode : after === null ? 'test' : 'live';
+  await updateAccount(tx, id, { pricePerPartGrosze, mode: nextMode });
+  return {
+    price_per_part_grosze: { from: price, to: pricePerPartGrosze },
+    mode: { from: mode, to: nextMode },
+  };
+}
+
+/** A prepaid balance below zero stops sends by itself; staff have to know. */
+async function watchBalance(tx: Sql, id: string): Promise<void> {
+  const { balanceGrosze, billingMode } = (await lockAccount(tx, id))!;
+  if (billingMode === 'postpaid' || balanceGrosze >= 0)
+    return await closeFindings(tx, ['balance_negative'], [id]);
+  const details = { balance_grosze: balanceGrosze };
+  await reportFinding(tx, { kind: 'balance_negative', subject: id, accountId: id, details });
+}
+
+async function report(
+  tx: Sql,
+  { id, accountId }: PaymentRow,
+  kind: 'payment_differs' | 'payment_disputed',
+  details: AuditDetails,
+): Promise<void> {
+  await reportFinding(tx, { kind, subject: id, accountId, details });
+}
+
+async function audit(
+  tx: Sql,
+  { id, accountId }: PaymentRow,
+  action: string,
+  details: AuditDetails,
+): Promise<void> {
+  await writeAudit(tx, { actor: ACTOR, action, account: accountId, subject: id, details });
+}

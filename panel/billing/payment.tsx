@@ -1,0 +1,84 @@
+import type { AccountRow } from '../../db/accounts/accounts.ts';
+import type { ListedPayment } from '../../db/money/payments.ts';
+import { rateAfterTopUp } from '../../domain/money.ts';
+import { type Language, moment, pln } from '../language.ts';
+import { Facts } from '../parts.tsx';
+import { stateOf, subjectOf } from './view.tsx';
+import { words } from './words.ts';
+
+interface Props {
+  language: Language;
+  payment: ListedPayment;
+  /** Whether the page reloads until it is decided. */
+  waits: boolean;
+  current: AccountRow | null | undefined;
+}
+
+/** One payment: what it costs, before it is paid; what has become of it afterwards. */
+export function PaymentView({ language, payment, waits, current }: Props) {
+  const say = words[language];
+  const { id, state, netGrosze, vatGrosze, grossGrosze, statementId, buyer, paidAt, expiresAt } = payment;
+  const { refundedGrosze, disputedGrosze } = payment;
+  const isOpen = state === 'starting' || state === 'open';
+  const rate =
+    isOpen && current && statementId === null ? rateAfterTopUp(current.pricePerPartGrosze, netGrosze) : null;
+  const { facts } = say;
+  return (
+    <>
+      <Next {...{ language, payment, waits, current }} />
+      <Facts
+        rows={[
+          [facts.what, subjectOf(language, payment)],
+          [facts.net, pln(language, netGrosze)],
+          [facts.vat, pln(language, vatGrosze)],
+          [facts.gross, <strong>{pln(language, grossGrosze)}</strong>],
+          [facts.rate, rate === null ? null : pln(language, rate)],
+          [facts.state, stateOf(language, payment)],
+          [facts.paid, paidAt === null ? null : moment(language, paidAt)],
+          [facts.expires, isOpen ? moment(language, expiresAt) : null],
+          [facts.refunded, refundedGrosze === 0 ? null : pln(language, refundedGrosze)],
+          [facts.disputed, disputedGrosze === 0 ? null : pln(language, disputedGrosze)],
+          [
+            facts.buyer,
+            <>
+              {buyer.name}
+              {buyer.nip === null ? '' : `, NIP ${buyer.nip}`}, {buyer.street}, {buyer.postalCode}{' '}
+              {buyer.city} {isOpen ? <a href="/panel/company">{say.change}</a> : null}
+            </>,
+          ],
+          [facts.id, <code>{id}</code>],
+        ]}
+      />
+      <p>
+        <a href="/panel/billing">{say.again}</a>
+      </p>
+    </>
+  );
+}
+
+/** What the person is told, and can do next. */
+function Next({ language, payment: { state, sessionUrl }, waits, current }: Props) {
+  const say = words[language];
+  if (state === 'paid') {
+    return (
+      <>
+        <p role="status">{say.thanks}</p>
+        {current?.mode === 'live' ? (
+          <p>
+            {say.liveNow} <a href="/panel/keys">{say.toKeys}</a>
+          </p>
+        ) : null}
+      </>
+    );
+  }
+  if (state === 'starting') return <p role="status">{say.preparing}</p>;
+  if (state !== 'open') return <p role="status">{say.ended}</p>;
+  if (waits) return <p role="status">{say.confirming}</p>;
+  return sessionUrl === null ? null : (
+    <p>
+      <a class="button" href={sessionUrl}>
+        {say.pay}
+      </a>
+    </p>
+  );
+}
