@@ -54,8 +54,14 @@ const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
     ],
     api_keys: ['last_used_at'],
     api_tokens: ['last_used_at'],
+    payments: ['look_asked_at'],
   },
-  worker: { accounts: [...PURSE, 'webhook_secret_before'], api_keys: [], api_tokens: [] },
+  worker: {
+    // A payment that it finds at the processor fixes the price, and makes an account live.
+    accounts: [...PURSE, 'webhook_secret_before', 'price_per_part_grosze', 'mode', 'updated_at'],
+    api_keys: [],
+    api_tokens: [],
+  },
 };
 
 const NOBODYS = {
@@ -90,6 +96,9 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
     // The API writes e-mails, their charges, provider callbacks and unsubscribes, but never their outcome.
     ...all('email_recipients email_contents email_attachments email_attachment_pieces', APPEND_ONLY),
     ...all('email_events provider_email_events unsubscribe_links', APPEND_ONLY),
+    // It starts payments; workers find at the processor what becomes of them.
+    ...all('payments', APPEND_ONLY),
+    ...all('payment_reversals', READ_ONLY),
     ...all('statements own_emails maintenance_positions regular_work erasures_postponed', READ_ONLY),
     // Workers delete expired addresses.
     ...all('audit_addresses', APPEND_ONLY),

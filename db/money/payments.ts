@@ -161,6 +161,16 @@ export async function standingTopUps(
   return row!;
 }
 
+/** Fixes the price per part, grosze net, and whether the account sends live. */
+export async function setTerms(
+  tx: Sql,
+  account: string,
+  { pricePerPartGrosze, mode }: { pricePerPartGrosze: number; mode: 'test' | 'live' },
+): Promise<void> {
+  await tx`
+    update accounts set price_per_part_grosze = ${pricePerPartGrosze}, mode = ${mode}, updated_at = now() where id = ${account}`;
+}
+
 export interface ListedPayment extends PaymentRow {
   /** What went back, gross. */
   refundedGrosze: number;

@@ -1,7 +1,8 @@
 import type { AuditDetails } from '../../db/accounts/audit.ts';
-import { type AccountDetails, updateAccount } from '../../db/accounts/staff.ts';
+import type { AccountDetails } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { book, readPayment } from '../../db/money/ledger.ts';
+import { setTerms } from '../../db/money/payments.ts';
 import { MIN_TOP_UP_GROSZE, rateAfterTopUp } from '../../domain/money.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { findAccount, findAccountForUpdate, findOpenAccountForUpdate } from '../accounts/accounts.ts';
@@ -47,7 +48,7 @@ export async function bookTopUp(
   const rate = rateAfterTopUp(pricePerPartGrosze, grosze) ?? pricePerPartGrosze;
   const named = reference === undefined ? {} : { reference };
   await book(tx, { account: id, kind: 'topup', grosze, ...named });
-  await updateAccount(tx, id, { pricePerPartGrosze: rate, mode: 'live' });
+  await setTerms(tx, id, { pricePerPartGrosze: rate, mode: 'live' });
   return {
     amount_grosze: grosze,
     ...named,

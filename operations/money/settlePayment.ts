@@ -1,5 +1,5 @@
 import { writeAudit, type AuditDetails } from '../../db/accounts/audit.ts';
-import { type AccountDetails, lockAccount, updateAccount } from '../../db/accounts/staff.ts';
+import { type AccountDetails, lockAccount } from '../../db/accounts/staff.ts';
 import { type Database, type Sql, transaction } from '../../db/connection.ts';
 import { closeFindings, reportFinding } from '../../db/maintenance/findings.ts';
 import { book } from '../../db/money/ledger.ts';
@@ -13,6 +13,7 @@ import {
   readPaymentRow,
   type ReversalRow,
   reversalsOf,
+  setTerms,
   standingTopUps,
 } from '../../db/money/payments.ts';
 import { lockStatement, markStatementPaid } from '../../db/money/statements.ts';
@@ -118,19 +119,21 @@ async function bookReversals(
   found: readonly Reversal[],
 ): Promise<void> {
   const known = new Map((await reversalsOf(tx, payment.id)).map((one) => [one.id, one]));
+  const before = await earnedRate(tx, account.id);
   for (const reversal of found) {
-    const before = known.get(reversal.id);
-    if (before === undefined && reversal.stands) {
+    const noted = known.get(reversal.id);
+    if (noted === undefined && reversal.stands) {
       const netGrosze = netOfReversal(payment, standing(known.values()), reversal.grossGrosze);
       await insertReversal(tx, payment.id, reversal, netGrosze);
-      await bookReversal(tx, account, payment, reversal, -netGrosze);
+      await bookReversal(tx, payment, reversal, -netGrosze);
       known.set(reversal.id, { ...reversal, netGrosze, createdAt: new Date(), returnedAt: null });
-    } else if (before?.returnedAt === null && !reversal.stands) {
+    } else if (noted?.returnedAt === null && !reversal.stands) {
       await noteReturned(tx, payment.id, reversal.id);
-      await bookReversal(tx, account, payment, reversal, before.netGrosze);
-      known.set(reversal.id, { ...before, returnedAt: new Date() });
+      await bookReversal(tx, payment, reversal, noted.netGrosze);
+      known.set(reversal.id, { ...noted, returnedAt: new Date() });
     }
   }
+  await adaptRate(tx, payment, before);
 }
 
 function standing(reversals: Iterable<ReversalRow>) {
@@ -142,21 +145,14 @@ function standing(reversals: Iterable<ReversalRow>) {
 /** @param grosze net, negative when the money goes */
 async function bookReversal(
   tx: Sql,
-  account: AccountDetails,
   payment: PaymentRow,
   { id, kind, stands, grossGrosze }: Reversal,
   grosze: number,
 ): Promise<void> {
-  const rateBefore = await earnedRate(tx, account.id);
   const reference = `${payment.processor}:${id}${stands ? '' : ':returned'}`;
   const booked = kind === 'refund' ? 'payment_refund' : 'dispute';
-  await book(tx, { account: account.id, kind: booked, grosze, reference });
-  const changes = await adaptRate(tx, account.id, rateBefore);
-  await audit(tx, payment, `payment ${kind}`, {
-    amount_grosze: grosze,
-    gross_grosze: grossGrosze,
-    ...changes,
-  });
+  await book(tx, { account: payment.accountId, kind: booked, grosze, reference });
+  await audit(tx, payment, `payment ${kind}`, { amount_grosze: grosze, gross_grosze: grossGrosze });
   if (kind !== 'dispute') return;
   if (stands) await report(tx, payment, 'payment_disputed', { gross_grosze: grossGrosze });
   else await closeFindings(tx, ['payment_disputed'], [payment.id]);
@@ -172,18 +168,19 @@ async function earnedRate(tx: Sql, account: string): Promise<number | null> {
  * Undoes what a top-up fixed that was taken back, and fixes it again when it returns: the best rate of what stays paid; with nothing left, a
  * prepaid account cannot send live. A price that staff agreed with the customer stays.
  */
-async function adaptRate(tx: Sql, id: string, before: number | null): Promise<AuditDetails> {
+async function adaptRate(tx: Sql, payment: PaymentRow, before: number | null): Promise<void> {
+  const { accountId: id } = payment;
   const after = await earnedRate(tx, id);
-  if (after === before) return {};
+  if (after === before) return;
   const { pricePerPartGrosze: price, billingMode, mode } = (await lockAccount(tx, id))!;
   const isEarned = price === (before ?? FIRST_RATE_GROSZE);
   const pricePerPartGrosze = isEarned ? (after ?? FIRST_RATE_GROSZE) : price;
   const nextMode = billingMode === 'postpaid' ? mode : after === null ? 'test' : 'live';
-  await updateAccount(tx, id, { pricePerPartGrosze, mode: nextMode });
-  return {
+  await setTerms(tx, id, { pricePerPartGrosze, mode: nextMode });
+  await audit(tx, payment, 'payment terms', {
     price_per_part_grosze: { from: price, to: pricePerPartGrosze },
     mode: { from: mode, to: nextMode },
-  };
+  });
 }
 
 /** A prepaid balance below zero stops sends by itself; staff have to know. */

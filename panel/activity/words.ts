@@ -84,6 +84,7 @@ const pl = {
       'payment book': 'Zaksięgowanie płatności',
       'payment refund': 'Zwrot płatności',
       'payment dispute': 'Spór o płatność',
+      'payment terms': 'Cena po zwrocie płatności',
       'payments refund': 'Zlecenie zwrotu płatności',
     },
     messages: {
@@ -182,6 +183,7 @@ const en: typeof pl = {
       'payment book': 'Payment booked',
       'payment refund': 'Payment refunded',
       'payment dispute': 'Payment disputed',
+      'payment terms': 'Price after a payment went back',
       'payments refund': 'Refund ordered',
     },
     messages: {

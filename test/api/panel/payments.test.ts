@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { simulatedEvent, simulatedEventKey } from '../../../payments/simulatedEvents.ts';
 import { eventually } from '../../support/eventually.ts';
-import { database } from '../../support/factories.ts';
+import { database, newAccount } from '../../support/factories.ts';
 import { newBrowser, newPerson, type PanelUnderTest, type Person, startPanel } from '../../support/panel.ts';
 import {
   atProcessor,
@@ -20,9 +20,9 @@ beforeAll(async () => {
 afterAll(() => panel.api.stop());
 
 async function newPayer(): Promise<Person> {
-  const person = await newPerson(panel, 'owner');
-  await enterCompany(person.account);
-  return person;
+  const { id } = await newAccount({ mode: 'test', balance: 0 });
+  await enterCompany(id);
+  return await newPerson(panel, 'owner', id);
 }
 
 const standingOf = async (account: string) => {
