@@ -46,13 +46,12 @@ export async function countOwnCode(
   const { number, account, network: others, accounts } = counted!;
   if (accounts >= LIMITS.accounts) throw new OwnCodeRefusedError('elsewhere');
   const used = await lockDailyUse(tx, 'number_codes');
-  const reached = {
-    number: number >= LIMITS.number,
-    account: account >= LIMITS.account,
-    network: others >= LIMITS.network,
-    day: used >= budget,
-  };
-  const limited = (['number', 'account', 'network', 'day'] as const).find((limit) => reached[limit]);
+  const [limited] = [
+    ...(number >= LIMITS.number ? ['number' as const] : []),
+    ...(account >= LIMITS.account ? ['account' as const] : []),
+    ...(others >= LIMITS.network ? ['network' as const] : []),
+    ...(used >= budget ? ['day' as const] : []),
+  ];
   if (limited !== undefined) throw new OwnCodeRefusedError({ limited, seconds: secondsOfToday() });
   await countDailyUse(tx, 'number_codes', [budget]);
 }

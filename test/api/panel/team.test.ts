@@ -348,7 +348,6 @@ describe('the team', () => {
 describe('who loses the role while the request waits', () => {
   const ACTS: [string, Record<string, string>][] = [
     ['/panel/team', { address: newAddress(), role: 'owner' }],
-    ['/panel/team/leave', {}],
     ['/panel/team/MEMBER/role', { role: 'owner' }],
     ['/panel/team/MEMBER/remove', {}],
     ['/panel/team/invitations/INVITATION/resend', {}],
