@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { type AuditDetails, type AuditEntry, type Request, writeAudit } from '../db/accounts/audit.ts';
+import { lockAccount } from '../db/accounts/staff.ts';
 import { type Database, type Sql, transaction } from '../db/connection.ts';
-import { type Actor, actorName, type StaffActor } from '../domain/actor.ts';
+import { requireRole } from '../db/people/members.ts';
+import { type Actor, actorName, type PersonActor, type StaffActor } from '../domain/actor.ts';
 import { StaffRefused } from '../domain/refusals.ts';
 
 const RECORD_ATTEMPTS = 10;
@@ -71,6 +73,12 @@ export type StaffOperation<Input, Data, Who extends Actor = StaffActor> = (
   request: StaffRequest<Input, Who>,
 ) => Promise<Data>;
 
+/** Locks the account of a person who asks for a change, if the role is still the one of the request. @throws StaffRefused */
+export async function lockAsPerson(tx: Sql, actor: PersonActor): Promise<void> {
+  await lockAccount(tx, actor.accountId);
+  await requireRole(tx, actor);
+}
+
 /** Makes a staff operation from a database change, written in one transaction with its audit record. @param action its audit name */
 export function recorded<Input, Data, Who extends Actor = StaffActor>(
   action: string,
@@ -78,6 +86,7 @@ export function recorded<Input, Data, Who extends Actor = StaffActor>(
 ): StaffOperation<Input, Data, Who> {
   return ({ services, actor, request, input }) =>
     transaction(services.sql, async (tx) => {
+      if (actor.kind === 'person') await lockAsPerson(tx, actor);
       const done = await change(tx, input, { services, actor });
       const entries = entriesOf(actor, action, done);
       await writeAll(

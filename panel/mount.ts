@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Mount } from '../api/app.ts';
-import { clientAddress } from '../api/http/admission.ts';
+import { type Admitted, clientAddress } from '../api/http/admission.ts';
 import { readBytes } from '../api/http/body.ts';
 import { RESPONSE_TIMEOUT_MS } from '../api/http/invoke.ts';
 import { errorAnswer, HttpRefused, isFault } from '../api/http/refusals.ts';
@@ -116,6 +116,8 @@ async function answer(route: Route, visit: Visit, context: Context): Promise<Ans
     addIds({ accountId });
   }
   if (session !== null && !isProved(route, visit.method, session)) return { to: provePath(route, visit) };
+  if (accountId !== undefined)
+    shareLimits(visit, services.admission.enter(`panel of ${accountId}`, context.res));
   // Of strangers, only the forms to sign in by are read.
   if (session === null && route.access !== 'anybody') return { to: signInPath(visit) };
   if (visit.method === 'POST' && route.uploadBytes === 0)
@@ -123,6 +125,15 @@ async function answer(route: Route, visit: Visit, context: Context): Promise<Ans
   const answered = await route.handle(visit);
   if (answered !== null) return answered;
   return session?.account === null ? { to: '/panel/you' } : problemPage(visit, 403);
+}
+
+/** What an account may occupy with its keys, it may once more with its people, from however many networks: keys must not lock them out. */
+function shareLimits(visit: Visit, ofAccount: Admitted): void {
+  const { acquireHeavySlot } = visit;
+  visit.acquireHeavySlot = () => {
+    acquireHeavySlot();
+    ofAccount.acquireHeavySlot();
+  };
 }
 
 function signInPath({ method, path }: Visit): string {

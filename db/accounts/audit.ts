@@ -1,6 +1,7 @@
 import type postgres from 'postgres';
 import { type Actor, actorName } from '../../domain/actor.ts';
 import type { Sql } from '../connection.ts';
+import { requireRole } from '../people/members.ts';
 
 /** Plain data for a jsonb column: no secrets, and phone numbers masked, because the log cannot be erased. */
 export type AuditDetails = Record<string, unknown>;
@@ -84,8 +85,9 @@ export async function writeAudit(
     select id, ${request?.address ?? null}::inet from logged where ${request !== undefined}`;
 }
 
-/** Audits a change of settings, as {@link writeAudit}. Without changed fields nothing is recorded. @throws ChangesTooManyError */
+/** Audits a change of settings, as {@link writeAudit}. Without changed fields nothing is recorded. @throws ChangesTooManyError, StaffRefused */
 export async function writeApiChange(sql: Sql, by: Requester, change: ApiChange): Promise<void> {
+  if (by.actor.kind === 'person') await requireRole(sql, by.actor);
   const changed = Object.entries(change.changes).filter(([, { from, to }]) => !isSame(from, to));
   if (changed.length === 0) return;
   const { action, subject } = change;

@@ -25,12 +25,16 @@ export interface EmailTerms {
   suppressed: string[];
 }
 
-/** Reads what acceptance of an e-mail depends on; null without such an account. @param domain null: the account's default */
+/**
+ * Reads what acceptance of an e-mail depends on; null without such an account.
+ * @param domain null: the account's default @param reportedOnly suppressions by bounces and complaints alone count
+ */
 export async function readEmailTerms(
   sql: Sql,
   accountId: string,
   domain: string | null,
   keys: readonly string[],
+  reportedOnly = false,
 ): Promise<EmailTerms | null> {
   const [terms] = await sql<EmailTerms[]>`
     with verified as (
@@ -47,7 +51,8 @@ export async function readEmailTerms(
            array(select v.route from verified v join chosen c on c.name = v.name) as verified_routes,
            array(select distinct name from verified) as own_domains,
            array(select s.address from suppressions s
-                  where s.account_id = a.id and s.address = any(${keys as string[]}::text[])) as suppressed
+                  where s.account_id = a.id and s.address = any(${keys as string[]}::text[])
+                    and (not ${reportedOnly} or s.reason in ('bounce', 'complaint'))) as suppressed
       from accounts a where a.id = ${accountId}`;
   return terms ?? null;
 }

@@ -8,13 +8,11 @@ interface NewChange {
   linkHash: Buffer;
 }
 
-/** Notes a change that waits for an hour for its new address, in place of the one that waited before. */
+/** Notes a change that waits for an hour for its new address, in place of the one that waited before. The caller has locked the person. */
 export async function insertAddressChange(
   tx: Sql,
   { personId, address, linkHash }: NewChange,
 ): Promise<void> {
-  // Of changes at once, the last one waits.
-  await lockPerson(tx, personId);
   await tx`delete from address_changes where person_id = ${personId} and confirmed_at is null`;
   await tx`
     insert into address_changes (link_hash, person_id, address, expires_at)
@@ -65,15 +63,24 @@ export async function confirmAddressChange(
   return row;
 }
 
+/** Lets another link undo the change by which an address was given up. @returns false where none can be undone */
+export async function addUndoLink(tx: Sql, address: string, undoHash: Buffer): Promise<boolean> {
+  const added = await tx`
+    insert into address_changes (link_hash, person_id, address, confirmed_at, expires_at)
+    select ${undoHash}, person_id, address, confirmed_at, expires_at from address_changes
+     where address = ${address} and confirmed_at is not null and ${isOpen(tx)} limit 1`;
+  return added.count > 0;
+}
+
 /**
- * Gives a person the address back that a confirmed change took, once, and ends all sessions and the second factors since; later changes can no
- * longer be undone.
- * @returns undefined: the link is over
+ * Gives a person the address back that a confirmed change took, once, and ends all sessions, the second factors and recovery codes since;
+ * later changes can no longer be undone.
+ * @returns with the address that it replaces; undefined: the link is over
  */
 export async function undoAddressChange(
   tx: Sql,
   undoHash: Buffer,
-): Promise<Pick<AddressChange, 'personId' | 'address'> | undefined> {
+): Promise<{ personId: string; address: string; replaced: string } | undefined> {
   const [undone] = await tx<{ personId: string; address: string; confirmedAt: Date }[]>`
     delete from address_changes where link_hash = ${undoHash} and confirmed_at is not null and ${isOpen(tx)}
     returning person_id, address, confirmed_at`;
@@ -87,8 +94,9 @@ export async function undoAddressChange(
   await tx`delete from sessions where person_id = ${personId}`;
   // Factors of whoever took the address would keep the person out.
   await removeFactorsSince(tx, personId, confirmedAt);
-  await tx`update people set address = ${address} where id = ${personId}`;
-  return { personId, address };
+  const [person] = await tx<{ replaced: string }[]>`
+    update people set address = ${address} where id = ${personId} returning old.address as replaced`;
+  return { personId, address, replaced: person!.replaced };
 }
 
 function isOpen(sql: Sql): Fragment {

@@ -100,9 +100,9 @@ export async function removeFactor(tx: Sql, person: string, passkey: string | nu
   return removed.count > 0;
 }
 
-/** Removes the factors that a person has had since a time. */
+/** Removes the factors, and the recovery codes, that a person has had since a time. */
 export async function removeFactorsSince(tx: Sql, person: string, since: Date): Promise<void> {
-  for (const table of ['totp', 'passkeys'])
+  for (const table of ['totp', 'passkeys', 'recovery_codes'])
     await tx`delete from ${tx(table)} where person_id = ${person} and created_at >= ${since}`;
   await dropUselessCodes(tx, person);
 }

@@ -1,4 +1,5 @@
-import type { Role } from '../../domain/actor.ts';
+import type { PersonActor, Role } from '../../domain/actor.ts';
+import { StaffRefused } from '../../domain/refusals.ts';
 import type { Sql } from '../connection.ts';
 
 /** A person of an account. */
@@ -15,6 +16,16 @@ export async function membersOf(sql: Sql, account: string): Promise<Member[]> {
     select p.id, p.address, m.role, m.created_at as since
       from memberships m join people p on p.id = m.person_id
      where m.account_id = ${account} order by m.created_at, p.id`;
+}
+
+/**
+ * Reads the role of a person who asks for a change again, with the account locked: others may have changed it while the request waited.
+ * @throws StaffRefused
+ */
+export async function requireRole(tx: Sql, { id, accountId: account, role }: PersonActor): Promise<void> {
+  const same = await tx`
+    select from memberships where person_id = ${id} and account_id = ${account} and role = ${role}`;
+  if (same.count === 0) throw new StaffRefused({ reason: 'account_missing', account });
 }
 
 /** Changes a role, which ends the person's sessions of this account. */

@@ -31,14 +31,22 @@ export async function personWith(sql: Sql, address: string): Promise<string | un
   return row?.id;
 }
 
-/** Whether somebody has the address. */
+/** Whether somebody has the address, or can have it back. */
 export async function isAddressTaken(sql: Sql, address: string): Promise<boolean> {
-  return (await personWith(sql, address)) !== undefined;
+  const [row] = await sql<{ isTaken: boolean }[]>`
+    select exists (select from people where address = ${address})
+        or exists (select from address_changes
+                    where address = ${address} and confirmed_at is not null and expires_at > now()) as is_taken`;
+  return row!.isTaken;
 }
 
 export async function addMembership(tx: Sql, person: string, account: string, role: Role): Promise<void> {
-  await tx`
-    insert into memberships (person_id, account_id, role) values (${person}, ${account}, ${role}) on conflict do nothing`;
+  await tx`insert into memberships (person_id, account_id, role) values (${person}, ${account}, ${role})`;
+}
+
+/** Keeps a person in the accounts until the transaction ends, whoever is about to end a membership. */
+export async function lockMemberships(tx: Sql, person: string): Promise<void> {
+  await tx`select from memberships where person_id = ${person} for key share`;
 }
 
 /** The accounts of a person, the first one first. */

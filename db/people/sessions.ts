@@ -116,10 +116,15 @@ export async function renewSession(tx: Sql, id: string, tokenHash: Buffer): Prom
      where id = ${id}`;
 }
 
-/** Stores what a passkey has to sign in this session, within five minutes. */
-export async function setChallenge(sql: Sql, id: string, challenge: string): Promise<void> {
-  await sql`
-    update sessions set challenge = ${challenge}, challenge_expires_at = now() + ${CHALLENGE}::interval where id = ${id}`;
+/** What a passkey has to sign in this session, within five minutes: the challenge that is open, as other pages show it, else this one. */
+export async function openChallenge(sql: Sql, id: string, challenge: string): Promise<string> {
+  const [row] = await sql<{ challenge: string }[]>`
+    update sessions
+       set challenge = case when challenge_expires_at > now() then coalesce(challenge, ${challenge}) else ${challenge} end,
+           challenge_expires_at = now() + ${CHALLENGE}::interval
+     where id = ${id} returning challenge`;
+  // Without the session nothing is proved.
+  return row?.challenge ?? challenge;
 }
 
 /** Takes the challenge of a session, once. @returns undefined where there is none */

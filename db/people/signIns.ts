@@ -1,6 +1,5 @@
 import { type Database, type Fragment, lockNames, type Sql, withNamedLock } from '../connection.ts';
-import { countDailyUse, lockDailyUse, secondsOfToday } from '../dailyUse.ts';
-import { countEmail, type EmailLimit } from './emailLimits.ts';
+import { type CountedEmail, countEmail, type EmailBudget, type EmailLimit } from './emailLimits.ts';
 import { isAddressTaken } from './people.ts';
 
 /** Accounts opened from a network in a day. */
@@ -9,23 +8,6 @@ const ACCOUNTS_A_DAY = 5;
 const GUESSES = 5;
 // Of all e-mails to an address, so that new ones bring no new guesses for ever.
 const GUESSES_A_DAY = 25;
-
-/** What has had too many e-mails, and for how many seconds more; `day`: all together. */
-export type SignInLimit = EmailLimit | { limited: 'day'; seconds: number };
-
-/** E-mails of the installation on a Polish day: to anybody, and after those to addresses of people only. */
-export interface SignInBudget {
-  toAnybody: number;
-  toAll: number;
-}
-
-/** A stored sign-in. */
-export interface AddedSignIn {
-  /** Addresses of nobody get no e-mail today. Whether this is one must not show. */
-  peopleOnly: boolean;
-  /** Whether the e-mail is to be sent. */
-  isSent: boolean;
-}
 
 interface NewSignIn {
   id: string;
@@ -42,22 +24,18 @@ interface NewSignIn {
 export async function addSignIn(
   sql: Database,
   signIn: NewSignIn,
-  { toAnybody, toAll }: SignInBudget,
-): Promise<AddedSignIn | SignInLimit> {
+  budget: EmailBudget,
+): Promise<CountedEmail | EmailLimit> {
   const { id, address, network, browserHash, linkHash, codeHash, next } = signIn;
   return await withNamedLock(sql, `e-mails from ${network}`, async (tx) => {
-    const limit = await countEmail(tx, { address, asker: network });
-    if (limit !== null) return limit;
-    const isPerson = await isAddressTaken(tx, address);
-    const used = await lockDailyUse(tx, 'sign_in_emails');
-    if (used >= toAll) return { limited: 'day', seconds: secondsOfToday() };
-    const peopleOnly = used >= toAnybody;
-    const isSent = isPerson || !peopleOnly;
-    await countDailyUse(tx, 'sign_in_emails', [toAnybody, toAll], isSent ? 1 : 0);
+    const forPerson = await isAddressTaken(tx, address);
+    const email = { kind: 'sign_in', address, asker: network, forPerson } as const;
+    const counted = await countEmail(tx, email, budget);
+    if ('limited' in counted) return counted;
     await tx`
       insert into sign_ins (id, address, network, browser_hash, link_hash, code_hash, next)
       values (${id}, ${address}, ${network}::inet, ${browserHash}, ${linkHash}, ${codeHash}, ${next})`;
-    return { peopleOnly, isSent };
+    return counted;
   });
 }
 

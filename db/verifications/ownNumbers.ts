@@ -2,8 +2,8 @@ import type { PersonActor } from '../../domain/actor.ts';
 import { type Fragment, lockNames, type Sql } from '../connection.ts';
 import { countDailyUse, lockDailyUse, polishMidnight, secondsOfToday } from '../dailyUse.ts';
 
-/** Codes to a number on a Polish day, numbers that a network asks for on one, and accounts that a number is ever verified in. */
-const LIMITS = { number: 3, network: 5, accounts: 3 } as const;
+/** Codes to a number and for an account on a Polish day, numbers that a network asks for on one, and accounts that a number is ever verified in. */
+const LIMITS = { number: 3, account: 10, network: 5, accounts: 3 } as const;
 
 /** For whom the installation sends a code. */
 export interface OwnNumber {
@@ -16,7 +16,7 @@ export interface OwnNumber {
 }
 
 /** What has had too many codes, `day`: all together, and for how many seconds more; `elsewhere`: the number, for good. */
-export type CodeLimit = { limited: 'number' | 'network' | 'day'; seconds: number } | 'elsewhere';
+export type CodeLimit = { limited: 'number' | 'account' | 'network' | 'day'; seconds: number } | 'elsewhere';
 
 /** The installation sends no further code for now. The transaction must be rolled back. */
 export class OwnCodeRefusedError extends Error {
@@ -34,19 +34,25 @@ export async function countOwnCode(
   msisdn: string,
   { network, accountId, budget }: OwnNumber,
 ): Promise<void> {
-  const [counted] = await tx<{ number: number; network: number; accounts: number }[]>`
-    select (select count(*)::int from verifications v, unnest(v.sent_at) as at
-             where v.account_id = ${sender} and v.msisdn = ${msisdn} and v.for_account is not null
-               and v.expires_at > now() - interval '2 days' and at >= ${polishMidnight(tx)}) as number,
+  const sentToday = tx`verifications v, unnest(v.sent_at) as at
+             where v.expires_at > now() - interval '2 days' and at >= ${polishMidnight(tx)}`;
+  const [counted] = await tx<{ number: number; account: number; network: number; accounts: number }[]>`
+    select (select count(*)::int from ${sentToday}
+               and v.account_id = ${sender} and v.msisdn = ${msisdn} and v.for_account is not null) as number,
+           (select count(*)::int from ${sentToday} and v.for_account = ${accountId}) as account,
            (select count(distinct msisdn)::int from verifications
              where network = ${network}::inet and created_at >= ${polishMidnight(tx)} and msisdn <> ${msisdn}) as network,
            ${otherAccounts(tx, accountId, msisdn)} as accounts`;
-  const { number, network: others, accounts } = counted!;
+  const { number, account, network: others, accounts } = counted!;
   if (accounts >= LIMITS.accounts) throw new OwnCodeRefusedError('elsewhere');
   const used = await lockDailyUse(tx, 'number_codes');
-  const limited =
-    number >= LIMITS.number ? 'number' : others >= LIMITS.network ? 'network' : used >= budget ? 'day' : null;
-  if (limited !== null) throw new OwnCodeRefusedError({ limited, seconds: secondsOfToday() });
+  const [limited] = [
+    ...(number >= LIMITS.number ? ['number' as const] : []),
+    ...(account >= LIMITS.account ? ['account' as const] : []),
+    ...(others >= LIMITS.network ? ['network' as const] : []),
+    ...(used >= budget ? ['day' as const] : []),
+  ];
+  if (limited !== undefined) throw new OwnCodeRefusedError({ limited, seconds: secondsOfToday() });
   await countDailyUse(tx, 'number_codes', [budget]);
 }
 

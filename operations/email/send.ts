@@ -43,7 +43,7 @@ interface EmailInput {
   subject: string;
   html: string | null;
   text: string | null;
-  /** The text holds secrets: it is encrypted until a provider gets it. */
+  /** The text holds secrets, by which somebody gets in: it is encrypted until a provider gets it, and who wants no other e-mail gets it. */
   secret?: boolean;
   /** Null: `noreply` at the account's default domain. */
   from: string | null;
@@ -188,6 +188,7 @@ async function planEmail({ services, caller, input, requestId }: EmailContext) {
     caller.accountId,
     from,
     asked.map(({ address }) => addressKey(address)),
+    input.secret,
   );
   if (terms === null) throw new Refused({ reason: 'account_closed' });
   const suppressed = new Set(terms.suppressed);

@@ -119,3 +119,13 @@ export async function removeSuppression({
   if (route !== null) await removeAtProvider(services, { accountId, route, address: key });
   return key;
 }
+
+/** Takes an address off both lists that has been there for a day, for a bounce or complaint; another one lists it again. */
+export async function retrySuppressed(
+  services: ListServices,
+  accountId: string,
+  address: string,
+): Promise<void> {
+  const route = await remove(services.sql, accountId, address, true);
+  if (typeof route === 'string') await removeAtProvider(services, { accountId, route, address });
+}

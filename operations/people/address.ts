@@ -1,5 +1,5 @@
 import { type Request, writeAudit } from '../../db/accounts/audit.ts';
-import { type Database, type Sql, transaction, violates, withNamedLock } from '../../db/connection.ts';
+import { type Sql, transaction, violates, withNamedLock } from '../../db/connection.ts';
 import { hashSecret } from '../../db/ids.ts';
 import {
   confirmAddressChange,
@@ -7,13 +7,12 @@ import {
   undoAddressChange,
 } from '../../db/people/addressChanges.ts';
 import { countEmail, type EmailLimit } from '../../db/people/emailLimits.ts';
-import { isAddressTaken, membershipsOf } from '../../db/people/people.ts';
+import { isAddressTaken, lockPerson, membershipsOf } from '../../db/people/people.ts';
 import { endSessions, type SessionRow } from '../../db/people/sessions.ts';
 import { maskAddress } from '../../domain/email/address.ts';
-import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../email/ownEmail.ts';
-import { newSecret } from './signIn.ts';
+import { type OwnEmail, sendOwnEmail } from '../email/ownEmail.ts';
+import { budgetOf, type MailServices, newSecret } from './signIn.ts';
 
-type Services = OwnEmailServices & { sql: Database };
 type Words = Pick<OwnEmail, 'subject' | 'text'>;
 
 interface ChangeRequest {
@@ -33,14 +32,17 @@ interface ChangeRequest {
 
 /** Sends a link to a new address, by which it proves itself. Does the same whether somebody has the address. @returns `unavailable`: no e-mail can be sent */
 export async function requestAddressChange(
-  services: Services,
+  services: MailServices,
   { personId, address, network, requestId, words }: ChangeRequest,
 ): Promise<'sent' | 'unavailable' | EmailLimit> {
   const token = newSecret();
   const stored = await withNamedLock(services.sql, `e-mails from ${network}`, async (tx) => {
-    const limit = await countEmail(tx, { address, asker: network });
-    if (limit === null) await insertAddressChange(tx, { personId, address, linkHash: hashSecret(token) });
-    return limit ?? { taken: await isAddressTaken(tx, address) };
+    await lockPerson(tx, personId);
+    const email = { kind: 'address_change', address, asker: network, forPerson: true } as const;
+    const counted = await countEmail(tx, email, budgetOf(services));
+    if ('limited' in counted) return counted;
+    await insertAddressChange(tx, { personId, address, linkHash: hashSecret(token) });
+    return { taken: await isAddressTaken(tx, address) };
   });
   if ('limited' in stored) return stored;
   const told = stored.taken ? words.taken : words.confirm(token);
@@ -65,18 +67,21 @@ interface Confirmation {
 
 /** Gives a person the new address, ends all other sessions, and tells both addresses; the former one can undo it for seven days. */
 export async function confirmAddress(
-  services: Services,
+  services: MailServices,
   { token, session, request, words }: Confirmation,
 ): Promise<'changed' | NotChanged> {
   const undo = newSecret();
   const { personId } = session;
-  const changed = await unlessTaken(services.sql, async (tx) => {
+  const changed = await transaction(services.sql, async (tx) => {
     const row = await confirmAddressChange(tx, personId, hashSecret(token), hashSecret(undo));
     if (row === undefined) return 'over';
     await endSessions(tx, personId, { except: session.id });
     const details = { from: maskAddress(row.former), address: maskAddress(row.address) };
     await record(tx, personId, 'address change', details, request);
     return row;
+  }).catch((error: unknown) => {
+    if (violates(error, 'people_address_key')) return 'taken' as const;
+    throw error;
   });
   if (typeof changed === 'string') return changed;
   const { former, address } = changed;
@@ -88,24 +93,28 @@ export async function confirmAddress(
   return 'changed';
 }
 
-/** Gives a person the former address back, and ends all sessions. */
-export async function undoAddress(sql: Database, token: string): Promise<'changed' | NotChanged> {
-  return await unlessTaken(sql, async (tx) => {
-    const undone = await undoAddressChange(tx, hashSecret(token));
-    if (undone === undefined) return 'over';
-    // Without the request: changes that a stranger made today must not count against it.
-    await record(tx, undone.personId, 'address undo', { address: maskAddress(undone.address) });
-    return 'changed';
-  });
+interface Undoing {
+  token: string;
+  requestId: string;
+  /** What the address that is given up by it is told. */
+  words: (address: string) => Words;
 }
 
-async function unlessTaken<T>(sql: Database, change: (tx: Sql) => Promise<T>): Promise<T | 'taken'> {
-  try {
-    return await transaction(sql, change);
-  } catch (error) {
-    if (violates(error, 'people_address_key')) return 'taken';
-    throw error;
-  }
+/** Gives a person the former address back, ends all sessions, and tells the address that it replaces. */
+export async function undoAddress(
+  services: MailServices,
+  { token, requestId, words }: Undoing,
+): Promise<'changed' | 'over'> {
+  const undone = await transaction(services.sql, async (tx) => {
+    const undone = await undoAddressChange(tx, hashSecret(token));
+    if (undone === undefined) return undefined;
+    // Without the request: changes that a stranger made today must not count against it.
+    await record(tx, undone.personId, 'address undo', { address: maskAddress(undone.address) });
+    return undone;
+  });
+  if (undone === undefined) return 'over';
+  await sendOwnEmail(services, { to: undone.replaced, ...words(undone.address), idx: requestId });
+  return 'changed';
 }
 
 /** Records a change in each account of the person. */

@@ -1,8 +1,9 @@
 import { type Request, writeAudit } from '../../db/accounts/audit.ts';
 import { lockAccount } from '../../db/accounts/staff.ts';
-import { type Database, type Sql, transaction } from '../../db/connection.ts';
+import { type Sql, transaction, withNamedLock } from '../../db/connection.ts';
 import { hashSecret } from '../../db/ids.ts';
 import { encrypt } from '../../db/installation.ts';
+import { countEmail, type EmailLimit } from '../../db/people/emailLimits.ts';
 import {
   addPasskey,
   addTotp,
@@ -13,18 +14,18 @@ import {
 } from '../../db/people/factors.ts';
 import { lockPerson, membershipsOf } from '../../db/people/people.ts';
 import { renewSession, type SessionRow } from '../../db/people/sessions.ts';
-import { type OwnEmailServices, sendOwnEmail } from '../email/ownEmail.ts';
+import { sendOwnEmail } from '../email/ownEmail.ts';
 import { createdPasskey, type PasskeyServices } from './passkeys.ts';
 import { newRecoveryCodes } from './recoveryCodes.ts';
-import { newSecret } from './signIn.ts';
+import { budgetOf, type MailServices, newSecret } from './signIn.ts';
 import { stepOf, TOTP_CODE } from './totp.ts';
 
 /** Of a person. */
 export const PASSKEYS_MAX = 10;
 
-export type FactorKind = 'totp' | 'passkey';
+type FactorKind = 'totp' | 'passkey';
 
-type FactorServices = OwnEmailServices & PasskeyServices & { sql: Database; secretsKey: Buffer };
+type FactorServices = MailServices & PasskeyServices & { secretsKey: Buffer };
 
 /** A change of a person's factors, and the e-mail that tells of it. */
 interface Change {
@@ -41,7 +42,7 @@ export interface Enrolled {
 }
 
 /** `wrong`: the code, or the passkey's response; `taken`: there is one already. */
-export type NotEnrolled = 'wrong' | 'taken';
+export type NotEnrolled = 'wrong' | 'taken' | EmailLimit;
 
 /** Adds an authenticator app, which a code proves to know the secret. */
 export async function enrolTotp(
@@ -78,19 +79,17 @@ async function enrol(
   add: (tx: Sql) => Promise<boolean>,
 ): Promise<Enrolled | NotEnrolled> {
   const { id, personId } = change.session;
+  const limit = await countTold(services, change);
+  if (limit !== null) return limit;
   const token = newSecret();
-  const enrolled = await transaction(services.sql, async (tx) => {
-    await lockPerson(tx, personId);
-    if (!(await add(tx))) return 'taken';
+  const enrolled = await changing(services, change, { action: 'factors add', kind }, async (tx) => {
+    if (!(await add(tx))) return null;
     const { recoveryCodesLeft } = await readFactors(tx, personId);
     const recoveryCodes = recoveryCodesLeft === 0 ? await replaceRecoveryCodes(tx, personId) : null;
-    // The account is locked before sessions, as when a role changes.
-    await note(tx, change, 'factors add', kind);
     await renewSession(tx, id, hashSecret(token));
     return { token, recoveryCodes };
   });
-  if (enrolled !== 'taken') await tell(services, change);
-  return enrolled;
+  return enrolled ?? 'taken';
 }
 
 /** Removes the authenticator app (null) or a passkey. @returns false where there is none */
@@ -99,27 +98,27 @@ export async function removeSecondFactor(
   change: Change,
   passkey: string | null,
 ): Promise<boolean> {
-  const { personId } = change.session;
-  const removed = await transaction(services.sql, async (tx) => {
-    await lockPerson(tx, personId);
-    if (!(await removeFactor(tx, personId, passkey))) return false;
-    await note(tx, change, 'factors remove', passkey === null ? 'totp' : 'passkey');
-    return true;
-  });
-  if (removed) await tell(services, change);
-  return removed;
+  // It protects, so no limit refuses it: no more can be removed than were added.
+  await countTold(services, change);
+  const act = { action: 'factors remove', kind: passkey === null ? 'totp' : 'passkey' };
+  const removed = await changing(services, change, act, async (tx) =>
+    (await removeFactor(tx, change.session.personId, passkey)) ? true : null,
+  );
+  return removed !== null;
 }
 
 /** Makes ten new recovery codes in place of all former ones. @returns null for a person without a second factor */
 export async function renewRecoveryCodes(
-  sql: Database,
-  { personId, hasFactor }: SessionRow,
-): Promise<readonly string[] | null> {
+  services: FactorServices,
+  change: Change,
+): Promise<readonly string[] | EmailLimit | null> {
+  const { personId, hasFactor } = change.session;
   if (!hasFactor) return null;
-  return await transaction(sql, async (tx) => {
-    await lockPerson(tx, personId);
-    return await replaceRecoveryCodes(tx, personId);
-  });
+  const limit = await countTold(services, change);
+  if (limit !== null) return limit;
+  return await changing(services, change, { action: 'factors renew' }, (tx) =>
+    replaceRecoveryCodes(tx, personId),
+  );
 }
 
 async function replaceRecoveryCodes(tx: Sql, person: string): Promise<string[]> {
@@ -128,20 +127,35 @@ async function replaceRecoveryCodes(tx: Sql, person: string): Promise<string[]> 
   return codes;
 }
 
-/** Notes a change in every account of the person, which its owner sees. */
-async function note(tx: Sql, { session, request }: Change, action: string, kind: FactorKind): Promise<void> {
-  const { personId } = session;
-  const accounts = (await membershipsOf(tx, personId)).map(({ accountId }) => accountId).sort();
-  for (const account of accounts) {
-    await lockAccount(tx, account);
-    const details = { kind };
-    await writeAudit(tx, {
-      ...{ actor: personId, action, account, subject: personId, details, request },
-      protective: true,
-    });
-  }
+/** Counts the e-mail that will tell of a change. */
+async function countTold(services: FactorServices, { session }: Change): Promise<EmailLimit | null> {
+  const { personId, address } = session;
+  const email = { kind: 'factors', address, asker: personId, forPerson: true } as const;
+  const counted = await withNamedLock(services.sql, `e-mails for ${personId}`, (tx) =>
+    countEmail(tx, email, budgetOf(services)),
+  );
+  return 'limited' in counted ? counted : null;
 }
 
-async function tell(services: FactorServices, { session, request, email }: Change): Promise<void> {
-  await sendOwnEmail(services, { to: session.address, ...email, idx: `factor:${request.requestId}` });
+/** Changes factors; notes it in every account of the person, which its owner sees; and tells the person. @param make null: nothing has changed */
+async function changing<Made>(
+  services: FactorServices,
+  { session, request, email }: Change,
+  { action, ...details }: { action: string; kind?: string },
+  make: (tx: Sql) => Promise<Made | null>,
+): Promise<Made | null> {
+  const { personId, address } = session;
+  const made = await transaction(services.sql, async (tx) => {
+    await lockPerson(tx, personId);
+    // Before sessions, as when a role changes.
+    const accounts = (await membershipsOf(tx, personId)).map(({ accountId }) => accountId).sort();
+    for (const account of accounts) await lockAccount(tx, account);
+    const done = await make(tx);
+    const entry = { actor: personId, action, subject: personId, details, request, protective: true };
+    if (done !== null) for (const account of accounts) await writeAudit(tx, { ...entry, account });
+    return done;
+  });
+  if (made !== null)
+    await sendOwnEmail(services, { to: address, ...email, idx: `factor:${request.requestId}` });
+  return made;
 }

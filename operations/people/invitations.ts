@@ -14,9 +14,10 @@ import { membersOf } from '../../db/people/members.ts';
 import { addMembership } from '../../db/people/people.ts';
 import type { Role } from '../../domain/actor.ts';
 import { maskAddress } from '../../domain/email/address.ts';
-import { findAccountForUpdate, findOpenAccountForUpdate } from '../accounts/accounts.ts';
-import { type OwnEmailServices, sendOwnEmail } from '../email/ownEmail.ts';
-import type { MemberRequest } from './members.ts';
+import { findOpenAccountForUpdate } from '../accounts/accounts.ts';
+import { sendOwnEmail } from '../email/ownEmail.ts';
+import { changing, type MemberRequest } from './members.ts';
+import { budgetOf, type MailServices } from './signIn.ts';
 
 /** Open invitations, and people, of an account. */
 const INVITATIONS_MAX = 20;
@@ -26,7 +27,7 @@ interface Wording {
   /** The e-mail about this invitation. */
   words: (invitation: Pick<Invitation, 'id' | 'role'>) => { subject: string; text: string };
 }
-type Inviting<Input> = MemberRequest<Input> & { services: OwnEmailServices & { sql: Database } };
+type Inviting<Input> = MemberRequest<Input> & { services: MailServices };
 
 /** What became of an invitation. `unavailable`: it is stored, but no e-mail can be sent now. */
 export type Invited =
@@ -52,7 +53,7 @@ export async function invite(request: Inviting<{ address: string; role: Role } &
     if (open.some((one) => one.address === address)) return 'invited';
     if (open.length >= INVITATIONS_MAX) return 'invitations_too_many';
     if (members.length >= MEMBERS_MAX) return 'members_too_many';
-    const limit = await countEmail(tx, { address, asker: account });
+    const limit = await limitOf(tx, request, address);
     if (limit !== null) return limit;
     await insertInvitation(tx, { ...made, account, invitedBy: actor.id });
     await record(tx, request, 'invitations create', made);
@@ -65,10 +66,10 @@ export async function resendInvitation(
   request: Inviting<{ invitation: string } & Wording>,
 ): Promise<Invited> {
   return await inviting(request, async (tx) => {
-    const account = await findOpenAccountForUpdate(tx, request.caller.accountId);
+    await findOpenAccountForUpdate(tx, request.caller.accountId);
     const found = await ownInvitation(tx, request);
     if (found === undefined) return 'missing';
-    const limit = await countEmail(tx, { address: found.address, asker: account.id });
+    const limit = await limitOf(tx, request, found.address);
     if (limit !== null) return limit;
     await extendInvitation(tx, found.id);
     await record(tx, request, 'invitations resend', found);
@@ -80,8 +81,7 @@ export async function resendInvitation(
 export async function withdrawInvitation(
   request: MemberRequest<{ invitation: string }>,
 ): Promise<'changed' | 'missing'> {
-  return await transaction(request.services.sql, async (tx) => {
-    await findAccountForUpdate(tx, request.caller.accountId);
+  return await changing(request, async (tx) => {
     const found = await ownInvitation(tx, request);
     if (found === undefined) return 'missing';
     await deleteInvitation(tx, found.id);
@@ -92,14 +92,25 @@ export async function withdrawInvitation(
 
 type Shown = Pick<Invitation, 'id' | 'address' | 'role'>;
 
+async function limitOf(
+  tx: Sql,
+  { services, caller }: Inviting<unknown>,
+  address: string,
+): Promise<EmailLimit | null> {
+  const email = { kind: 'invitation', address, asker: caller.accountId, forPerson: true } as const;
+  const counted = await countEmail(tx, email, budgetOf(services));
+  return 'limited' in counted ? counted : null;
+}
+
 /** Stores an invitation, and sends its e-mail afterwards. */
 async function inviting(
-  { services, caller, input: { words } }: Inviting<Wording>,
+  request: Inviting<Wording>,
   store: (tx: Sql) => Promise<Exclude<Invited, 'sent' | 'unavailable'> | Shown>,
 ): Promise<Invited> {
-  const stored = await transaction(services.sql, store);
+  const { services, caller, input } = request;
+  const stored = await changing(request, store);
   if (typeof stored === 'string' || !('id' in stored)) return stored;
-  const email = { to: stored.address, ...words(stored), idx: caller.requestId };
+  const email = { to: stored.address, ...input.words(stored), idx: caller.requestId };
   const { state } = await sendOwnEmail(services, email);
   return state === 'accepted' ? 'sent' : 'unavailable';
 }
@@ -130,13 +141,13 @@ interface Acceptance {
 
 /**
  * Makes the invited person a member, once.
- * @returns the account; `over`: no such invitation is open; `of_another`: it is for another address
+ * @returns the account; `over`: no such invitation is open; `of_another`: it is for another address; `member`: owners change the role
  * @throws StaffRefused where the account is closed
  */
 export async function acceptInvitation(
   sql: Database,
   { invitation: id, person, request }: Acceptance,
-): Promise<{ account: string } | 'over' | 'of_another' | 'members_too_many'> {
+): Promise<{ account: string } | 'over' | 'of_another' | 'member' | 'members_too_many'> {
   return await transaction(sql, async (tx) => {
     const found = await readInvitation(tx, id);
     if (found === undefined) return 'over';
@@ -145,7 +156,9 @@ export async function acceptInvitation(
     await findOpenAccountForUpdate(tx, account);
     // Others may have accepted or withdrawn it while this one waited for the account.
     if ((await readInvitation(tx, id)) === undefined) return 'over';
-    if ((await membersOf(tx, account)).length >= MEMBERS_MAX) return 'members_too_many';
+    const members = await membersOf(tx, account);
+    if (members.some((member) => member.id === person.id)) return 'member';
+    if (members.length >= MEMBERS_MAX) return 'members_too_many';
     await deleteInvitation(tx, id);
     await addMembership(tx, person.id, account, role);
     const details = { address: maskAddress(address), role };

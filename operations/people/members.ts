@@ -9,14 +9,25 @@ import {
 } from '../../db/people/members.ts';
 import type { PersonActor, Role } from '../../domain/actor.ts';
 import { maskAddress } from '../../domain/email/address.ts';
-import { findAccountForUpdate } from '../accounts/accounts.ts';
 import type { Caller } from '../context.ts';
+import { lockAsPerson } from '../staff.ts';
 
 /** What a person asks about the people of the account. */
 export interface MemberRequest<Input> {
   services: { sql: Database };
   caller: Caller & { actor: PersonActor };
   input: Input;
+}
+
+/** Makes a change with the account locked, while the role of who asks is still the one of the request. @throws StaffRefused */
+export async function changing<Done>(
+  { services, caller }: MemberRequest<unknown>,
+  change: (tx: Sql) => Promise<Done>,
+): Promise<Done> {
+  return await transaction(services.sql, async (tx) => {
+    await lockAsPerson(tx, caller.actor);
+    return await change(tx);
+  });
 }
 
 /** Why nothing changed. `missing`: the account has no such person; `last_owner`: an account keeps one. */
@@ -63,14 +74,14 @@ export async function leaveAccount(request: MemberRequest<unknown>): Promise<'ch
  * @param change returns why not, or the details to be recorded; null: nothing is to be changed
  */
 async function changeMember(
-  { services, caller }: MemberRequest<unknown>,
+  request: MemberRequest<unknown>,
   action: string,
   person: string,
   change: (tx: Sql, member: Member, lastOwner: boolean) => Promise<'last_owner' | object | null>,
 ): Promise<'changed' | MemberRefusal> {
+  const { caller } = request;
   const { accountId: account, actor } = caller;
-  return await transaction(services.sql, async (tx) => {
-    await findAccountForUpdate(tx, account);
+  return await changing(request, async (tx) => {
     const members = await membersOf(tx, account);
     const owners = members.filter(({ role }) => role === 'owner');
     const member = members.find(({ id }) => id === person);

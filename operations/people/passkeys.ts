@@ -9,7 +9,7 @@ import {
 } from '@simplewebauthn/server';
 import type { Database } from '../../db/connection.ts';
 import { type Passkey, readPasskey } from '../../db/people/factors.ts';
-import { type SessionRow, setChallenge, takeChallenge } from '../../db/people/sessions.ts';
+import { type SessionRow, openChallenge, takeChallenge } from '../../db/people/sessions.ts';
 
 export interface PasskeyServices {
   sql: Database;
@@ -40,8 +40,7 @@ export async function creationOptions(
     authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
     excludeCredentials: listed(known),
   });
-  await setChallenge(services.sql, session.id, options.challenge);
-  return options;
+  return { ...options, challenge: await openChallenge(services.sql, session.id, options.challenge) };
 }
 
 /** What the browser asks one of these passkeys by, within five minutes. */
@@ -54,8 +53,7 @@ export async function requestOptions(
     ...{ rpID: hostOf(services), timeout: TIMEOUT_MS, userVerification: 'required' },
     allowCredentials: listed(known),
   });
-  await setChallenge(services.sql, session.id, options.challenge);
-  return options;
+  return { ...options, challenge: await openChallenge(services.sql, session.id, options.challenge) };
 }
 
 /** The new passkey of a browser's response; null unless it answers the session's challenge, which is used up. */

@@ -1,18 +1,13 @@
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { type Request, writeAudit } from '../../db/accounts/audit.ts';
-import { type Database, type Sql, transaction } from '../../db/connection.ts';
+import { type Database, type Sql, transaction, violates } from '../../db/connection.ts';
 import { hashSecret, newId } from '../../db/ids.ts';
 import { readInvitation } from '../../db/people/invitations.ts';
-import { addMembership, ensurePerson, membershipsOf } from '../../db/people/people.ts';
+import { addUndoLink } from '../../db/people/addressChanges.ts';
+import type { EmailBudget, EmailLimit } from '../../db/people/emailLimits.ts';
+import { addMembership, ensurePerson, lockMemberships, membershipsOf } from '../../db/people/people.ts';
 import { addSession, endSessionOf } from '../../db/people/sessions.ts';
-import {
-  addSignIn,
-  countGuess,
-  noteOpening,
-  type SignInLimit,
-  type TakenSignIn,
-  takeSignIn,
-} from '../../db/people/signIns.ts';
+import { addSignIn, countGuess, noteOpening, type TakenSignIn, takeSignIn } from '../../db/people/signIns.ts';
 import { maskAddress } from '../../domain/email/address.ts';
 import { invitationOf } from '../../domain/people.ts';
 import { openTestAccount } from '../accounts/accounts.ts';
@@ -33,10 +28,15 @@ function hashCode(code: string, browser: string): Buffer {
 const CODES = 1_000_000;
 const CODE_DIGITS = 6;
 
-interface SignInServices extends OwnEmailServices {
+/** What e-mails to people are sent with. */
+export interface MailServices extends OwnEmailServices {
   sql: Database;
-  /** E-mails on a Polish day: to anybody, and to addresses of people after those. */
+  /** E-mails on a Polish day: to anybody, and for people after those. */
   settings: { SIGN_UP_EMAILS_A_DAY: number; SIGN_IN_EMAILS_A_DAY: number };
+}
+
+export function budgetOf({ settings }: MailServices): EmailBudget {
+  return { toAnybody: settings.SIGN_UP_EMAILS_A_DAY, toAll: settings.SIGN_IN_EMAILS_A_DAY };
 }
 
 interface SignInRequest {
@@ -57,9 +57,9 @@ interface SignInRequest {
  * @returns `to_people`: no more goes to addresses of nobody today; `unavailable`: no e-mail can be sent
  */
 export async function requestSignIn(
-  services: SignInServices,
+  services: MailServices,
   { address, network, browser, next, words }: SignInRequest,
-): Promise<'sent' | 'to_people' | 'unavailable' | SignInLimit> {
+): Promise<'sent' | 'to_people' | 'unavailable' | EmailLimit> {
   if (services.ownEmailAccount === null) return 'unavailable';
   const id = newId('sin');
   const token = newSecret();
@@ -69,12 +69,7 @@ export async function requestSignIn(
     linkHash: hashSecret(token),
     codeHash: hashCode(code, browser),
   };
-  const { SIGN_UP_EMAILS_A_DAY: toAnybody, SIGN_IN_EMAILS_A_DAY: toAll } = services.settings;
-  const added = await addSignIn(
-    services.sql,
-    { id, address, network, next, ...hashes },
-    { toAnybody, toAll },
-  );
+  const added = await addSignIn(services.sql, { id, address, network, next, ...hashes }, budgetOf(services));
   if ('limited' in added) return added;
   const send = () => sendOwnEmail(services, { to: address, ...words(token, code), idx: id, secret: true });
   if (added.peopleOnly) {
@@ -98,6 +93,11 @@ export interface SignedIn {
   next: string | null;
 }
 
+/** Nobody is signed in, as the address was given up lately; by the link of this token its person gets it back. */
+export interface GivenUp {
+  undo: string;
+}
+
 /** Why nobody is signed in. `over`: used, expired, or unknown; `too_many_accounts`: the network has opened its accounts of the day. */
 export type NotSignedIn = 'over' | 'too_many_accounts';
 
@@ -106,7 +106,7 @@ export async function signInByLink(
   sql: Database,
   token: string,
   arrival: Arrival,
-): Promise<SignedIn | NotSignedIn> {
+): Promise<SignedIn | GivenUp | NotSignedIn> {
   return await signIn(sql, { linkHash: hashSecret(token) }, arrival);
 }
 
@@ -115,7 +115,7 @@ export async function signInByCode(
   sql: Database,
   { browser, code }: { browser: string; code: string },
   arrival: Arrival,
-): Promise<SignedIn | NotSignedIn | { left: number }> {
+): Promise<SignedIn | GivenUp | NotSignedIn | { left: number }> {
   const guess = await countGuess(sql, hashSecret(browser));
   if (guess === undefined) return 'over';
   if (!timingSafeEqual(hashCode(code, browser), guess.codeHash)) return { left: guess.left };
@@ -131,13 +131,15 @@ async function signIn(
   sql: Database,
   by: Parameters<typeof takeSignIn>[1],
   arrival: Arrival,
-): Promise<SignedIn | NotSignedIn> {
+): Promise<SignedIn | GivenUp | NotSignedIn> {
   const token = newSecret();
   try {
     return await transaction(sql, async (tx) => {
       const taken = await takeSignIn(tx, by);
       if (taken === undefined) return 'over';
       const personId = await ensurePerson(tx, newId('per'), taken.address);
+      // Before sessions, as when a membership ends.
+      await lockMemberships(tx, personId);
       const [first] = await membershipsOf(tx, personId);
       const replaced =
         arrival.replaced === null ? undefined : await endSessionOf(tx, hashSecret(arrival.replaced));
@@ -158,8 +160,19 @@ async function signIn(
     });
   } catch (error) {
     if (error instanceof TooManyAccountsError) return 'too_many_accounts';
+    if (violates(error, 'people_address_key')) return await offerUndo(sql, by);
     throw error;
   }
+}
+
+async function offerUndo(sql: Database, by: Parameters<typeof takeSignIn>[1]): Promise<GivenUp | 'over'> {
+  const undo = newSecret();
+  return await transaction(sql, async (tx) => {
+    const taken = await takeSignIn(tx, by);
+    return taken !== undefined && (await addUndoLink(tx, taken.address, hashSecret(undo)))
+      ? { undo }
+      : 'over';
+  });
 }
 
 /**

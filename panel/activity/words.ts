@@ -35,6 +35,7 @@ const pl = {
       'address undo': 'Przywrócenie adresu e-mail',
       'factors add': 'Dodanie drugiego składnika logowania',
       'factors remove': 'Usunięcie drugiego składnika logowania',
+      'factors renew': 'Nowe kody zapasowe',
       'factors reset': 'Usunięcie drugich składników przez obsługę',
     },
     keys: {
@@ -134,6 +135,7 @@ const en: typeof pl = {
       'address undo': 'E-mail address restored',
       'factors add': 'Second factor added',
       'factors remove': 'Second factor removed',
+      'factors renew': 'New recovery codes',
       'factors reset': 'Second factors removed by support',
     },
     keys: {

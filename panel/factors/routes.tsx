@@ -1,3 +1,4 @@
+import type { EmailLimit } from '../../db/people/emailLimits.ts';
 import { readFactors } from '../../db/people/factors.ts';
 import { isOneLine } from '../../domain/ids.ts';
 import { canonicalText, isBlank } from '../../domain/text.ts';
@@ -5,7 +6,6 @@ import {
   type Enrolled,
   enrolPasskey,
   enrolTotp,
-  type FactorKind,
   removeSecondFactor,
   renewRecoveryCodes,
 } from '../../operations/people/factors.ts';
@@ -14,6 +14,7 @@ import { newTotpSecret, TOTP_SECRET, totpAddress } from '../../operations/people
 import type { Fault } from '../ask.ts';
 import { PASSKEY_SCRIPT } from '../confirm/view.tsx';
 import { cookieHeader } from '../cookies.ts';
+import { timeIn } from '../language.ts';
 import { type Answer, type PersonVisit, personPage, typedCode } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { FactorList, NewApp, NewPasskey, RecoveryCodes } from './view.tsx';
@@ -22,16 +23,22 @@ import { words } from './words.ts';
 const LIST = { to: '/panel/you/factors' };
 const LABEL_MAX = 100;
 
-async function listPage({ services, session, language }: PersonVisit): Promise<Answer> {
+async function listPage(visit: PersonVisit, fault: Fault | null = null): Promise<Answer> {
+  const { services, session, language } = visit;
   const factors = await readFactors(services.sql, session.personId);
-  const view = <FactorList {...{ language, factors, hasPasskeys: hasPasskeys(services) }} />;
-  return { status: 200, title: words[language].heading, view };
+  const view = <FactorList {...{ language, factors, hasPasskeys: hasPasskeys(services), fault }} />;
+  return { status: fault === null ? 200 : 422, title: words[language].heading, view };
 }
 
+type Mail = (typeof words)['pl']['renewed'];
+
 /** A change of the person's factors, of which an e-mail tells. */
-function changeOf(visit: PersonVisit, act: 'added' | 'removed', kind: FactorKind) {
-  const { session, address, requestId, language } = visit;
-  return { session, request: { address, requestId }, email: words[language][act][kind] };
+function changeOf({ session, address, requestId }: PersonVisit, email: Mail) {
+  return { session, request: { address, requestId }, email };
+}
+
+function limitedFault({ language }: PersonVisit, { seconds }: EmailLimit): Fault {
+  return { field: null, text: words[language].limited(timeIn(seconds)) };
 }
 
 /** Shows the key of a new app; with the code that this one shows, adds it. */
@@ -46,9 +53,10 @@ async function addApp(visit: PersonVisit): Promise<Answer> {
   };
   if (secret !== given) return show(null);
   const code = typedCode(visit);
-  const outcome = await enrolTotp(services, changeOf(visit, 'added', 'totp'), { secret, code });
+  const outcome = await enrolTotp(services, changeOf(visit, say.added.totp), { secret, code });
   if (outcome === 'wrong') return show({ field: 'code', text: say.codeFault });
   if (outcome === 'taken') return show({ field: null, text: say.appTaken });
+  if ('limited' in outcome) return show(limitedFault(visit, outcome));
   return enrolled(visit, outcome);
 }
 
@@ -69,9 +77,10 @@ async function addPasskey(visit: PersonVisit): Promise<Answer> {
   if (response === undefined) return await show(null);
   if (isBlank(label) || [...label].length > LABEL_MAX || !isOneLine(label))
     return await show({ field: 'label', text: say.labelFault });
-  const outcome = await enrolPasskey(services, changeOf(visit, 'added', 'passkey'), { label, response });
+  const outcome = await enrolPasskey(services, changeOf(visit, say.added.passkey), { label, response });
   if (outcome === 'wrong') return await show({ field: null, text: say.passkeyFault });
   if (outcome === 'taken') return await show({ field: null, text: say.passkeyTaken });
+  if ('limited' in outcome) return await show(limitedFault(visit, outcome));
   return enrolled(visit, outcome);
 }
 
@@ -87,14 +96,18 @@ function codesPage({ language }: PersonVisit, codes: readonly string[]): Answer 
 }
 
 async function renewCodes(visit: PersonVisit): Promise<Answer> {
-  const codes = await renewRecoveryCodes(visit.services.sql, visit.session);
-  return codes === null ? LIST : codesPage(visit, codes);
+  const { services, language } = visit;
+  const outcome = await renewRecoveryCodes(services, changeOf(visit, words[language].renewed));
+  if (outcome === null) return LIST;
+  return 'limited' in outcome
+    ? await listPage(visit, limitedFault(visit, outcome))
+    : codesPage(visit, outcome);
 }
 
 async function remove(visit: PersonVisit): Promise<Answer> {
   const factor = visit.form.get('factor') ?? '';
   const kind = factor === 'totp' ? 'totp' : 'passkey';
-  const change = changeOf(visit, 'removed', kind);
+  const change = changeOf(visit, words[visit.language].removed[kind]);
   const removed = await removeSecondFactor(visit.services, change, kind === 'totp' ? null : factor);
   return removed ? LIST : problemPage(visit, 404);
 }
@@ -103,7 +116,7 @@ async function remove(visit: PersonVisit): Promise<Answer> {
 const get = () => LIST;
 
 export const factorRoutes = [
-  personPage('/panel/you/factors', { get: listPage }),
+  personPage('/panel/you/factors', { get: (visit) => listPage(visit) }),
   personPage('/panel/you/factors/totp', { get, post: addApp, stepUp: true }),
   personPage('/panel/you/factors/passkey', { get, post: addPasskey, stepUp: true }),
   personPage('/panel/you/factors/recovery', { get, post: renewCodes, stepUp: true }),

@@ -11,14 +11,16 @@ interface ListProps {
   factors: Factors;
   /** Whether passkeys work where the panel is. */
   hasPasskeys: boolean;
+  fault: Fault | null;
 }
 
-export function FactorList({ language, factors, hasPasskeys }: ListProps) {
+export function FactorList({ language, factors, hasPasskeys, fault }: ListProps) {
   const say = words[language];
   const { totpSince, passkeys, recoveryCodesLeft } = factors;
   const isOn = totpSince !== null || passkeys.length > 0;
   return (
     <>
+      <Summary language={language} fault={fault} />
       <p>{say.lead}</p>
       <section>
         <h2>{say.app}</h2>

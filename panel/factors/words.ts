@@ -72,6 +72,9 @@ const pl = {
     totp: mailPl('Z logowania usunięto aplikację uwierzytelniającą.'),
     passkey: mailPl('Z logowania usunięto klucz dostępu.'),
   },
+  renewed: mailPl('Zrobiono nowe kody zapasowe. Wszystkie dotychczasowe przestały działać.'),
+  limited: (at: string) =>
+    `Było już za dużo zmian albo e-maili o nich. Następną zmianę możesz zrobić po godz. ${at}.`,
 };
 
 const en: typeof pl = {
@@ -125,6 +128,9 @@ const en: typeof pl = {
     totp: mailEn('The authenticator app has been removed from your sign-in.'),
     passkey: mailEn('A passkey has been removed from your sign-in.'),
   },
+  renewed: mailEn('New recovery codes have been made. All former ones have stopped working.'),
+  limited: (at) =>
+    `There have been too many changes, or e-mails about them. You can make the next one after ${at}.`,
 };
 
 export const words: Dictionary<typeof pl> = { pl, en };

@@ -38,6 +38,8 @@ const pl = {
   limited: {
     number: (at: string) =>
       `Na ten numer wysłaliśmy już tyle kodów, ile można: trzy w ciągu dnia. Następny po godz. ${at}.`,
+    account: (at: string) =>
+      `Dla tego konta wysłaliśmy już dziś dziesięć kodów. Następny możesz dostać po godz. ${at}.`,
     network: (at: string) =>
       `Z tej sieci podano już dziś pięć numerów. Następny możesz podać po godz. ${at}.`,
     day: (at: string) =>
@@ -83,6 +85,8 @@ const en: typeof pl = {
   limited: {
     number: (at: string) =>
       `We have sent as many codes to this number as we may: three in a day. The next one after ${at}.`,
+    account: (at: string) =>
+      `We have sent ten codes for this account today. You can get the next one after ${at}.`,
     network: (at: string) =>
       `This network has asked for five numbers today. You can enter the next one after ${at}.`,
     day: (at: string) =>

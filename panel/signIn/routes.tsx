@@ -5,6 +5,7 @@ import { latestSignIn, readLink, type SignIn } from '../../db/people/signIns.ts'
 import { ownPath, signInAddress } from '../../domain/people.ts';
 import {
   type Arrival,
+  type GivenUp,
   requestSignIn,
   newSecret,
   type NotSignedIn,
@@ -94,9 +95,12 @@ function arrivalOf({ headers, address, requestId, services: { panelUrl } }: Visi
   return { address, requestId, device: deviceOf(headers['user-agent']), replaced };
 }
 
-/** Opens the panel for who has signed in, by a session made now. */
-function enter({ services: { panelUrl } }: Visit, { token, next }: SignedIn): Answer {
-  const cookies = [cookieHeader(panelUrl, 'session', token, null), cookieHeader(panelUrl, 'browser', '', 0)];
+/** Opens the panel for who has signed in, by a session made now; who has given the address up can have it back. */
+function enter({ services: { panelUrl } }: Visit, outcome: SignedIn | GivenUp): Answer {
+  const forgotten = cookieHeader(panelUrl, 'browser', '', 0);
+  if ('undo' in outcome) return { to: `/panel/address/undo/${outcome.undo}`, cookies: [forgotten] };
+  const { token, next } = outcome;
+  const cookies = [cookieHeader(panelUrl, 'session', token, null), forgotten];
   return { to: next ?? '/panel/overview', cookies };
 }
 
@@ -121,7 +125,7 @@ async function enterCode(visit: Visit): Promise<Answer> {
   const outcome = await signInByCode(services.sql, { browser, code }, arrivalOf(visit));
   if (outcome === 'too_many_accounts') return tooManyAccounts(visit);
   if (outcome === 'over') return codePage(visit, say.codeOver);
-  if ('token' in outcome) return enter(visit, outcome);
+  if (!('left' in outcome)) return enter(visit, outcome);
   return codePage(visit, outcome.left === 0 ? say.codeOver : say.codeWrong(outcome.left));
 }
 
@@ -148,7 +152,7 @@ async function linkPage(visit: Visit): Promise<Answer> {
 
 async function enterByLink(visit: Visit): Promise<Answer> {
   const token = visit.params['token'] ?? '';
-  const outcome: SignedIn | NotSignedIn = SECRET.test(token)
+  const outcome: SignedIn | GivenUp | NotSignedIn = SECRET.test(token)
     ? await signInByLink(visit.services.sql, token, arrivalOf(visit))
     : 'over';
   if (outcome === 'too_many_accounts') return tooManyAccounts(visit);

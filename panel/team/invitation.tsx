@@ -43,7 +43,10 @@ async function accept(visit: PersonVisit): Promise<Answer> {
   if (outcome === 'over') return over(visit);
   if (outcome === 'of_another') return ofAnother(visit);
   const say = words[language].invitation;
-  if (outcome === 'members_too_many') return { status: 409, title: say.overHeading, view: <p>{say.full}</p> };
+  if (typeof outcome === 'string') {
+    const text = outcome === 'member' ? say.member : say.full;
+    return { status: 409, title: say.overHeading, view: <p>{text}</p> };
+  }
   await showAccount(services.sql, session, outcome.account);
   return { to: '/panel/overview' };
 }

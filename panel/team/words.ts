@@ -40,6 +40,8 @@ const pl = {
     address: (at: string) =>
       `Na ten adres wysłaliśmy w ciągu godziny pięć e-maili. Następny można wysłać po godz. ${at}.`,
     asker: (at: string) => `Konto wysłało w ciągu doby 20 zaproszeń. Następne można wysłać po godz. ${at}.`,
+    day: (at: string) =>
+      `Wysłaliśmy już dziś wszystkie e-maile, które możemy. Następne zaproszenie można wysłać po godz. ${at}.`,
   },
   open: 'Otwarte zaproszenia',
   none: 'Żadne zaproszenie nie czeka na przyjęcie.',
@@ -56,6 +58,7 @@ const pl = {
       `Wysłaliśmy je na inny adres niż ${address}. Wyloguj się i zaloguj adresem, na który przyszło.`,
     overHeading: 'To zaproszenie już nie działa',
     over: 'Zostało przyjęte albo wycofane, albo ma więcej niż 7 dni. Przyjęte konto jest na stronie „Ty”; o nowe zaproszenie poproś właściciela konta.',
+    member: 'Należysz już do tego konta. Rolę zmienia jego właściciel na stronie „Zespół”.',
     full: 'Zespół tego konta ma już 50 osób. Poproś właściciela, żeby zrobił miejsce.',
   },
   mail: {
@@ -117,6 +120,8 @@ const en: typeof pl = {
       `We have sent five e-mails to this address within an hour. The next one can be sent after ${at}.`,
     asker: (at: string) =>
       `The account has sent 20 invitations within a day. The next one can be sent after ${at}.`,
+    day: (at: string) =>
+      `All e-mails that we may send today are sent. The next invitation can be sent after ${at}.`,
   },
   open: 'Open invitations',
   none: 'No invitation waits to be accepted.',
@@ -133,6 +138,7 @@ const en: typeof pl = {
       `We sent it to another address than ${address}. Sign out, and sign in with the address that it came to.`,
     overHeading: 'This invitation no longer works',
     over: 'It was accepted or withdrawn, or is older than 7 days. An accepted account is on the page “You”; ask the owner of the account for another invitation.',
+    member: 'You belong to this account already. Its owner changes roles on the page “Team”.',
     full: 'The team of this account has 50 people already. Ask its owner to make room.',
   },
   mail: {

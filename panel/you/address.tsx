@@ -136,9 +136,14 @@ async function undoPage(visit: Visit): Promise<Answer> {
 
 async function undo(visit: Visit): Promise<Answer> {
   const token = tokenOf(visit);
-  const outcome = token === null ? 'over' : await undoAddress(visit.services.sql, token);
+  if (token === null) return notChanged(visit, 'over');
+  const { services, requestId, language } = visit;
+  const say = words[language];
+  const { subject, text } = say.mails.undone;
+  const outcome = await undoAddress(services, {
+    ...{ token, requestId, words: (address) => ({ subject, text: text(address) }) },
+  });
   if (outcome !== 'changed') return notChanged(visit, outcome);
-  const say = words[visit.language];
   return { status: 200, title: say.undoHeading, view: <p>{say.undone}</p> };
 }
 

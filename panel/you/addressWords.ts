@@ -15,6 +15,8 @@ const pl = {
       `Na ten adres wysłaliśmy w ciągu godziny pięć e-maili. Następny można wysłać po godz. ${at}.`,
     asker: (at: string) =>
       `Z tej sieci poproszono już dziś o 20 e-maili. Następny można wysłać po godz. ${at}.`,
+    day: (at: string) =>
+      `Wysłaliśmy już dziś wszystkie e-maile, które możemy. Następny można wysłać po godz. ${at}.`,
   },
   signInHeading: 'Najpierw się zaloguj',
   signIn: 'Zaloguj się dotychczasowym adresem, a potem otwórz link jeszcze raz.',
@@ -22,7 +24,7 @@ const pl = {
   confirm: 'Zmień adres',
   undoHeading: 'Przywrócenie adresu',
   undoText: (address: string) =>
-    `Przywrócimy adres ${address} i zakończymy wszystkie sesje. Potem zaloguj się tym adresem.`,
+    `Adres ${address} zmieniono niedawno na inny. Przywrócimy go i zakończymy wszystkie sesje; potem zaloguj się nim. Jeśli to Twoja zmiana, zaloguj się nowym adresem.`,
   undo: 'Przywróć adres',
   undone: 'Adres jest przywrócony, a wszystkie sesje zakończone. Sprawdź klucze i zespół konta.',
   overHeading: 'Ten link nie działa',
@@ -66,6 +68,15 @@ const pl = {
           `Jeśli to nie Twoja zmiana, cofnij ją w ciągu 7 dni; zakończy to wszystkie sesje:\n${link}`,
         ].join('\n\n'),
     },
+    undone: {
+      subject: 'Cofnięto zmianę adresu w panelu Goniec',
+      text: (address: string) =>
+        [
+          'Dzień dobry,',
+          `do panelu Goniec logujesz się znowu adresem ${address}, a nie tym: zmianę cofnięto linkiem, który wysłaliśmy na tamten adres.`,
+          'Wszystkie sesje zostały zakończone.',
+        ].join('\n\n'),
+    },
   },
 };
 
@@ -84,6 +95,7 @@ const en: typeof pl = {
       `We have sent five e-mails to this address within an hour. The next one can be sent after ${at}.`,
     asker: (at: string) =>
       `This network has asked for 20 e-mails today. The next one can be sent after ${at}.`,
+    day: (at: string) => `All e-mails that we may send today are sent. The next one can be sent after ${at}.`,
   },
   signInHeading: 'Sign in first',
   signIn: 'Sign in with your present address, then open the link again.',
@@ -91,7 +103,7 @@ const en: typeof pl = {
   confirm: 'Change the address',
   undoHeading: 'Restore the address',
   undoText: (address: string) =>
-    `We restore the address ${address} and end all sessions. Sign in with that address afterwards.`,
+    `The address ${address} was changed to another one lately. We restore it and end all sessions; sign in with it afterwards. If the change was yours, sign in with the new address.`,
   undo: 'Restore the address',
   undone: 'The address is restored, and all sessions have ended. Check the keys and the team of the account.',
   overHeading: 'This link does not work',
@@ -133,6 +145,15 @@ const en: typeof pl = {
           'Hello,',
           `you now sign in to the Goniec panel with ${address} instead of this address.`,
           `If it was not you, undo it within 7 days; this ends all sessions:\n${link}`,
+        ].join('\n\n'),
+    },
+    undone: {
+      subject: 'Change of address undone in the Goniec panel',
+      text: (address: string) =>
+        [
+          'Hello,',
+          `you sign in to the Goniec panel with ${address} again, instead of this address: the change was undone by a link that we sent there.`,
+          'All sessions have ended.',
         ].join('\n\n'),
     },
   },

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { transaction } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
+import { countEmail } from '../../db/people/emailLimits.ts';
 import { ensurePerson } from '../../db/people/people.ts';
 import { addSignIn } from '../../db/people/signIns.ts';
 import { fileDatabase } from '../support/database.ts';
@@ -19,6 +21,10 @@ const asked = (address: string) =>
     },
     BUDGET,
   );
+const invited = (address: string) => {
+  const email = { kind: 'invitation', address, asker: 'cl_1', forPerson: true } as const;
+  return transaction(sql, (tx) => countEmail(tx, email, BUDGET));
+};
 const isSent = (outcome: Awaited<ReturnType<typeof asked>>) => 'isSent' in outcome && outcome.isSent;
 
 test('sign-ups from many networks stay within the budget of the day, and people still sign in', async () => {
@@ -44,9 +50,12 @@ test('sign-ups from many networks stay within the budget of the day, and people 
   expect(theirs.filter(isSent)).toHaveLength(30);
   expect(theirs.filter((outcome) => 'limited' in outcome && outcome.limited === 'day')).toHaveLength(10);
   expect(await asked('nobody@klient.example')).toMatchObject({ limited: 'day' });
+  expect(await invited('nobody@klient.example')).toMatchObject({ limited: 'day' });
   expect(await found()).toMatchObject({ details: { used: 100 } });
 
   await sql`update daily_use set day = day - 1`;
   expect(await asked('nobody@klient.example')).toEqual({ peopleOnly: false, isSent: true });
   expect(await found()).toMatchObject({ state: 'gone' });
+  for (let n = 0; n < 3; n += 1) await invited(`${newId('per')}@klient.example`);
+  expect([...(await sql`select used from daily_use order by day desc limit 1`)]).toEqual([{ used: 4 }]);
 });

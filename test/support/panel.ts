@@ -15,8 +15,12 @@ export const PANEL_URL = 'https://panel.example';
 /** An API whose panel is open, and what it logs. */
 export interface PanelUnderTest {
   api: RunningApi;
+  /** The account that sends. */
+  house: string;
   log: string[];
 }
+
+type Opened = Pick<PanelUnderTest, 'api'>;
 
 /**
  * Starts an API whose panel sends its e-mails and codes from an account of its own, through the simulated network.
@@ -41,7 +45,7 @@ export async function startPanel(
     ...(publicUrl === null ? {} : { publicUrl }),
     log: pino({ level: 'trace' }, stream),
   });
-  return { api, log };
+  return { api, house: house.id, log };
 }
 
 /** A network of a test's own, as limits count it. */
@@ -81,7 +85,7 @@ export const SESSION = '__Host-goniec_session';
 export const BROWSER = '__Host-goniec_browser';
 
 /** Opens a browser on a machine of its own. */
-export function newBrowser({ api: { port } }: PanelUnderTest, network = newNetwork()): Browser {
+export function newBrowser({ api: { port } }: Opened, network = newNetwork()): Browser {
   const cookies = new Map<string, string>();
   const ask = async (method: string, path: string, { form, body, headers }: Sent = {}): Promise<Seen> => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -157,7 +161,7 @@ export interface Person {
 }
 
 /** A person who has signed in, with a role in an account. */
-export async function newPerson(panel: PanelUnderTest, role: Role, account?: string): Promise<Person> {
+export async function newPerson(panel: Opened, role: Role, account?: string): Promise<Person> {
   const sql = database();
   const person = {
     id: newId('per'),
@@ -170,7 +174,7 @@ export async function newPerson(panel: PanelUnderTest, role: Role, account?: str
 }
 
 /** Another session of a person, who has proved the address alone. */
-export async function newSession(panel: PanelUnderTest, { id, account }: Pick<Person, 'id' | 'account'>) {
+export async function newSession(panel: Opened, { id, account }: Pick<Person, 'id' | 'account'>) {
   const browser = newBrowser(panel);
   const token = randomBytes(32).toString('base64url');
   const session = newId('ses');

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { database, newAccount } from '../../support/factories.ts';
 import { startOwnApi } from '../../support/ownApi.ts';
+import { hold } from '../../support/heldLocks.ts';
 import {
+  askedBy,
   mailsTo,
   newAddress,
   newBrowser,
@@ -24,6 +26,8 @@ afterAll(() => panel.api.stop());
 
 const addressOf = async (id: string) =>
   (await database()<{ address: string }[]>`select address from people where id = ${id}`)[0]?.address;
+const peopleWith = async (address: string) =>
+  (await database()`select from people where address = ${address}`).count;
 const sessionsOf = async (id: string) =>
   (await database()`select from sessions where person_id = ${id}`).count;
 
@@ -72,6 +76,9 @@ describe('a change of address', () => {
       await database()`
         insert into passkeys (id, person_id, label, public_key, counter, created_at)
         values (${id + key}, ${id}, ${key!}, '', 0, now() - ${age!}::interval)`;
+    await database()`
+      insert into recovery_codes (code_hash, person_id, created_at)
+      select sha256((${id} || n)::bytea), ${id}, now() - n * interval '1 hour' from generate_series(0, 1) n`;
     const stranger = newBrowser(panel);
     for (const method of ['HEAD', 'GET', 'GET']) expect((await stranger.ask(method, undo)).status).toBe(200);
     expect(await addressOf(id)).toBe(address);
@@ -80,6 +87,8 @@ describe('a change of address', () => {
       { label: 'before' },
     ]);
     expect([await addressOf(id), await sessionsOf(id)]).toEqual([person.address, 0]);
+    expect((await database()`select from recovery_codes where person_id = ${id}`).count).toBe(1);
+    expect((await mailsTo(address, 3))[2]!.text).toContain(`znowu adresem ${person.address}, a nie tym`);
     expect((await stranger.post(undo)).status).toBe(404);
     const log = await database()`
       select action, details from audit_log where account_id = ${person.account} order by id`;
@@ -143,16 +152,54 @@ describe('a change of address', () => {
     expect((await mailsTo(other.address))[0]!.text).not.toContain('https://');
   });
 
-  it('to an address that somebody takes meanwhile changes nothing, nor does its undoing', async () => {
+  it('to an address that somebody takes meanwhile, or gives up, changes nothing', async () => {
     const [person, other] = [await newPerson(panel, 'owner'), await newPerson(panel, 'reader')];
-    const [address, sql] = [newAddress(), database()];
+    const address = newAddress();
     const link = await askedFor(person, address);
-    await sql`update people set address = ${address} where id = ${other.id}`;
+    await database()`update people set address = ${address} where id = ${other.id}`;
     expect((await person.browser.post(link)).status).toBe(409);
+    await changed(other, newAddress());
+    expect((await person.browser.post(link)).status).toBe(409);
+    expect(await addressOf(person.id)).toBe(person.address);
+  });
+
+  it.each(['link', 'code'])('leaves the former one to its person: a %s there undoes it', async (by) => {
+    const person = await newPerson(panel, 'owner');
     const undo = await changed(person, newAddress());
-    await sql`update people set address = ${person.address} where id = ${other.id}`;
-    expect((await newBrowser(panel).post(undo)).status).toBe(409);
-    expect(await sessionsOf(person.id)).toBe(1);
+    const [browser, { address }] = [newBrowser(panel), person];
+    const mail = await askedBy(browser, address);
+    expect((await browser.get('/panel/code')).text).toContain(address);
+    const seen =
+      by === 'link' ? await browser.post(mail.link) : await browser.post('/panel/code', { code: mail.code });
+    expect(seen.to).toMatch(/^\/panel\/address\/undo\/[\w-]{43}$/);
+    expect([browser.cookies.size, await peopleWith(address)]).toEqual([0, 0]);
+    expect((await browser.post(mail.link)).status).toBe(410);
+    expect((await browser.get(seen.to!)).text).toContain(`Adres ${address} zmieniono niedawno`);
+    expect((await browser.post(seen.to!)).status).toBe(200);
+    expect(await addressOf(person.id)).toBe(address);
+    expect((await browser.post(undo)).status).toBe(404);
+    expect((await browser.post((await askedBy(browser, address)).link)).to).toBe('/panel/overview');
+    expect(await peopleWith(address)).toBe(1);
+  });
+
+  it('leaves it to nobody else for seven days, who signs up at that moment or changes to it', async () => {
+    const [person, other] = [await newPerson(panel, 'owner'), await newPerson(panel, 'reader')];
+    const [{ id, address }, browser] = [person, newBrowser(panel)];
+    const { link } = await askedBy(browser, address);
+    const change = await hold(async (tx) => {
+      await tx`update people set address = ${newAddress()} where id = ${id}`;
+      await tx`
+        insert into address_changes (link_hash, person_id, address, confirmed_at, expires_at)
+        values (sha256(${id}::bytea), ${id}, ${address}, now(), now() + interval '7 days')`;
+    });
+    const signingIn = browser.post(link);
+    await change.releaseToWaiting();
+    expect((await signingIn).to).toMatch(/^\/panel\/address\/undo\//);
+    await other.browser.post('/panel/you/address', { address });
+    expect((await mailsTo(address, 2))[1]!.text).toMatch(/ma on już własne konto/);
+    await database()`update address_changes set expires_at = now() where person_id = ${id}`;
+    expect((await browser.post((await askedBy(browser, address)).link)).to).toBe('/panel/overview');
+    expect(await peopleWith(address)).toBe(1);
   });
 
   it.each([

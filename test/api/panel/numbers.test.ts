@@ -211,6 +211,21 @@ describe('a code', () => {
     expect(seen.find(({ status }) => status === 429)!.text).toContain('Z tej sieci podano już dziś pięć');
   });
 
+  it('is sent ten times a day for an account, from however many networks', async () => {
+    const person = await newPerson(panel, 'owner');
+    const seen = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        person.browser.post(
+          '/panel/numbers',
+          { to: newNumber() },
+          { 'sec-fetch-site': 'same-origin', 'x-forwarded-for': `198.51.100.${n + 1}` },
+        ),
+      ),
+    );
+    expect(seen.filter(({ status }) => status === 303)).toHaveLength(10);
+    expect(seen.find(({ status }) => status === 429)!.text).toContain('Dla tego konta');
+  });
+
   it('is sent within the budget of the day, with a finding at 70 % and at its end', async () => {
     const today = async () => {
       const [row] = await database()<{ used: number }[]>`

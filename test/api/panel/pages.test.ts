@@ -4,11 +4,14 @@ import { routes } from '../../../panel/routes.ts';
 import { apiClient } from '../../support/client.ts';
 import { startOwnApi } from '../../support/ownApi.ts';
 import { newEarlierAccount } from '../../support/earlierClient.ts';
+import { eventually } from '../../support/eventually.ts';
 import { database, newAccount, newKey } from '../../support/factories.ts';
+import { hold } from '../../support/heldLocks.ts';
 import {
   newAddress,
   newBrowser,
   newPerson,
+  newSession,
   PANEL_URL,
   type PanelUnderTest,
   type Seen,
@@ -55,6 +58,24 @@ describe.each(calls)('$method $path', ({ method, path, access }) => {
     expect(stranger.status).toBeLessThan(500);
     if (access !== 'anybody') expect(isRefused(stranger)).toBe(true);
   });
+});
+
+test('what visits occupy is limited for an account, too, from however many networks', async () => {
+  const narrow = await startPanel({ REQUESTS_AT_ONCE: 1 });
+  const [person, other] = [await newPerson(narrow, 'owner'), await newPerson(narrow, 'owner')];
+  const { browser: elsewhere } = await newSession(narrow, person);
+  const lock = await hold((tx) => tx`select from accounts where id = ${person.account} for no key update`);
+  const first = person.browser.post('/panel/keys', { label: 'Sklep', 'scope-read': 'on' });
+  await eventually(
+    () => lock.waiting(),
+    (count) => count > 0,
+  );
+  expect((await elsewhere.get('/panel/overview')).status).toBe(429);
+  expect((await other.browser.get('/panel/overview')).status).toBe(200);
+  await lock.release();
+  expect((await first).status).toBe(200);
+  expect((await elsewhere.get('/panel/overview')).status).toBe(200);
+  await narrow.api.stop();
 });
 
 describe('a form', () => {
@@ -286,7 +307,7 @@ describe('a person', () => {
 
   it('is told where the service cannot send e-mail', async () => {
     const api = await startOwnApi({ publicUrl: PANEL_URL });
-    const seen = await newBrowser({ api, log: [] }).post('/panel', { address: newAddress() });
+    const seen = await newBrowser({ api }).post('/panel', { address: newAddress() });
     await api.stop();
     expect(seen).toMatchObject({ status: 503, text: expect.stringContaining('Nie możemy teraz') as string });
   });

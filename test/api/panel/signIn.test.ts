@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { countAddressTraces, eraseAddressee } from '../../../db/emails/retention.ts';
 import { ownPath, signInAddress } from '../../../domain/people.ts';
 import { database } from '../../support/factories.ts';
+import { hold } from '../../support/heldLocks.ts';
 import {
   askedBy,
   BROWSER,
@@ -307,7 +308,48 @@ describe('limits', () => {
   });
 });
 
+describe('an e-mail to an address that the own account no longer writes to', () => {
+  it.each([
+    ['unsubscribe', '0', true],
+    ['manual', '0', true],
+    ['bounce', '23 hours', false],
+    ['complaint', '23 hours', false],
+    ['bounce', '25 hours', true],
+    ['complaint', '25 hours', true],
+  ])('for %s, since %s', async (reason, age, isSent) => {
+    const [{ address }, sql] = [await newPerson(panel, 'owner'), database()];
+    await sql`
+      insert into suppressions (account_id, address, reason, created_at)
+      values (${panel.house}, ${address}, ${reason}, now() - ${age}::interval)`;
+    expect(await browser().post('/panel', { address })).toMatchObject({ status: 303, to: '/panel/code' });
+    const sent = await sql`
+      select e.status <> 'suppressed' as sent from emails e join email_recipients r on r.email_id = e.id
+       where r.address = ${address}`;
+    expect([...sent]).toEqual([{ sent: isSent }]);
+    const listed =
+      await sql`select from suppressions where account_id = ${panel.house} and address = ${address}`;
+    expect(listed.count).toBe(age === '25 hours' ? 0 : 1);
+  });
+});
+
 describe('a session', () => {
+  it('begins in another account, when the first one is left at that moment', async () => {
+    const person = await newPerson(panel, 'reader');
+    const other = await newPerson(panel, 'reader');
+    const sql = database();
+    await sql`
+      insert into memberships (person_id, account_id, role) values (${person.id}, ${other.account}, 'reader')`;
+    const { link } = await askedBy(person.browser, person.address);
+    const removal = await hold(
+      (tx) => tx`delete from memberships where person_id = ${person.id} and account_id = ${person.account}`,
+    );
+    const signingIn = person.browser.post(link);
+    await removal.releaseToWaiting();
+    expect(await signingIn).toMatchObject({ status: 303, to: '/panel/overview' });
+    const [session] = await sql`select account_id from sessions where person_id = ${person.id}`;
+    expect(session).toEqual({ accountId: other.account });
+  });
+
   it('is made anew at each sign-in, and ends the one before', async () => {
     const [address, mine] = [newAddress(), browser()];
     mine.cookies.set(SESSION, 'A'.repeat(43));
@@ -477,11 +519,14 @@ describe('with sign-ups stopped', () => {
       text: expect.stringContaining('możesz założyć jutro') as string,
     });
     expect(Number(later.headers.get('retry-after'))).toBeGreaterThan(0);
-    const { address } = await newPerson(none, 'owner');
-    expect(await newBrowser(none).post('/panel', { address })).toMatchObject({
-      status: 429,
-      text: expect.stringContaining('Wysłaliśmy już dziś wszystkie e-maile') as string,
-    });
+    const { address, browser: mine } = await newPerson(none, 'owner');
+    const usedUp = { text: expect.stringContaining('Wysłaliśmy już dziś wszystkie e-maile') as string };
+    expect(await newBrowser(none).post('/panel', { address })).toMatchObject({ status: 429, ...usedUp });
+    for (const [path, form] of [
+      ['/panel/team', { address: newAddress(), role: 'reader' }],
+      ['/panel/you/address', { address: newAddress() }],
+    ] as const)
+      expect(await mine.post(path, form)).toMatchObject({ status: 422, ...usedUp });
     await Promise.all([few.api.stop(), none.api.stop()]);
   });
 });

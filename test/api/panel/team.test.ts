@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { type Role, ROLES } from '../../../domain/actor.ts';
-import { database } from '../../support/factories.ts';
+import { database, newKey } from '../../support/factories.ts';
+import { hold } from '../../support/heldLocks.ts';
 import {
   mailsTo,
   newAddress,
@@ -130,6 +131,19 @@ describe('an invitation', () => {
     expect((await other.browser.get('/panel/team')).text).toContain(owner.address);
   });
 
+  it('changes no role of who is a member by now, and stays open', async () => {
+    const owner = await newPerson(panel, 'owner');
+    const address = newAddress();
+    const path = await invited(owner, address, 'reader');
+    await database()`update people set address = ${address} where id = ${owner.id}`;
+    expect(await owner.browser.post(path)).toMatchObject({
+      status: 409,
+      text: expect.stringContaining('Należysz już do tego konta') as string,
+    });
+    expect(await membersOf(owner.account)).toEqual([{ address, role: 'owner' }]);
+    expect((await owner.browser.get(path)).status).toBe(200);
+  });
+
   it.each<[string, (owner: Person, id: string) => PromiseLike<unknown>]>([
     ['withdrawn', ({ browser }, id) => browser.post(`/panel/team/invitations/${id}/withdraw`)],
     ['too old', (_, id) => database()`update invitations set expires_at = now() where id = ${id}`],
@@ -164,19 +178,18 @@ describe('an invitation', () => {
     expect(row).toEqual({ long: true });
   });
 
-  it('reaches an address five times an hour, whichever accounts invite and whoever signs in', async () => {
-    const owners = await Promise.all(Array.from({ length: 4 }, () => newPerson(panel, 'owner')));
+  it('reaches an address five times an hour, whichever accounts invite, and keeps nobody from signing in', async () => {
+    const owners = await Promise.all(Array.from({ length: 5 }, () => newPerson(panel, 'owner')));
     const address = newAddress();
     for (const owner of owners) await invited(owner, address);
-    const path = pathIn((await mailsTo(address, 4))[0]!.text);
-    await newBrowser(panel).post('/panel', { address });
+    const path = pathIn((await mailsTo(address, 5))[0]!.text);
     const refused = await owners[0]!.browser.post(`/panel/team/invitations/${path.split('/').at(-1)}/resend`);
     expect(refused).toMatchObject({ status: 422, text: expect.stringContaining('pięć e-maili') as string });
-    expect((await newBrowser(panel).post('/panel', { address })).status).toBe(429);
     const other = await newPerson(panel, 'owner');
     const form = { address, role: 'reader' };
     expect((await other.browser.post('/panel/team', form)).text).toContain('<a href="#address">');
-    expect(await mailsTo(address, 5)).toHaveLength(5);
+    expect((await newBrowser(panel).post('/panel', { address })).to).toBe('/panel/code');
+    expect(await mailsTo(address, 6)).toHaveLength(6);
   });
 
   it('is one of 20 that are open, and of 20 a day, of an account with at most 50 people', async () => {
@@ -329,6 +342,42 @@ describe('the team', () => {
       ),
     );
     expect((await membersOf(first.account)).filter(({ role }) => role === 'owner')).toHaveLength(1);
+  });
+});
+
+describe('who loses the role while the request waits', () => {
+  const ACTS: [string, Record<string, string>][] = [
+    ['/panel/team', { address: newAddress(), role: 'owner' }],
+    ['/panel/team/MEMBER/role', { role: 'owner' }],
+    ['/panel/team/MEMBER/remove', {}],
+    ['/panel/team/invitations/INVITATION/resend', {}],
+    ['/panel/team/invitations/INVITATION/withdraw', {}],
+    ['/panel/keys', { label: 'x', 'scope-send': 'on' }],
+    ['/panel/keys/KEY/revoke', {}],
+    ['/panel/keys/KEY/rotate', {}],
+    ['/panel/senders/request', { name: 'Sklep', purpose: 'x', applicant: 'x' }],
+    ['/panel/settings/change', { send_window: '08:00-20:00' }],
+    ['/panel/webhooks/address', { url: 'https://sklep.example/hook' }],
+  ];
+
+  it.each(ACTS)('changes nothing by %s', async (path, form) => {
+    const [owner, sql] = [await newPerson(panel, 'owner'), database()];
+    const { account, id, browser } = owner;
+    const member = await newPerson(panel, 'owner', account);
+    const invitation = newId('inv');
+    await sql`
+      insert into invitations (id, account_id, address, role) values (${invitation}, ${account}, ${newAddress()}, 'reader')`;
+    const { keyId } = await newKey(account);
+    const at = path.replace('MEMBER', member.id).replace('INVITATION', invitation).replace('KEY', keyId);
+    const lock = await hold((tx) => tx`select from accounts where id = ${account} for no key update`);
+    const asked = browser.post(at, form);
+    await lock.releaseToWaiting((tx) =>
+      path.endsWith('role')
+        ? tx`update memberships set role = 'developer' where account_id = ${account} and person_id = ${id}`
+        : tx`delete from memberships where account_id = ${account} and person_id = ${id}`,
+    );
+    expect((await asked).status).toBe(404);
+    expect((await sql`select from audit_log where account_id = ${account}`).count).toBe(0);
   });
 });
 
