@@ -202,6 +202,9 @@ export type StaffRefusal =
   | { reason: 'month_not_over'; month: string; issuableAt: Date }
   | { reason: 'statement_exists'; account: string; month: string }
   | { reason: 'statement_missing' | 'statement_paid'; statement: string }
+  | { reason: 'payment_missing'; payment: string }
+  /** `fault`: what is left of it, or the processor's message. */
+  | { reason: 'payment_not_refundable'; payment: string; fault: string }
   | { reason: 'contact_email_missing'; account: string }
   /** The providers of these routes still have the domain of the previous account. */
   | { reason: 'domain_left'; routes: readonly string[] }

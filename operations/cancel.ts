@@ -105,7 +105,11 @@ async function requestCancel(
   // Starts the workflow if it was never started or was lost.
   const start = messageRestart(message);
   try {
-    await updateWithStart(temporal, { workflow: 'message', start, update: cancelUpdate, updateId }, until);
+    await updateWithStart(
+      temporal,
+      { workflow: 'message', start, update: cancelUpdate, args: [], updateId },
+      until,
+    );
     return null;
   } catch (error) {
     if (isRefusal(error)) return null;

@@ -3,10 +3,11 @@ import type { UpdateDefinition, Workflow } from '@temporalio/common';
 import { within } from './outages.ts';
 import { startOnce } from '../workflows/starts.ts';
 
-interface UpdateWithStart<Answer, Start extends Workflow> {
+interface UpdateWithStart<Answer, Args extends unknown[], Start extends Workflow> {
   workflow: string;
   start: ConstructorParameters<typeof WithStartWorkflowOperation<Start>>[1];
-  update: UpdateDefinition<Answer>;
+  update: UpdateDefinition<Answer, Args>;
+  args: Args;
   /** Updates with the same id share one result. */
   updateId: string;
 }
@@ -16,15 +17,15 @@ interface UpdateWithStart<Answer, Start extends Workflow> {
  * @param until epoch milliseconds
  * @throws DeadlineError if there is no answer by then; otherwise Temporal's or the workflow's error
  */
-export async function updateWithStart<Answer, Start extends Workflow>(
+export async function updateWithStart<Answer, Args extends unknown[], Start extends Workflow>(
   temporal: Client,
-  { workflow, start, update, updateId }: UpdateWithStart<Answer, Start>,
+  { workflow, start, update, args, updateId }: UpdateWithStart<Answer, Args, Start>,
   until: number,
 ): Promise<Answer> {
   const startWorkflowOperation = new WithStartWorkflowOperation<Start>(workflow, start);
   // The SDK's deadline ends each RPC to the server, not the wait for the answer.
   const asking = temporal.connection.withDeadline(until, () =>
-    temporal.workflow.executeUpdateWithStart(update, { startWorkflowOperation, updateId }),
+    temporal.workflow.executeUpdateWithStart(update, { startWorkflowOperation, updateId, args }),
   );
   return await within(until, asking);
 }

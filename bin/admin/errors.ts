@@ -169,6 +169,8 @@ const REFUSED = {
   reference_used: ({ account, reference }) =>
     `The account ${account} has another payment with the reference ${reference}.`,
   statement_exists: ({ account, month }) => `The account ${account} has a statement for ${month} already.`,
+  payment_missing: ({ payment }) => `There is no payment ${payment}.`,
+  payment_not_refundable: ({ payment, fault }) => `The payment ${payment} cannot be refunded so: ${fault}.`,
   statement_paid: ({ statement }) => `The statement ${statement} is paid already.`,
   contact_email_missing: ({ account }) =>
     `The account ${account} has no contact address (accounts set --contact-email).`,

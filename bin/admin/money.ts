@@ -1,12 +1,16 @@
 import { listLedger, readLedgerState } from '../../db/money/ledger.ts';
+import { paymentsOf, readPaymentRow, reversalsOf } from '../../db/money/payments.ts';
 import { listStatements } from '../../db/money/statements.ts';
 import { MAX_GROSZE, NOTE_LENGTH } from '../../domain/money.ts';
+import { StaffRefused } from '../../domain/refusals.ts';
+import { refundPayment } from '../../operations/money/refundPayment.ts';
 import { adjustBalance, topUp } from '../../operations/money/balance.ts';
 import { issueStatement, payStatement, sendStatement } from '../../operations/money/statements.ts';
 import { command, optional, required, shown } from './command.ts';
-import { account, id, instant, limit, line, month, pln, wholeNumber } from './values.ts';
+import { account, accountId, id, instant, limit, line, month, pln, wholeNumber } from './values.ts';
 
 const note = line(NOTE_LENGTH);
+const payment = required('--payment <PAYMENT_ID>', 'the payment', id('pay', 'a payment'));
 const statementId = id('st', 'a statement');
 const due = instant.transform((at) => new Date(at));
 const signedGrosze = wholeNumber(-MAX_GROSZE, MAX_GROSZE, ' of grosze').refine(
@@ -48,6 +52,33 @@ export const moneyCommands = [
       const { balanceGrosze } = await adjustBalance({ ...asking, input });
       return shown({ accountId: input.account, amountGrosze: input.grosze, balanceGrosze });
     },
+  }),
+  command({
+    name: 'payments list',
+    about: 'Lists payments by the processor, newest first, and what went back of each.',
+    options: { account: optional('--account <ACCOUNT_ID>', 'of one account', accountId), limit: limit(50) },
+    run: async (sql, { account = null, limit }) =>
+      shown({ data: await paymentsOf(sql, { account, before: null, limit }) }),
+  }),
+  command({
+    name: 'payments show',
+    about: 'Shows a payment with its refunds and disputes; its workflow in the Temporal UI has its id.',
+    options: { payment },
+    async run(sql, { payment: id }) {
+      const found = await readPaymentRow(sql, id);
+      if (found === undefined) throw new StaffRefused({ reason: 'payment_missing', payment: id });
+      return shown({ ...found, reversals: await reversalsOf(sql, id) });
+    },
+  }),
+  command({
+    name: 'payments refund',
+    about: 'Has the processor give a payment back, whole or in part; its ledger entry follows in seconds.',
+    options: {
+      payment,
+      grosze: optional('--pln <N>', 'gross amount in PLN; default: what is left of the payment', pln),
+    },
+    ask: async (asking, input) =>
+      shown(await refundPayment({ ...asking, input }), 'The processor has taken the refund.'),
   }),
   command({
     name: 'ledger',

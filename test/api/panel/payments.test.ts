@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => panel.api.stop());
 
 async function newPayer(): Promise<Person> {
-  const { id } = await newAccount({ mode: 'test', balance: 0 });
+  const { id } = await newAccount({ mode: 'test', balance: 0, price: 15 });
   await enterCompany(id);
   return await newPerson(panel, 'owner', id);
 }
