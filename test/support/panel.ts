@@ -21,11 +21,12 @@ export interface PanelUnderTest {
 /**
  * Starts an API whose panel sends its e-mails and codes from an account of its own, through the simulated network.
  * @param publicUrl null: only this machine reaches it
+ * @returns also that account, the house
  */
 export async function startPanel(
   config: Partial<ApiSettings> = {},
   publicUrl: string | null = PANEL_URL,
-): Promise<PanelUnderTest> {
+): Promise<PanelUnderTest & { house: string }> {
   const house = await newAccount({ balance: 100_000 });
   await giveDomain(house.id);
   const log: string[] = [];
@@ -41,7 +42,7 @@ export async function startPanel(
     ...(publicUrl === null ? {} : { publicUrl }),
     log: pino({ level: 'trace' }, stream),
   });
-  return { api, log };
+  return { api, log, house: house.id };
 }
 
 /** A network of a test's own, as limits count it. */
