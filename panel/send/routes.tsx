@@ -136,8 +136,9 @@ function confirmation(
   estimated: Estimate,
   refusal: string | null = null,
 ): Answer {
-  const { language } = visit;
-  const view = <Confirmation {...{ language, typed, estimate: estimated, refusal }} formKey={keyOf(visit)} />;
+  const { language, receivedAt } = visit;
+  const fields = { key: keyOf(visit), digest: digestOf(estimated, receivedAt) };
+  const view = <Confirmation {...{ language, typed, estimate: estimated, refusal, fields }} />;
   return { status: refusal === null ? 200 : 422, title: words[language].confirmHeading, view };
 }
 
@@ -148,7 +149,8 @@ async function send(visit: MemberVisit): Promise<Answer> {
   const outcome = await estimateOf(visit, typed);
   if (outcome.fault !== null) return formPage(visit, typed, outcome);
   const again = (refusal: string) => confirmation(visit, typed, outcome.answer, refusal);
-  if (form.get('digest') !== digestOf(outcome.answer)) return again(words[language].changed);
+  if (form.get('digest') !== digestOf(outcome.answer, visit.receivedAt))
+    return again(words[language].changed);
   const { message, fault } = await sendOnce(visit, bodyOf(typed)!);
   return fault === null ? { to: `/panel/messages?reference=${message.reference}` } : again(fault.text);
 }

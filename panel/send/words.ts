@@ -41,7 +41,8 @@ const pl = {
   netHint: 'Cena netto.',
   nonGsm7: (character: string, position: number) =>
     `Znak „${character}” na pozycji ${position} skraca części: bez takich znaków mieści się w nich więcej.`,
-  changed: 'Od kiedy pokazaliśmy tę stronę, coś się zmieniło. Sprawdź jeszcze raz i potwierdź.',
+  changed:
+    'Od kiedy pokazaliśmy tę stronę, coś się zmieniło albo minął dzień. Sprawdź, czy tego już nie wysłano, i potwierdź jeszcze raz.',
   rejected: (rejected: string, all: string) =>
     `Na czarnej liście: ${rejected} z ${all}. Nie dostaną wiadomości i nic nie kosztują.`,
   nobody: 'Nikt nie dostałby tej wiadomości.',
@@ -97,7 +98,8 @@ const en: typeof pl = {
   netHint: 'Net price.',
   nonGsm7: (character: string, position: number) =>
     `The character “${character}” at position ${position} makes parts shorter: without such characters they hold more.`,
-  changed: 'Something has changed since this page was shown. Check again and confirm.',
+  changed:
+    'Since this page was shown, something has changed or a day has passed. Check that this was not sent already, and confirm again.',
   rejected: (rejected: string, all: string) =>
     `On the blacklist: ${rejected} of ${all}. They get no message and cost nothing.`,
   nobody: 'Nobody would get this message.',
