@@ -41,7 +41,7 @@ describe.each([
     const { text } = await person.browser.get(address);
     const links = [...text.matchAll(new RegExp(`<th scope="row"><a href="${path}/(\\w+)">`, 'g'))];
     const next = /<a href="([^"]+)" rel="next">/.exec(text)?.[1]?.replaceAll('&amp;', '&');
-    return { rows: links.map(([, id]) => (ids[prefix]).indexOf(id!)), next };
+    return { rows: links.map(([, id]) => ids[prefix].indexOf(id!)), next };
   }
 
   it('has them in pages by name', async () => {
