@@ -188,6 +188,8 @@ export type StaffRefusal =
   | { reason: 'country_rates_unusable'; field: string; fault: string }
   | { reason: 'live_key_before_top_up' }
   | { reason: 'key_missing'; key: string }
+  /** Or a token. */
+  | { reason: 'key_ends_soon'; key: string }
   | { reason: 'keys_too_many'; account: string; limit: number }
   | { reason: 'token_missing'; token: string }
   | { reason: 'verified_numbers_used_up'; account: string; limit: number }

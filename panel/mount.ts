@@ -77,13 +77,8 @@ function openVisit(services: Services, context: Context, receivedAt: number): Vi
     services,
     method: context.method,
     path: context.path,
-    params: Object.fromEntries(
-      Object.entries(context.params as Record<string, string>).map(([name, value]) => [
-        name,
-        storable(value),
-      ]),
-    ),
-    query: new URLSearchParams(context.querystring),
+    params: Object.fromEntries(storableFields(Object.entries(context.params as Record<string, string>))),
+    query: new URLSearchParams(storableFields([...new URLSearchParams(context.querystring)])),
     form: new Map(),
     headers,
     address,
@@ -95,6 +90,10 @@ function openVisit(services: Services, context: Context, receivedAt: number): Vi
     acquireHeavySlot: () => undefined,
     readUpload: () => Promise.resolve(null),
   };
+}
+
+function storableFields(fields: [string, string][]): [string, string][] {
+  return fields.map(([name, value]) => [name, storable(value)]);
 }
 
 function languageOf(headers: IncomingHttpHeaders, url: string): Language {

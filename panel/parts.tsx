@@ -255,6 +255,21 @@ export function Filters({ language, path, children }: FiltersProps) {
   );
 }
 
+/** A search by name, where a list has more than one page. */
+export function NameFilter({
+  language,
+  path,
+  query,
+  next,
+}: Pick<ResultsProps, 'language' | 'path' | 'query' | 'next'>) {
+  if (next === null && !isFiltered(query)) return null;
+  return (
+    <Filters language={language} path={path}>
+      <Field name="q" type="search" label={words[language].inName} value={query.get('q') ?? ''} />
+    </Filters>
+  );
+}
+
 /** Whether the address of a list has a filter that is filled in. */
 export function isFiltered(query: URLSearchParams): boolean {
   return [...query.values()].some((value) => value !== '');

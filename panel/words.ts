@@ -48,6 +48,7 @@ const pl = {
   /** In the title of a page with an error in its form. */
   error: 'Błąd',
   correct: 'Popraw formularz',
+  inName: 'Nazwa zawiera',
   filter: 'Filtruj',
   clear: 'Wyczyść',
   firstPage: 'Pierwsza strona',
@@ -100,6 +101,7 @@ const en: typeof pl = {
   roles: { owner: 'owner', developer: 'developer', billing: 'billing', reader: 'reader' },
   error: 'Error',
   correct: 'Correct the form',
+  inName: 'Name contains',
   filter: 'Filter',
   clear: 'Clear',
   firstPage: 'First page',

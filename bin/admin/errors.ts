@@ -159,6 +159,7 @@ const REFUSED = {
     `The account ${account} has had ${limit} keys and tokens, which is the most.`,
   account_not_open: ({ account }) => `The account ${account} is closed.`,
   account_prepaid: ({ account }) => `The account ${account} is prepaid; statements are for postpaid ones.`,
+  key_ends_soon: ({ key }) => `${key} ends within a day: it has been rotated, or needs no successor.`,
   live_key_before_top_up: () => 'A live key is issued after the first top-up; the account is in test mode.',
   sender_request_decided: ({ request, state }) => `The request ${request} is ${state} already.`,
   verified_numbers_used_up: ({ account, limit }) =>

@@ -7,7 +7,7 @@ import { refundPayment } from '../../operations/money/refundPayment.ts';
 import { adjustBalance, topUp } from '../../operations/money/balance.ts';
 import { issueStatement, payStatement, sendStatement } from '../../operations/money/statements.ts';
 import { command, optional, required, shown } from './command.ts';
-import { account, accountId, id, instant, limit, line, month, pln, wholeNumber } from './values.ts';
+import { account, id, instant, limit, line, month, onlyAccount, pln, wholeNumber } from './values.ts';
 
 const note = line(NOTE_LENGTH);
 const payment = required('--payment <PAYMENT_ID>', 'the payment', id('pay', 'a payment'));
@@ -56,7 +56,7 @@ export const moneyCommands = [
   command({
     name: 'payments list',
     about: 'Lists payments by the processor, newest first, and what went back of each.',
-    options: { account: optional('--account <ACCOUNT_ID>', 'of one account', accountId), limit: limit(50) },
+    options: { account: onlyAccount, limit: limit(50) },
     run: async (sql, { account = null, limit }) =>
       shown({ data: await paymentsOf(sql, { account, before: null, limit }) }),
   }),

@@ -3,6 +3,7 @@ import { readUsage, enforceQuotas, withinQuotas } from '../accounts/quotas.ts';
 import { changeAddressBook } from './contacts.ts';
 import { type Database, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 import { newId } from '../ids.ts';
+import { type NamePage, pageByName } from '../names.ts';
 import { CONTACT_GROUPS_MAX } from '../../domain/contacts.ts';
 
 export interface GroupRow {
@@ -17,10 +18,9 @@ export class GroupExistsError extends Error {
 }
 
 /** The account's groups by name, in Polish alphabetical order (v2.3.0, Groups). */
-export async function listGroups(sql: Sql, accountId: string): Promise<GroupRow[]> {
+export async function listGroups(sql: Sql, accountId: string, page: NamePage = {}): Promise<GroupRow[]> {
   return await sql<GroupRow[]>`
-    select ${columns(sql)} from contact_groups g
-     where g.account_id = ${accountId} order by g.name collate "pl-x-icu", g.id`;
+    select ${columns(sql)} from contact_groups g ${pageByName(sql, 'contact_groups', accountId, page)}`;
 }
 
 export async function hasGroup(sql: Sql, accountId: string, id: string): Promise<boolean> {

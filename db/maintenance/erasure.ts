@@ -42,6 +42,7 @@ export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
            (select count(*)::int from inbound_messages where sender = ${msisdn} and ${of}) as replies,
            (select count(*)::int from number_lookups where msisdn = ${msisdn} and ${of}) as lookups,
            (select count(*)::int from contacts where msisdn = ${msisdn} and ${of}) as contacts,
+           (select count(*)::int from contact_import_rows where ${isImported(sql, person)}) as import_rows,
            (select count(*)::int from tracked_links where recipient = ${msisdn} and ${of}) as tracked_links,
            (select count(*)::int from opt_out_links where msisdn = ${msisdn} and ${of}) as opt_out_links,
            (select count(*)::int from verified_numbers where msisdn = ${msisdn} and ${of}) as verified_numbers,
@@ -107,6 +108,9 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     await tx`update tracked_links set recipient = null where recipient = ${msisdn} and ${of}`;
     await tx`delete from opt_out_links where msisdn = ${msisdn} and ${of}`;
     await tx`delete from contacts where msisdn = ${msisdn} and ${of}`;
+    // A row that is not imported yet keeps its place.
+    await tx`
+      update contact_import_rows set cells = (select jsonb_agg(''::text) from jsonb_array_elements(cells)) where ${isImported(tx, person)}`;
     await tx`delete from verified_numbers where msisdn = ${msisdn} and ${of}`;
     if (accountId === null) {
       await tx`delete from simulator_submits where destination = ${msisdn}`;
@@ -138,11 +142,21 @@ export async function refreshStatistics(sql: Sql): Promise<void> {
   await sql`
     analyze messages, inbound_messages, number_lookups, contacts, tracked_links, opt_out_links, verified_numbers,
             verifications, link_clicks, delivery_reports, webhook_attempts, idempotency_keys, reply_parts, concat_references,
-            simulator_submits, simulator_replies`;
+            simulator_submits, simulator_replies, contact_import_rows`;
 }
 
 function isTo(sql: Sql, { msisdn, accountId }: Person): Fragment {
   return sql`m.recipient = ${msisdn} and (${accountId}::text is null or m.account_id = ${accountId})`;
+}
+
+/** As SQL: whether one of the `cells` of an import is the number, however people write it. */
+function isImported(sql: Sql, person: Person): Fragment {
+  const gap = '[^0-9"]*';
+  const [, country = '', rest = ''] = /^\+(48)?(\d+)$/.exec(person.msisdn) ?? [];
+  const spaced = (digits: string): string => [...digits].map((digit) => digit + gap).join('');
+  return sql`
+    import_id = any(array(select id from contact_imports where ${ofAccount(sql, person)}))
+    and cells::text ~ ${`"${gap}(0${gap})*(${spaced(country)})?${spaced(rest)}"`}`;
 }
 
 // The indexes begin with the account: for all accounts, probing each is faster than a table scan on every PostgreSQL release. Only replies

@@ -2,6 +2,7 @@ import type { TemplateContent } from '../../domain/placeholders.ts';
 import { quotasOf, type Quotas } from '../../domain/money.ts';
 import { readQuotas, refuseAbove } from '../accounts/quotas.ts';
 import { type Database, type Sql, withNamedLock } from '../connection.ts';
+import { type NamePage, pageByName } from '../names.ts';
 
 export interface TemplateRow extends TemplateContent {
   id: string;
@@ -10,9 +11,25 @@ export interface TemplateRow extends TemplateContent {
 }
 
 /** The account's templates by name, in Polish alphabetical order (v2.3.0, Templates), then by age. */
-export async function listTemplates(sql: Sql, accountId: string): Promise<TemplateRow[]> {
+export async function listTemplates(
+  sql: Sql,
+  accountId: string,
+  page: NamePage = {},
+): Promise<TemplateRow[]> {
   return await sql<TemplateRow[]>`
-    select ${columns(sql)} from templates where account_id = ${accountId} order by name collate "pl-x-icu", id`;
+    select ${columns(sql)} from templates ${pageByName(sql, 'templates', accountId, page)}`;
+}
+
+/** The first templates of a type by name, without their bodies. */
+export async function listTemplateNames(
+  sql: Sql,
+  accountId: string,
+  type: TemplateRow['type'],
+  limit: number,
+): Promise<Pick<TemplateRow, 'id' | 'name'>[]> {
+  return await sql<Pick<TemplateRow, 'id' | 'name'>[]>`
+    select id, name from templates where account_id = ${accountId} and type = ${type}
+     order by name collate "pl-x-icu", id limit ${limit}`;
 }
 
 export async function readTemplate(sql: Sql, accountId: string, id: string): Promise<TemplateRow | null> {

@@ -35,6 +35,21 @@ export async function readResendable(
   return { count: counted!.count, events: [...events] };
 }
 
+/** Such events of an account since an instant, epoch milliseconds. @returns their ids */
+export async function readResendableSince(
+  sql: Sql,
+  accountId: string,
+  since: number,
+  limit: number,
+): Promise<string[]> {
+  const events = await sql<{ id: string }[]>`
+    select e.id from webhook_events e join accounts a on a.id = e.account_id
+     where e.account_id = ${accountId} and e.id > ${idFloor('evt', since - ID_MARGIN_MS)} and e.created_at >= ${new Date(since)}
+       and e.exhausted_at is not null and ${isResendable(sql)}
+     order by e.id desc limit ${limit}`;
+  return events.map(({ id }) => id);
+}
+
 /**
  * As SQL for `from`: accounts `a` with their events `x`, limited per account, so that few rows are read.
  * @param ofEach order and limit per account; without an order for counting, since that would read all of them

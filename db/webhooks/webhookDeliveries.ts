@@ -56,7 +56,7 @@ const LOOKED_AT = 10_000;
 /** Limits how far back a page scans for a filter. @returns the last event scanned; null: all, or all since the given instant */
 export async function readScanEnd(
   sql: Sql,
-  { accountId, state, type, statusCode = null, messageId, since, before }: DeliveryFilter,
+  { accountId, state, type, statusCode = null, messageId, since, until, before }: DeliveryFilter,
 ): Promise<string | null> {
   if (messageId !== null || (state === null && type === null && statusCode === null)) return null;
   const [last] = await sql<{ id: string }[]>`
@@ -64,6 +64,7 @@ export async function readScanEnd(
      where account_id = ${accountId} ${state === 'exhausted' ? sql`and exhausted_at is not null` : sql``}
        ${before === null ? sql`` : sql`and id < ${before}`}
        ${since === null ? sql`` : sql`and id > ${idBefore(since)}`}
+       ${typeof until === 'number' ? sql`and id < ${idAfter(until)}` : sql``}
      order by id desc offset ${LOOKED_AT - 1} limit 1`;
   return last?.id ?? null;
 }
@@ -99,7 +100,7 @@ export async function readDeliveries(
        ${statusCode === null ? sql`` : sql`and exists (select from webhook_attempts t where t.event_id = e.id and t.status_code = ${statusCode})`}
        ${messageId === null ? sql`` : sql`and e.subject_kind = 'message' and e.subject_id = ${messageId}`}
        ${since === null ? sql`` : sql`and e.created_at >= ${new Date(since)} and e.id > ${idBefore(since)}`}
-       ${until === null ? sql`` : sql`and e.created_at < ${new Date(until)} and e.id < ${idFloor('evt', until + ID_MARGIN_MS)}`}
+       ${until === null ? sql`` : sql`and e.created_at < ${new Date(until)} and e.id < ${idAfter(until)}`}
        ${before === null ? sql`` : sql`and e.id < ${before}`}
        ${from === null ? sql`` : sql`and e.id >= ${from}`}
      order by e.id desc limit ${limit}`;
@@ -116,6 +117,10 @@ export async function readDeliveries(
 
 function idBefore(instant: number): string {
   return idFloor('evt', instant - ID_MARGIN_MS);
+}
+
+function idAfter(instant: number): string {
+  return idFloor('evt', instant + ID_MARGIN_MS);
 }
 
 export async function readDelivery(

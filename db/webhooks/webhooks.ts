@@ -190,7 +190,7 @@ const SECRET_GRACE = '24 hours';
 export async function setWebhook(
   sql: Database,
   by: Requester,
-  url: string | null,
+  asked: string | null | undefined,
   choose: (stored: Buffer | null) => Buffer,
 ): Promise<Buffer> {
   const { accountId } = by;
@@ -198,7 +198,8 @@ export async function setWebhook(
     const [account] = await tx<{ webhookUrl: string | null; webhookSecret: Buffer | null }[]>`
       select webhook_url, webhook_secret from accounts where id = ${accountId} for no key update`;
     const stored = account?.webhookSecret ?? null;
-    const secret = choose(stored);
+    const former = account?.webhookUrl ?? null;
+    const [secret, url] = [choose(stored), asked === undefined ? former : asked];
     const isNew = stored === null || !secret.equals(stored);
     await tx`
       update accounts set webhook_url = ${url}, webhook_secret = ${secret}, updated_at = now() where id = ${accountId}`;
@@ -211,7 +212,7 @@ export async function setWebhook(
     await writeApiChange(tx, by, {
       action: 'webhook',
       subject: null,
-      changes: { url: addressChange(account?.webhookUrl ?? null, url), ...secretChange(stored, secret) },
+      changes: { url: addressChange(former, url), ...secretChange(stored, secret) },
     });
     return secret;
   });

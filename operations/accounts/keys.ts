@@ -99,19 +99,27 @@ interface Key {
 }
 
 const GRACE_HOURS = 24;
+// Clocks differ by less than a minute.
+const SOON_MS = (GRACE_HOURS * 60 + 1) * 60_000;
+
+/** Whether a key ends within a day: it has been rotated, or needs no successor. */
+export function endsSoon({ expiresAt }: Pick<KeyDetails, 'expiresAt'>): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= Date.now() + SOON_MS;
+}
 
 interface Rotation {
   /** The former one works for another day, to have time for the change; otherwise it ends at once. */
   grace?: boolean;
 }
 
-/** Replaces a key by one that may do the same. @throws StaffRefused also for one that is revoked or has ended */
+/** Replaces a key by one that may do the same. @throws StaffRefused also for one that is revoked, or ends within a day */
 export const rotateKey = recorded(
   'keys rotate',
   async (sql, { key: id, grace = false }: Key & Rotation, { actor }: By) => {
     const former = await lockKey(sql, id);
     if (former === undefined || !isInForce(former) || !mayManage(actor, former.accountId))
       throw new StaffRefused({ reason: 'key_missing', key: id });
+    if (endsSoon(former)) throw new StaffRefused({ reason: 'key_ends_soon', key: id });
     const account = await findOpenAccountForUpdate(sql, former.accountId);
     await requireMayCreate(sql, actor, account.id);
     const { mode, scopes, label, expiresAt, toolBudgetGrosze } = former;
@@ -189,13 +197,14 @@ interface Token {
   token: string;
 }
 
-/** Replaces a token, keeping label and rate limit (v1.2.0, Authentication). @throws StaffRefused also for one that is revoked or has ended */
+/** Replaces a token, keeping label and rate limit (v1.2.0, Authentication). @throws StaffRefused also for one that is revoked, or ends within a day */
 export const rotateToken = recorded(
   'tokens rotate',
   async (sql, { token: id, grace = false }: Token & Rotation, { actor }: By) => {
     const former = await lockToken(sql, id);
     if (former === undefined || !isInForce(former) || !mayManage(actor, former.accountId))
       throw new StaffRefused({ reason: 'token_missing', token: id });
+    if (endsSoon(former)) throw new StaffRefused({ reason: 'key_ends_soon', key: id });
     const { label, rateLimitPerMinute: rateLimit, expiresAt } = former;
     const account = await findOpenAccountForUpdate(sql, former.accountId);
     await requireMayCreate(sql, actor, account.id);

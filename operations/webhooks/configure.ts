@@ -36,8 +36,8 @@ export const endPreviousSecret = recorded(
 );
 
 interface Input {
-  /** Null turns webhooks off. */
-  url: string | null;
+  /** Null turns webhooks off; undefined leaves it as it is. */
+  url?: string | null;
   rotate_secret?: boolean | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function configureWebhook({
   caller,
   input: { url, rotate_secret: rotate },
 }: OperationContext<Input>): Promise<{ secret: string }> {
-  const fault = url === null ? null : faultOfAddress(url, settings.WEBHOOK_ALLOW_PRIVATE);
+  const fault = typeof url !== 'string' ? null : faultOfAddress(url, settings.WEBHOOK_ALLOW_PRIVATE);
   if (fault !== null) throw new Refused({ reason: fault }, 'url');
   const { accountId } = caller;
   const stored = await setWebhook(sql, caller, url, (current) =>

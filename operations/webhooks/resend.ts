@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../db/connection.ts';
+import { readResendableSince } from '../../db/webhooks/exhausted.ts';
 import {
   type DeliveryRow,
   readDeliveries,
@@ -42,7 +43,7 @@ export async function resend({
 }
 
 /**
- * Delivers those events again that nobody took since an instant, newest first: as many as may be under way at once.
+ * Delivers those events again that nobody took since an instant and that may be resent, newest first: as many as may be under way at once.
  * @returns how many @throws Refused where there is none, or no place
  */
 export async function resendFailed({
@@ -50,11 +51,9 @@ export async function resendFailed({
   caller: { accountId },
   input: { since },
 }: OperationContext<{ since: number }>): Promise<number> {
-  const failed = { accountId, state: 'exhausted', type: null, messageId: null, since, before: null } as const;
-  const events = await readDeliveries(sql, failed, RESENDS_AT_ONCE);
   let requested = 0;
   let refusal: ResendRefusal = { reason: 'event_unknown' };
-  for (const { id } of events) {
+  for (const id of await readResendableSince(sql, accountId, since, RESENDS_AT_ONCE)) {
     const round = await request(sql, id, accountId);
     if ('round' in round) requested += 1;
     else refusal = round;

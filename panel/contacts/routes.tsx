@@ -1,8 +1,9 @@
 import { changeContact, deleteContact, getContact, listContacts } from '../../api/contacts/contacts.ts';
 import { saveContacts } from '../../api/contacts/import.ts';
-import { listGroups } from '../../api/groups.ts';
+import { listGroups, readGroup } from '../../db/contacts/groups.ts';
 import { MANAGERS, ROLES } from '../../domain/actor.ts';
 import { ask, askForCsv, attempt, type Fault, filled } from '../ask.ts';
+import { offered, SHOWN_MAX } from '../byName.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Card, type Contact, type Form, List } from './view.tsx';
 import { words } from './words.ts';
@@ -13,13 +14,17 @@ const CUSTOM = 'fields.';
 const FORM_BYTES = 96 * 1024;
 
 async function list(visit: MemberVisit): Promise<Answer> {
-  const { language, query, caller } = visit;
+  const { services, account, language, query, caller } = visit;
   const asked = ask(visit, listContacts, { query: filled(query, [...FILTERS, 'cursor']) });
   const { answer, fault } = await attempt(language, asked);
-  const { data: groups } = await ask(visit, listGroups);
+  const [first, chosen] = await Promise.all([
+    listGroups(services.sql, account.id, { limit: SHOWN_MAX }),
+    readGroup(services.sql, account.id, query.get('group_id') ?? ''),
+  ]);
   const view = (
     <List
-      {...{ language, query, groups, fault }}
+      {...{ language, query, fault }}
+      groups={offered(first, chosen)}
       contacts={answer?.data ?? []}
       next={answer?.next_cursor ?? null}
       manages={caller.scopes.includes('manage')}

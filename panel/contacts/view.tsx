@@ -26,6 +26,7 @@ interface ListProps {
   query: URLSearchParams;
   contacts: readonly Contact[];
   next: string | null;
+  /** Those that the filter offers; all are on a page of their own. */
   groups: readonly { id: string; name: string }[];
   fault: Fault | null;
   /** Whether the person may change contacts. */
@@ -33,13 +34,9 @@ interface ListProps {
 }
 
 const PATH = '/panel/contacts';
-// Options of a select; all groups are on a page of their own.
-const OPTIONS_MAX = 100;
 
 export function List({ language, query, contacts, next, groups, fault, manages }: ListProps) {
   const say = words[language];
-  const groupId = query.get('group_id') ?? '';
-  const offered = groups.filter(({ id }, index) => index < OPTIONS_MAX || id === groupId);
   return (
     <>
       <Summary language={language} fault={fault} />
@@ -57,8 +54,8 @@ export function List({ language, query, contacts, next, groups, fault, manages }
         <Select
           name="group_id"
           label={say.group}
-          value={groupId}
-          options={{ '': say.anyGroup, ...Object.fromEntries(offered.map(({ id, name }) => [id, name])) }}
+          value={query.get('group_id') ?? ''}
+          options={{ '': say.anyGroup, ...Object.fromEntries(groups.map(({ id, name }) => [id, name])) }}
         />
       </Filters>
       <Listing

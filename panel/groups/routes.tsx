@@ -4,14 +4,14 @@ import {
   createGroup,
   deleteGroup,
   getGroup,
-  listGroups,
   removeGroupContact,
   renameGroup,
 } from '../../api/groups.ts';
+import { listGroups } from '../../db/contacts/groups.ts';
 import { MANAGERS, ROLES } from '../../domain/actor.ts';
 import { ask, attempt, type Fault, filled } from '../ask.ts';
+import { byName } from '../byName.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
-import { slice } from '../slice.ts';
 import { Group, List, type Typed } from './view.tsx';
 import { words } from './words.ts';
 
@@ -20,9 +20,8 @@ const NUMBERS_BYTES = 32 * 1024;
 const idOf = ({ params }: MemberVisit): string => params['id'] ?? '';
 
 async function list(visit: MemberVisit, name = '', fault: Fault | null = null): Promise<Answer> {
-  const { language, query, caller } = visit;
-  const { data } = await ask(visit, listGroups);
-  const { page: groups, next } = slice(data, query.get('cursor'));
+  const { services, account, language, query, caller } = visit;
+  const { page: groups, next } = await byName(query, (page) => listGroups(services.sql, account.id, page));
   const manages = caller.scopes.includes('manage');
   const view = <List {...{ language, query, groups, next, name, fault, manages }} />;
   return { status: fault === null ? 200 : 422, title: words[language].heading, view };

@@ -1,20 +1,19 @@
 import type { Contact } from '../contacts/view.tsx';
 import type { Fault } from '../ask.ts';
 import { count, type Language, moment } from '../language.ts';
-import { Act, Field, Hidden, Listing, Summary, TextArea } from '../parts.tsx';
+import { Act, Field, Hidden, isFiltered, Listing, NameFilter, Summary, TextArea } from '../parts.tsx';
 import { words } from './words.ts';
 
 interface ShownGroup {
   id: string;
   name: string;
   members: number;
-  created_at: string;
 }
 
 interface ListProps {
   language: Language;
   query: URLSearchParams;
-  groups: readonly ShownGroup[];
+  groups: readonly (ShownGroup & { createdAt: Date })[];
   next: string | null;
   /** Of a new one, as it was typed. */
   name: string;
@@ -31,6 +30,7 @@ export function List({ language, query, groups, next, name, fault, manages }: Li
     <>
       <Summary language={language} fault={fault} />
       <p>{say.lead}</p>
+      <NameFilter {...{ language, query, next }} path={PATH} />
       <Listing
         {...{ language, query, next }}
         path={PATH}
@@ -42,10 +42,10 @@ export function List({ language, query, groups, next, name, fault, manages }: Li
               <a href={`${PATH}/${group.id}`}>{group.name}</a>
             </th>
             <td>{count(language, group.members)}</td>
-            <td>{moment(language, new Date(group.created_at))}</td>
+            <td>{moment(language, group.createdAt)}</td>
           </tr>
         ))}
-        none={say.none}
+        none={isFiltered(query) ? say.noneFound : say.none}
       />
       {manages ? (
         <section>
@@ -101,9 +101,16 @@ export function Group({ language, query, group, members, next, typed, manages }:
           ))}
           none={say.noMembers}
         />
-        <p>
-          <a href={`/panel/contacts/export?group_id=${group.id}`}>{say.export}</a>
-        </p>
+        <ul class="rows links">
+          {manages ? (
+            <li>
+              <a href={`/panel/send?groups=${group.id}`}>{say.send}</a>
+            </li>
+          ) : null}
+          <li>
+            <a href={`/panel/contacts/export?group_id=${group.id}`}>{say.export}</a>
+          </li>
+        </ul>
       </section>
       {manages ? <Changes {...{ language, path, group, typed }} /> : null}
       <p>

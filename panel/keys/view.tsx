@@ -1,5 +1,6 @@
 import type { ShownKey } from '../../db/accounts/keys.ts';
 import { ALL_SCOPES, type Scope } from '../../domain/actor.ts';
+import { endsSoon } from '../../operations/accounts/keys.ts';
 import type { Fault } from '../ask.ts';
 import { count, type Language, list, moment } from '../language.ts';
 import { Act, Choice, Copy, Field, Select, Summary, Table } from '../parts.tsx';
@@ -102,17 +103,19 @@ function State({
   const used = lastUsedAt === null ? '' : ` ${usedAt(moment(language, lastUsedAt))}`;
   return (
     <>
-      <Act
-        name={name}
-        open={say.rotate}
-        text={say.rotateText + used}
-        act={say.rotateNow}
-        to={`/panel/${kind}s/${id}/rotate`}
-      >
-        <button class="second" name="grace" value="yes">
-          {say.rotateSoon}
-        </button>{' '}
-      </Act>
+      {endsSoon({ expiresAt }) ? null : (
+        <Act
+          name={name}
+          open={say.rotate}
+          text={say.rotateText + used}
+          act={say.rotateNow}
+          to={`/panel/${kind}s/${id}/rotate`}
+        >
+          <button class="second" name="grace" value="yes">
+            {say.rotateSoon}
+          </button>{' '}
+        </Act>
+      )}
       <Act
         name={name}
         open={say.revoke}

@@ -2,7 +2,7 @@ import type { Estimate } from '../../api/messages/estimate.ts';
 import { reasonInEnglish } from '../../domain/statuses.ts';
 import { count, type Language, moment, pln } from '../language.ts';
 import { Facts, Hidden, Table } from '../parts.tsx';
-import { digestOf, type Typed } from './form.ts';
+import type { Typed } from './form.ts';
 import { NonGsm7, Total } from './view.tsx';
 import { words } from './words.ts';
 
@@ -13,13 +13,13 @@ interface Props {
   language: Language;
   typed: Typed;
   estimate: Estimate;
-  /** Of the form: the same content is sent from it once. */
-  formKey: string;
+  /** What a confirmation is known by. */
+  fields: { key: string; digest: string };
   /** Why an earlier confirmation sent nothing. */
   refusal: string | null;
 }
 
-export function Confirmation({ language, typed, estimate, formKey, refusal }: Props) {
+export function Confirmation({ language, typed, estimate, fields, refusal }: Props) {
   const say = words[language];
   const { messages, count: all, accepted, sufficient_funds } = estimate;
   const going = messages.filter(({ status }) => status !== 'rejected');
@@ -67,7 +67,7 @@ export function Confirmation({ language, typed, estimate, formKey, refusal }: Pr
       </Table>
       <NonGsm7 language={language} estimate={estimate} />
       <form method="post" action="/panel/send/confirm" class="actions">
-        <Hidden fields={{ ...Object.fromEntries(typed), key: formKey, digest: digestOf(estimate) }} />
+        <Hidden fields={{ ...Object.fromEntries(typed), ...fields }} />
         {accepted === 0 ? null : <button>{say.send(count(language, accepted))}</button>}
         <button class="second" formaction="/panel/send/estimate">
           {say.correct}

@@ -42,12 +42,16 @@ function paramsOf(typed: Typed): Record<string, string> {
   return Object.fromEntries(params.map(([name, value]) => [name.slice(PARAM.length), value]));
 }
 
-/** What a person agrees to: who gets which text, when and at what cost. Another digest of the same form is another send. */
-export function digestOf({ messages, test_mode }: Estimate): string {
+/**
+ * What a person agrees to: who gets which text, when and at what cost, and that today (UTC): by tomorrow nobody would know that it was sent
+ * already. Another digest of the same form is another send.
+ * @param now epoch milliseconds
+ */
+export function digestOf({ messages, test_mode }: Estimate, now: number): string {
   const shown = messages.map(({ to, from, text, status, cost_grosze, send_at }) => [
     ...[to, from, text, status, cost_grosze, send_at],
   ]);
   return createHash('sha256')
-    .update(JSON.stringify([test_mode, shown]))
+    .update(JSON.stringify([test_mode, shown, new Date(now).toISOString().slice(0, 10)]))
     .digest('base64url');
 }

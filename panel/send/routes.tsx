@@ -1,17 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { getAccount } from '../../api/account/account.ts';
-import { listGroups } from '../../api/groups.ts';
 import { type Estimate, estimateMessages } from '../../api/messages/estimate.ts';
 import { getMessage } from '../../api/messages/history.ts';
 import { sendMessages } from '../../api/messages/send.ts';
 import { listSenders } from '../../api/senders.ts';
-import { getTemplate, listTemplates } from '../../api/templates.ts';
+import { getTemplate } from '../../api/templates.ts';
 import { listVerifiedNumbers } from '../../db/accounts/staff.ts';
+import { listGroups, readGroup } from '../../db/contacts/groups.ts';
+import { listTemplateNames } from '../../db/messages/templates.ts';
 import { MANAGERS } from '../../domain/actor.ts';
 import { RESERVED_KEYS } from '../../domain/placeholders.ts';
 import { canonical } from '../../operations/sending/idempotency.ts';
 import { ANY_TIME } from '../../operations/sending/plan.ts';
-import { ask, type Fault, attempt } from '../ask.ts';
+import { type AnswerOf, ask, type Fault, attempt } from '../ask.ts';
+import { offered, SHOWN_MAX } from '../byName.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Confirmation } from './confirmation.tsx';
 import { bodyOf, digestOf, FORM_BYTES, type Typed, typedIn } from './form.ts';
@@ -37,12 +39,17 @@ function keyOf({ form }: MemberVisit): string {
   return KEY.test(given) ? given : randomUUID();
 }
 
-/** Placeholders of the chosen template that are not the contact book's own. */
-async function paramsOf(visit: MemberVisit, typed: Typed): Promise<string[]> {
+type Template = AnswerOf<(typeof getTemplate)['responses']>;
+
+async function templateOf(visit: MemberVisit, typed: Typed): Promise<Template | null> {
   const id = typed.get('template_id');
-  if (id === undefined) return [];
-  const { answer } = await attempt(visit.language, ask(visit, getTemplate, { params: { id } }));
-  return (answer?.placeholders ?? []).filter((name) => !RESERVED_KEYS.includes(name));
+  if (id === undefined) return null;
+  return (await attempt(visit.language, ask(visit, getTemplate, { params: { id } }))).answer;
+}
+
+/** Placeholders of a template that are not the contact book's own. */
+function paramsOf(template: Template | null): string[] {
+  return (template?.placeholders ?? []).filter((name) => !RESERVED_KEYS.includes(name));
 }
 
 /** @param tested id of a test message just sent */
@@ -53,23 +60,26 @@ async function formPage(
   tested?: string,
 ): Promise<Answer> {
   const { language, services, account } = visit;
-  const [groups, templates, senders, { send_window }, numbers, params] = await Promise.all([
-    ask(visit, listGroups),
-    ask(visit, listTemplates),
+  const { sql } = services;
+  const [groups, group, templates, template, senders, { send_window }, numbers] = await Promise.all([
+    listGroups(sql, account.id, { limit: SHOWN_MAX }),
+    readGroup(sql, account.id, typed.get('groups') ?? ''),
+    listTemplateNames(sql, account.id, 'sms', SHOWN_MAX),
+    templateOf(visit, typed),
     ask(visit, listSenders),
     ask(visit, getAccount),
-    listVerifiedNumbers(services.sql, account.id),
-    paramsOf(visit, typed),
+    listVerifiedNumbers(sql, account.id),
   ]);
   const choices = {
-    groups: groups.data,
-    templates: templates.data.filter(({ type }) => type === 'sms'),
+    groups: offered(groups, group),
+    templates: offered(templates, template?.type === 'sms' ? template : null),
     senders: senders.data.map(({ name }) => name),
     sender: senders.current,
     window: send_window,
     ownNumber: numbers[0]?.msisdn ?? null,
   };
   const formKey = tested === undefined ? keyOf(visit) : randomUUID();
+  const params = paramsOf(template);
   const view = <SendForm {...{ language, typed, choices, params, outcome, tested, formKey }} />;
   return { status: outcome.fault === null ? 200 : 422, title: words[language].heading, view };
 }
@@ -104,7 +114,7 @@ async function estimate(visit: MemberVisit): Promise<Answer> {
   if (headers['hx-request'] !== 'true') return formPage(visit, typed, outcome);
   const view = (
     <>
-      <Params {...{ language, typed, params: await paramsOf(visit, typed) }} />
+      <Params {...{ language, typed, params: paramsOf(await templateOf(visit, typed)) }} />
       <Estimated {...{ language, outcome }} />
     </>
   );
@@ -126,8 +136,9 @@ function confirmation(
   estimated: Estimate,
   refusal: string | null = null,
 ): Answer {
-  const { language } = visit;
-  const view = <Confirmation {...{ language, typed, estimate: estimated, refusal }} formKey={keyOf(visit)} />;
+  const { language, receivedAt } = visit;
+  const fields = { key: keyOf(visit), digest: digestOf(estimated, receivedAt) };
+  const view = <Confirmation {...{ language, typed, estimate: estimated, refusal, fields }} />;
   return { status: refusal === null ? 200 : 422, title: words[language].confirmHeading, view };
 }
 
@@ -138,7 +149,8 @@ async function send(visit: MemberVisit): Promise<Answer> {
   const outcome = await estimateOf(visit, typed);
   if (outcome.fault !== null) return formPage(visit, typed, outcome);
   const again = (refusal: string) => confirmation(visit, typed, outcome.answer, refusal);
-  if (form.get('digest') !== digestOf(outcome.answer)) return again(words[language].changed);
+  if (form.get('digest') !== digestOf(outcome.answer, visit.receivedAt))
+    return again(words[language].changed);
   const { message, fault } = await sendOnce(visit, bodyOf(typed)!);
   return fault === null ? { to: `/panel/messages?reference=${message.reference}` } : again(fault.text);
 }

@@ -1,5 +1,6 @@
 import type { Estimate } from '../../api/messages/estimate.ts';
 import type { Fault } from '../ask.ts';
+import { SHOWN_MAX } from '../byName.ts';
 import { count, type Language, pln } from '../language.ts';
 import { Field, Figure, Hidden, Select, Summary, TextArea } from '../parts.tsx';
 import { PARAM, type Typed } from './form.ts';
@@ -69,6 +70,7 @@ export function SendForm({ language, typed, choices, params, outcome, tested, fo
           <TextArea {...about('to')} hint={say.toHint} />
           <Select
             {...about('groups')}
+            hint={say.groupsHint + (groups.length < SHOWN_MAX ? '' : ` ${say.moreGroups}`)}
             options={{
               '': say.noGroup,
               ...Object.fromEntries(
@@ -79,7 +81,7 @@ export function SendForm({ language, typed, choices, params, outcome, tested, fo
           <TextArea {...about('text')} hint={say.textHint} rows={6} />
           <Select
             {...about('template_id')}
-            hint={say.templateHint}
+            hint={say.templateHint + (templates.length < SHOWN_MAX ? '' : ` ${say.moreTemplates}`)}
             options={{
               '': say.noTemplate,
               ...Object.fromEntries(templates.map(({ id, name }) => [id, name])),

@@ -13,9 +13,12 @@ const pl = {
     send_window: 'Godziny wysyłki (czas polski)',
   },
   toHint: 'Każdy w osobnym wierszu albo po przecinku, np. 500 100 200 lub +48 500-100-200. Do 500 naraz.',
+  groupsHint: 'W nawiasie liczba kontaktów. Razem z numerami najwyżej 500 odbiorców naraz.',
+  moreGroups: 'To pierwsze grupy według nazwy; do innej wyślesz SMS ze strony tej grupy.',
   noGroup: 'bez grupy',
   textHint: 'Możesz użyć pól {{imie}}, {{nazwisko}}, {{email}}, {{opt_out}} i {{link:https://…}}.',
   templateHint: 'Wybrany szablon zastępuje treść wpisaną wyżej.',
+  moreTemplates: 'To pierwsze szablony według nazwy; innego użyjesz z jego strony.',
   noTemplate: 'bez szablonu',
   params: 'Pola szablonu',
   paramsHint: 'Puste wypełnimy z kontaktów.',
@@ -38,7 +41,8 @@ const pl = {
   netHint: 'Cena netto.',
   nonGsm7: (character: string, position: number) =>
     `Znak „${character}” na pozycji ${position} skraca części: bez takich znaków mieści się w nich więcej.`,
-  changed: 'Od kiedy pokazaliśmy tę stronę, coś się zmieniło. Sprawdź jeszcze raz i potwierdź.',
+  changed:
+    'Od kiedy pokazaliśmy tę stronę, coś się zmieniło albo minął dzień. Sprawdź, czy tego już nie wysłano, i potwierdź jeszcze raz.',
   rejected: (rejected: string, all: string) =>
     `Na czarnej liście: ${rejected} z ${all}. Nie dostaną wiadomości i nic nie kosztują.`,
   nobody: 'Nikt nie dostałby tej wiadomości.',
@@ -66,9 +70,12 @@ const en: typeof pl = {
     send_window: 'Sending hours (Polish time)',
   },
   toHint: 'One per line or separated by commas, such as 500 100 200 or +48 500-100-200. Up to 500 at once.',
+  groupsHint: 'Contacts are in brackets. Together with the numbers, 500 recipients at most at once.',
+  moreGroups: 'These are the first groups by name; send to another one from its own page.',
   noGroup: 'no group',
   textHint: 'You may use {{imie}}, {{nazwisko}}, {{email}}, {{opt_out}} and {{link:https://…}}.',
   templateHint: 'The template takes the place of the text above.',
+  moreTemplates: 'These are the first templates by name; send another one from its own page.',
   noTemplate: 'no template',
   params: 'Fields of the template',
   paramsHint: 'Those left empty are filled from the contacts.',
@@ -91,7 +98,8 @@ const en: typeof pl = {
   netHint: 'Net price.',
   nonGsm7: (character: string, position: number) =>
     `The character “${character}” at position ${position} makes parts shorter: without such characters they hold more.`,
-  changed: 'Something has changed since this page was shown. Check again and confirm.',
+  changed:
+    'Since this page was shown, something has changed or a day has passed. Check that this was not sent already, and confirm again.',
   rejected: (rejected: string, all: string) =>
     `On the blacklist: ${rejected} of ${all}. They get no message and cost nothing.`,
   nobody: 'Nobody would get this message.',

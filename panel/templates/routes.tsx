@@ -1,16 +1,12 @@
 import { type Estimate, estimateMessages, estimateMms, estimateVoice } from '../../api/messages/estimate.ts';
-import {
-  changeTemplate,
-  createTemplate,
-  deleteTemplate,
-  getTemplate,
-  listTemplates,
-} from '../../api/templates.ts';
+import { changeTemplate, createTemplate, deleteTemplate, getTemplate } from '../../api/templates.ts';
+import { listTemplates } from '../../db/messages/templates.ts';
+import type { NamePage } from '../../db/names.ts';
 import { MANAGERS, ROLES } from '../../domain/actor.ts';
 import { TEMPLATE_NAME_MAX } from '../../domain/placeholders.ts';
 import { ask, attempt, type Fault } from '../ask.ts';
+import { byName } from '../byName.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
-import { slice } from '../slice.ts';
 import { type Form, List, Template, type TypeName } from './view.tsx';
 import { words } from './words.ts';
 
@@ -20,9 +16,9 @@ const FORM_BYTES = 1024 * 1024;
 const BLANK: Form = { name: '', type: 'sms', subject: '', body: '', to: '' };
 
 async function list(visit: MemberVisit): Promise<Answer> {
-  const { language, query, caller } = visit;
-  const { data } = await ask(visit, listTemplates);
-  const { page: templates, next } = slice(data, query.get('cursor'));
+  const { services, account, language, query, caller } = visit;
+  const read = (page: NamePage) => listTemplates(services.sql, account.id, page);
+  const { page: templates, next } = await byName(query, read);
   const manages = caller.scopes.includes('manage');
   const view = <List {...{ language, query, templates, next, manages }} />;
   return { status: 200, title: words[language].heading, view };

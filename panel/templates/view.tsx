@@ -1,7 +1,8 @@
 import type { Estimate } from '../../api/messages/estimate.ts';
+import { placeholderNames } from '../../domain/placeholders.ts';
 import type { Fault } from '../ask.ts';
 import { count, type Language, moment, pln } from '../language.ts';
-import { Act, Field, Figure, Listing, Select, Summary, TextArea } from '../parts.tsx';
+import { Act, Field, Figure, isFiltered, Listing, NameFilter, Select, Summary, TextArea } from '../parts.tsx';
 import { words } from './words.ts';
 
 const PATH = '/panel/templates';
@@ -11,13 +12,7 @@ export type TypeName = 'sms' | 'mms' | 'vms';
 interface ListProps {
   language: Language;
   query: URLSearchParams;
-  templates: readonly {
-    id: string;
-    name: string;
-    type: TypeName;
-    placeholders: readonly string[];
-    updated_at: string;
-  }[];
+  templates: readonly { id: string; name: string; type: TypeName; body: string; updatedAt: Date }[];
   next: string | null;
   /** Whether the person may change templates. */
   manages: boolean;
@@ -33,22 +28,23 @@ export function List({ language, query, templates, next, manages }: ListProps) {
           <a href={`${PATH}/new`}>{say.add}</a>
         </p>
       ) : null}
+      <NameFilter {...{ language, query, next }} path={PATH} />
       <Listing
         {...{ language, query, next }}
         path={PATH}
         label={say.heading}
         columns={say.columns}
-        rows={templates.map(({ id, name, type, placeholders, updated_at: updatedAt }) => (
+        rows={templates.map(({ id, name, type, body, updatedAt }) => (
           <tr>
             <th scope="row">
               <a href={`${PATH}/${id}`}>{name}</a>
             </th>
             <td>{say.types[type]}</td>
-            <td>{placeholders.join(', ')}</td>
-            <td>{moment(language, new Date(updatedAt))}</td>
+            <td>{placeholderNames(body).join(', ')}</td>
+            <td>{moment(language, updatedAt)}</td>
           </tr>
         ))}
-        none={say.none}
+        none={isFiltered(query) ? say.noneFound : say.none}
       />
     </>
   );
@@ -117,7 +113,7 @@ export function Template({ language, id, form, fault, preview, manages, saved }:
       <div id="preview">
         <Preview language={language} estimate={preview} />
       </div>
-      {id !== null && manages ? <Acts language={language} path={path} name={form.name} /> : null}
+      {id !== null && manages ? <Acts {...{ language, id, form }} /> : null}
       <p>
         <a href={PATH}>{say.back}</a>
       </p>
@@ -163,10 +159,16 @@ function Preview({ language, estimate }: { language: Language; estimate: Estimat
   );
 }
 
-function Acts({ language, path, name }: { language: Language; path: string; name: string }) {
+function Acts({ language, id, form: { name, type } }: { language: Language; id: string; form: Form }) {
   const say = words[language];
+  const path = `${PATH}/${id}`;
   return (
     <section>
+      {type === 'sms' ? (
+        <p>
+          <a href={`/panel/send?template_id=${id}`}>{say.send}</a>
+        </p>
+      ) : null}
       <form method="post" action={`${path}/copy`}>
         <button class="second">{say.copy}</button>
       </form>

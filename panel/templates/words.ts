@@ -5,6 +5,7 @@ const pl = {
   details: 'Szablon',
   lead: 'Szablon to gotowy tekst, w którym {{imie}}, {{nazwisko}}, {{email}} i pola własne kontaktu wypełniają się przy wysyłce.',
   none: 'Nie ma jeszcze żadnego szablonu. Napisz pierwszy, a w wysyłce wybierzesz go jednym kliknięciem.',
+  noneFound: 'Żaden szablon nie ma tego w nazwie. Skróć wyszukiwane słowo.',
   add: 'Nowy szablon',
   columns: { name: 'Nazwa', type: 'Rodzaj', placeholders: 'Pola', updated: 'Ostatnia zmiana' },
   types: { sms: 'SMS', mms: 'MMS', vms: 'połączenie głosowe' },
@@ -27,6 +28,7 @@ const pl = {
   encoding: 'Kodowanie',
   special: (character: string, position: string) =>
     `Znak „${character}” (${position}. w tekście) skraca części do 70 znaków. Bez takich znaków część ma ich 160.`,
+  send: 'Wyślij SMS z tego szablonu',
   copy: 'Zrób kopię',
   copyOf: (name: string) => `Kopia: ${name}`,
   remove: 'Usuń szablon',
@@ -40,6 +42,7 @@ const en: typeof pl = {
   details: 'Template',
   lead: 'A template is a text in which {{imie}}, {{nazwisko}}, {{email}} and custom fields of the contact are filled in when it is sent.',
   none: 'There is no template yet. Write the first one, and choose it with one click when you send.',
+  noneFound: 'No template has this in its name. Shorten the word you search for.',
   add: 'New template',
   columns: { name: 'Name', type: 'Kind', placeholders: 'Fields', updated: 'Last changed' },
   types: { sms: 'SMS', mms: 'MMS', vms: 'voice call' },
@@ -62,6 +65,7 @@ const en: typeof pl = {
   encoding: 'Encoding',
   special: (character: string, position: string) =>
     `The character “${character}” (number ${position} in the text) shortens parts to 70 characters. Without such characters a part has 160.`,
+  send: 'Send an SMS with this template',
   copy: 'Make a copy',
   copyOf: (name: string) => `Copy: ${name}`,
   remove: 'Delete template',

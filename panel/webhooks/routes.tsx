@@ -4,11 +4,15 @@ import { MANAGERS } from '../../domain/actor.ts';
 import { addDays, parseDay, polishDay, startOfDay } from '../../domain/calendar.ts';
 import { isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
-import { configureLegacyWebhook, describeWebhooks } from '../../operations/webhooks/configure.ts';
+import {
+  configureLegacyWebhook,
+  configureWebhook,
+  describeWebhooks,
+} from '../../operations/webhooks/configure.ts';
 import { showDelivery, testWebhook } from '../../operations/webhooks/deliveries.ts';
 import { resendFailed } from '../../operations/webhooks/resend.ts';
 import { staffServices } from '../../operations/staff.ts';
-import { ask, type Fault, faultOf, filled, requireActive } from '../ask.ts';
+import { type AnswerOf, ask, type Fault, faultOf, filled, requireActive } from '../ask.ts';
 import { accountPage, type Answer, type MemberVisit } from '../route.ts';
 import { Addresses, NewSecret, Samples, type TypedAddress } from './addresses.tsx';
 import { Delivery, Log } from './view.tsx';
@@ -56,7 +60,16 @@ async function log(visit: MemberVisit, failure: Fault | null = null): Promise<An
   };
 }
 
-const list = (visit: MemberVisit) => ask(visit, listDeliveries, { query: filtersOf(visit.query) });
+// Where few of the latest events match the filters.
+const LOOKS_MAX = 10;
+
+async function list(visit: MemberVisit): Promise<AnswerOf<(typeof listDeliveries)['responses']>> {
+  const query = filtersOf(visit.query);
+  let page = await ask(visit, listDeliveries, { query });
+  for (let looks = 1; looks < LOOKS_MAX && page.data.length === 0 && page.next_cursor !== null; looks += 1)
+    page = await ask(visit, listDeliveries, { query: { ...query, cursor: page.next_cursor } });
+  return page;
+}
 
 async function addresses(visit: MemberVisit, typed: TypedAddress = {}): Promise<Answer> {
   const { language } = visit;
@@ -69,13 +82,12 @@ async function addresses(visit: MemberVisit, typed: TypedAddress = {}): Promise<
 async function change(visit: MemberVisit, field: 'url' | 'legacy_url'): Promise<Answer> {
   const { form, language } = visit;
   const before = await describeWebhooks(visit);
-  const [hint, present] = field === 'url' ? [before.hint, before.url] : [before.legacyHint, before.legacyUrl];
+  const hint = field === 'url' ? before.hint : before.legacyHint;
   const rotate = form.has('rotate');
   const typed = (form.get(field) ?? '').trim();
-  const url = rotate ? present : typed === '' ? null : typed;
+  const url = rotate ? undefined : typed === '' ? null : typed;
   try {
-    const secret =
-      field === 'url' ? await changed(visit, url, rotate) : await changedEarlier(visit, url, rotate);
+    const secret = field === 'url' ? await changed(visit, url) : await changedEarlier(visit, url);
     if (!rotate && hint !== null) return { to: ADDRESS_PATH };
     const view = <NewSecret {...{ language, secret, isEarlier: field === 'legacy_url' }} />;
     return { status: 200, title: words[language].madeHeading, view };
@@ -88,21 +100,23 @@ async function change(visit: MemberVisit, field: 'url' | 'legacy_url'): Promise<
   }
 }
 
-async function changed(visit: MemberVisit, url: string | null, rotate: boolean): Promise<string> {
-  return (await ask(visit, changeWebhook, { body: { url, rotate_secret: rotate } })).webhook_secret;
+/** @param url undefined: it stays, and its secret is rotated */
+async function changed(visit: MemberVisit, url: string | null | undefined): Promise<string> {
+  if (url !== undefined) return (await ask(visit, changeWebhook, { body: { url } })).webhook_secret;
+  requireActive(visit);
+  return (await configureWebhook({ ...visit, input: { rotate_secret: true } })).secret;
 }
 
-async function changedEarlier(
-  visit: MemberVisit,
-  url: string | null,
-  rotateSecret: boolean,
-): Promise<string> {
+/** @param url as of `changed` */
+async function changedEarlier(visit: MemberVisit, url: string | null | undefined): Promise<string> {
   requireActive(visit);
   const { services, caller } = visit;
   const { legacyWebhookSecret } = await configureLegacyWebhook({
     ...{ services: staffServices(services), actor: caller.actor, request: caller },
     input: {
-      ...{ account: caller.accountId, url, rotateSecret },
+      account: caller.accountId,
+      ...(url === undefined ? {} : { url }),
+      rotateSecret: url === undefined,
       allowPrivate: services.settings.WEBHOOK_ALLOW_PRIVATE,
     },
   });

@@ -52,7 +52,7 @@ export function Log({ language, query, settings: { url, legacyUrl }, page, fault
         <Results {...{ language, path: PATH, query, next: page.next_cursor }}>
           <Summary language={language} fault={fault} />
           {page.data.length === 0 ? (
-            <p>{say.none}</p>
+            <p>{page.next_cursor === null ? say.none : say.noneYet}</p>
           ) : (
             <Table label={say.log} columns={say.columns}>
               {page.data.map((one) => (

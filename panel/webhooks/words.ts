@@ -8,6 +8,7 @@ const pl = {
   test: 'Wyślij zdarzenie testowe',
   log: 'Dziennik zdarzeń',
   none: 'Nie ma takich zdarzeń. Pojawiają się, gdy zmienia się status wiadomości, przychodzi odpowiedź lub ktoś klika link.',
+  noneYet: 'Wśród najnowszych zdarzeń nie ma takich. Starsze przejrzymy na następnej stronie.',
   columns: {
     event: 'Zdarzenie',
     message: 'Wiadomość',
@@ -33,7 +34,7 @@ const pl = {
     'Wyślemy ponownie zdarzenia, których nikt nie przyjął, od najnowszego: do 20 naraz. Jeśli jest ich więcej, powtórz za chwilę.',
   since: 'Od dnia',
   resendAllNow: 'Wyślij ponownie',
-  noneFailed: 'Od tego dnia nie ma nieudanych zdarzeń.',
+  noneFailed: 'Od tego dnia nie ma nieudanych zdarzeń, które można wysłać ponownie.',
   event: 'Zdarzenie webhooka',
   attempt: 'Próba',
   sent: 'Wysłane nagłówki',
@@ -74,6 +75,7 @@ const en: typeof pl = {
   test: 'Send a test event',
   log: 'Event log',
   none: 'There are no such events. They appear when a message changes its status, a reply arrives, or somebody follows a link.',
+  noneYet: 'There are none among the latest events. The next page looks at earlier ones.',
   columns: {
     event: 'Event',
     message: 'Message',
@@ -99,7 +101,7 @@ const en: typeof pl = {
     'Events that nobody took are sent again, the newest first, up to 20 at a time. If there are more, repeat it in a while.',
   since: 'From',
   resendAllNow: 'Send again',
-  noneFailed: 'No events have failed since that day.',
+  noneFailed: 'There are no failed events since that day that can be sent again.',
   event: 'Webhook event',
   attempt: 'Attempt',
   sent: 'Headers sent',

@@ -34,6 +34,12 @@ async function acquainted(): Promise<{ account: string; delivered: string; sched
     insert into link_clicks (token, place, clicked_at, user_agent, robot) values (${token}, 1, now(), 'Poufne', false)`;
   await sql`insert into opt_out_links (token, account_id, msisdn, sender) values (${newId('evt')}, ${account}, ${NUMBER}, 'X')`;
   await sql`insert into contacts (id, account_id, msisdn) values (${newId('ct')}, ${account}, ${NUMBER})`;
+  const table = newId('imp');
+  await sql`insert into contact_imports (id, account_id, name) values (${table}, ${account}, 'a.csv')`;
+  await sql`
+    insert into contact_import_rows (import_id, position, line, cells, problem)
+    values (${table}, 0, 1, '["0048 (500) 100-200", "Poufne"]', null), (${table}, 1, 2, '["500100200", "Poufne"]', '{}'),
+           (${table}, 2, 3, '["500100201", "x"]', null)`;
   await sql`insert into verified_numbers (account_id, msisdn) values (${account}, ${NUMBER})`;
   await sql`
     insert into verifications (id, account_id, msisdn, code_length, sent_at, cost_grosze, expires_at, created_at, updated_at)
@@ -76,6 +82,7 @@ describe('erase', () => {
         replies: 1,
         lookups: 1,
         contacts: 1,
+        import_rows: 2,
         tracked_links: 2,
         opt_out_links: 1,
       },

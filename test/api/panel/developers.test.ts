@@ -73,6 +73,24 @@ describe('a key', () => {
       expect((await person.browser.post(`/panel/keys/${gone}/rotate`)).status).toBe(404);
   });
 
+  it('that was rotated is not rotated again, also at once, whether it is a key or a token', async () => {
+    const person = await newPerson(panel, 'owner');
+    await made(person);
+    await made(person, { kind: 'token' });
+    const paths = (text: string): string[] => text.match(/\/panel\/(?:keys|tokens)\/\w+\/rotate/g) ?? [];
+    const former = paths((await person.browser.get('/panel/keys')).text);
+    for (const path of former) {
+      const twice = [{ grace: 'yes' }, { grace: 'yes' }];
+      const seen = await Promise.all(twice.map((form) => person.browser.post(path, form)));
+      expect(seen.map(({ status }) => status).sort()).toEqual([200, 409]);
+      expect((await person.browser.post(path)).status).toBe(409);
+    }
+    const newer = paths((await person.browser.get('/panel/keys')).text);
+    expect(former.some((path) => path.includes('tokens'))).toBe(true);
+    expect(newer).toHaveLength(former.length);
+    expect(newer.filter((path) => former.includes(path))).toEqual([]);
+  });
+
   it('works to the end of its last day in Poland, and its successor no longer', async () => {
     const person = await newPerson(panel, 'owner');
     const day = addDays(polishDay(Date.now()), 3);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { polishDay } from '../../../domain/calendar.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -17,6 +17,7 @@ beforeAll(async () => {
   panel = await startPanel();
 });
 afterAll(() => panel.api.stop());
+afterEach(() => void vi.useRealTimers());
 
 const OWN = '+48500100299';
 const TOMORROW = `${polishDay(Date.now() + 86_400_000)}T12:00`;
@@ -168,6 +169,16 @@ describe('a confirmation', () => {
     });
     expect(await storedMessages(sender.account)).toEqual([]);
     expect(hiddenIn(again, CONFIRM)['key']).toBe(fields['key']);
+    expect((await sender.browser.post(CONFIRM, hiddenIn(again, CONFIRM))).status).toBe(303);
+  });
+
+  it('is asked for again on another day, when a send would be remembered no more', async () => {
+    const sender = await newSender();
+    const shown = await sender.browser.post('/panel/send', { to: '500100200', text: 'x' });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
+    const again = await sender.browser.post(CONFIRM, hiddenIn(shown, CONFIRM));
+    expect(again).toMatchObject({ status: 422, text: expect.stringContaining('minął dzień') as string });
+    expect(await storedMessages(sender.account)).toEqual([]);
     expect((await sender.browser.post(CONFIRM, hiddenIn(again, CONFIRM))).status).toBe(303);
   });
 

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { transaction } from '../../../db/connection.ts';
 import { idFloor, newId } from '../../../db/ids.ts';
 import { sign } from '../../../pipeline/webhookAttempts.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -147,6 +148,29 @@ describe('an address and its secret', () => {
     for (const secret of [first, second]) expect(written).not.toContain(secret);
   });
 
+  it.each([
+    ['address', 'webhook_url'],
+    ['earlier', 'legacy_webhook_url'],
+  ])('at %s: the secret is rotated alone, whatever address is set meanwhile', async (path, column) => {
+    const { browser, account } = await newPerson(panel, 'owner');
+    const set = (form: Record<string, string>) => browser.post(`${PATH}/${path}`, form);
+    await set({ url: 'https://sklep.example/a', legacy_url: 'https://sklep.example/a' });
+    const sql = database();
+    const rotated = await transaction(sql, async (tx) => {
+      await tx`update accounts set ${tx(column)} = 'https://sklep.example/b' where id = ${account}`;
+      const [self] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      const rotating = set({ rotate: 'yes' });
+      await eventually(
+        () => sql`select from pg_stat_activity where ${self!.pid} = any(pg_blocking_pids(pid))`,
+        ({ count }) => count > 0,
+      );
+      return { rotating };
+    });
+    expect(textOf((await rotated.rotating).text, 'secret')).toMatch(/^whsec_/);
+    const [stored] = await sql`select ${sql(column)} as url from accounts where id = ${account}`;
+    expect(stored).toEqual({ url: 'https://sklep.example/b' });
+  });
+
   it('of the earlier interface are kept apart', async () => {
     const { browser, account } = await newPerson(panel, 'developer');
     const set = (form: Record<string, string>) => browser.post(`${PATH}/earlier`, form);
@@ -247,15 +271,21 @@ describe('the log', () => {
       status: 422,
       text: expect.stringContaining('nie ma nieudanych') as string,
     });
-    const made = Array.from({ length: 22 }, () => newId('evt'));
+    const made = Array.from({ length: 27 }, () => newId('evt')).sort();
     await database()`
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, state, exhausted_at)
       select id, ${failed.account}, 'test', id, 'webhook.test', '{}', 'exhausted', now() from unnest(${made}::text[]) id`;
+    // The latest were sent again as often as may be.
+    await database()`
+      insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, state)
+      select id, n, ${failed.account}, 'account', 0, 'exhausted' from unnest(${made.slice(-5)}::text[]) id, generate_series(1, 10) n`;
     expect(await failed.browser.post(`${PATH}/resend`, { since: '2026-11-01' })).toMatchObject({
       to: `${PATH}?state=pending`,
     });
-    const { count } = await database()`select from webhook_resends where account_id = ${failed.account}`;
-    expect(count).toBe(20);
+    const resent = await database()`
+      select event_id as id from webhook_resends where account_id = ${failed.account} and round < 2 and requested_by = 'account'
+         and event_id <> all(${made.slice(-5)}) order by event_id`;
+    expect(resent.map(({ id }) => id as string)).toEqual(made.slice(2, 22));
     await eventually(
       () => Promise.resolve(receiver.calls.length),
       (calls) => calls > 0,
@@ -265,6 +295,22 @@ describe('the log', () => {
       () => failed.browser.get(`${PATH}?state=pending`),
       ({ text }) => text.includes('ponawiane'),
     );
+  });
+
+  it('finds what is far back among many that do not match', async () => {
+    const { id: account, api } = await newAccount();
+    const { browser } = await newPerson(panel, 'owner', account);
+    const old = idFloor('evt', Date.parse('2026-10-01T12:00:00Z')) + newId('evt').slice(-16);
+    const later = Array.from({ length: 10_050 }, () => newId('evt'));
+    await database()`
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, state, created_at)
+      select id, ${account}, 'message', id, 'message.delivered', '{}'::jsonb, 'delivered', now() from unnest(${later}::text[]) id
+       union all select ${old}, ${account}, 'message', ${old}, 'message.sent', '{}', 'delivered', '2026-10-01T12:00:00Z'`;
+    const listed = await api.get(
+      '/v1/account/webhook/deliveries?type=message.sent&until=2026-10-02T00:00:00Z',
+    );
+    expect(listed.body.data.map(({ id }) => id)).toEqual([old]);
+    expect((await browser.get(`${PATH}?type=message.sent`)).text).toContain(`${PATH}/${old}`);
   });
 
   it('takes five test events a minute, and none without an address', async () => {
