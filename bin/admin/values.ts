@@ -30,7 +30,7 @@ export function id(prefix: string, what: string) {
   return z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{1,60}$`), rule);
 }
 
-const accountId = id('cl', 'an account');
+export const accountId = id('cl', 'an account');
 export const messageId = id('msg', 'a message');
 export const emailId = id('em', 'an e-mail');
 
