@@ -1,4 +1,4 @@
-import { MANAGERS, type Role, ROLES } from '../domain/actor.ts';
+import { MANAGERS, PAYERS, type Role, ROLES } from '../domain/actor.ts';
 
 interface Place {
   path: string;
@@ -24,6 +24,7 @@ export const PLACES = {
   settings: { path: '/panel/settings', roles: ROLES },
   team: { path: '/panel/team', roles: ROLES },
   activity: { path: '/panel/activity', roles: ['owner'] },
+  company: { path: '/panel/company', roles: PAYERS },
   you: { path: '/panel/you', roles: ROLES },
 } as const satisfies Record<string, Place>;
 
@@ -39,5 +40,6 @@ export const SECTIONS: readonly (readonly PlaceName[])[] = [
   ['overview', 'send', 'messages', 'replies', 'emails'],
   ['contacts', 'templates', 'blacklist', 'links', 'reports'],
   ['numbers', 'senders', 'keys', 'webhooks'],
+  ['company'],
   ['settings', 'team', 'activity', 'you'],
 ];
