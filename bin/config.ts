@@ -96,8 +96,8 @@ const environment = z.object({
   INVOICE_NUMBER: line(100)
     .refine(
       (pattern) =>
-        /\{year\}/.test(pattern) &&
-        /\{n\}/.test(pattern) &&
+        pattern.includes('{year}') &&
+        pattern.includes('{n}') &&
         !/[{}]/.test(pattern.replace(/\{(?:year|month|n)\}/g, '')),
       'must be a pattern such as GON/{year}/{n}, with {year} and {n}, and {month} where it is wanted',
     )

@@ -1,5 +1,4 @@
 import type { InvoiceDocument, TopUpKind } from '../../domain/fa3.ts';
-import type { Buyer } from '../../domain/parties.ts';
 import { withVat } from '../../domain/vat.ts';
 import { type Fragment, lockNames, type Sql } from '../connection.ts';
 
@@ -38,22 +37,12 @@ export async function insertInvoices(sql: Sql, month: string, { kind, pattern }:
       select id, account_id, subject_id, kind, buyer, ${pattern === null ? sql`null` : sql`n`}, ${number} from numbered order by n`;
 }
 
-interface DocumentRow {
-  id: string;
-  accountId: string;
-  subjectId: string;
-  kind: InvoiceDocument['kind'];
-  number: string;
-  ksefNumber: string | null;
-  buyer: Buyer;
-  exportedAt: Date;
-  at: Date;
+interface DocumentRow extends Omit<InvoiceDocument, 'price' | 'statement' | 'correction'> {
   netGrosze: number;
   /** Null of a statement. */
   grossGrosze: number | null;
   beforeNetGrosze: number;
   beforeGrossGrosze: number;
-  method: string | null;
   month: string | null;
   dueAt: Date | null;
   reversal: 'refund' | 'dispute' | null;
@@ -123,38 +112,28 @@ function isIn(sql: Sql, month: string): Fragment {
   return sql`at >= ${first} at time zone 'Europe/Warsaw' and at < (${first} + interval '1 month') at time zone 'Europe/Warsaw'`;
 }
 
-function documentOf(row: DocumentRow): InvoiceDocument {
-  const {
-    id,
-    accountId,
-    subjectId,
-    kind,
-    number,
-    ksefNumber,
-    buyer,
-    exportedAt,
-    at,
-    netGrosze,
-    grossGrosze,
-  } = row;
-  const { method, month, dueAt, reversal, isReturned } = row;
+function documentOf({
+  netGrosze,
+  grossGrosze,
+  beforeNetGrosze,
+  beforeGrossGrosze,
+  month,
+  dueAt,
+  reversal,
+  isReturned,
+  originalNumber: number,
+  originalKsefNumber: ksefNumber,
+  originalExportedAt: exportedAt,
+  originalAt: at,
+  ...document
+}: DocumentRow): InvoiceDocument {
+  const before = priceOf(beforeNetGrosze, beforeGrossGrosze);
+  const original = { number, ksefNumber, exportedAt, at };
   return {
-    ...{ id, accountId, subjectId, kind, number, ksefNumber, buyer, exportedAt, at, method },
+    ...document,
     price: grossGrosze === null ? withVat(netGrosze) : priceOf(netGrosze, grossGrosze),
     statement: month === null || dueAt === null ? null : { month, dueAt },
-    correction:
-      reversal === null
-        ? null
-        : {
-            ...{ kind: reversal, isReturned },
-            before: priceOf(row.beforeNetGrosze, row.beforeGrossGrosze),
-            original: {
-              number: row.originalNumber,
-              ksefNumber: row.originalKsefNumber,
-              exportedAt: row.originalExportedAt,
-              at: row.originalAt,
-            },
-          },
+    correction: reversal === null ? null : { kind: reversal, isReturned, before, original },
   };
 }
 

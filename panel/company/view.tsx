@@ -24,7 +24,7 @@ export function Company({ language, typed, next, fault }: Props) {
         <Select {...about('kind')} label={say.kind} options={say.kinds} />
         <Field {...about('nip')} label={say.nip} hint={say.nipHint} inputMode="numeric" maxLength={30} />
         <Field {...about('name')} label={say.name} autoComplete="organization" maxLength={250} />
-        <Field {...about('street')} label={say.street} autoComplete="street-address" maxLength={250} />
+        <Field {...about('street')} label={say.street} autoComplete="address-line1" maxLength={250} />
         <Field
           {...about('postal_code')}
           label={say.postalCode}

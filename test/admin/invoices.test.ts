@@ -9,7 +9,7 @@ import { invoicesOf, type Numbering } from '../../db/money/invoices.ts';
 import type { Buyer } from '../../domain/parties.ts';
 import { withVat } from '../../domain/vat.ts';
 import { faultsOf } from '../support/fa3.ts';
-import { commandLine, noTools, ownDatabase } from './support.ts';
+import { commandLine, noTools, ownDatabase, serviceLine } from './support.ts';
 
 const seller = {
   ...{
@@ -263,11 +263,32 @@ describe('what comes back from accounting', () => {
   });
 });
 
-test('a folder that cannot be written to, and a seller that is not set, are refused', async () => {
+test('the seller and the numbers are those of the settings, and the folder can be written to', async () => {
+  const account = await database.account();
+  await paid(account, '2026-11-01T12:00:00Z');
+  const exporting = (dir: string, settings: Record<string, string> = {}) =>
+    serviceLine(
+      { DATABASE_URL: database.url(), ...settings },
+      ...['invoices', 'export', '--month', '2026-11', '--dir', dir],
+    );
+  const dir = join(home, 'of the settings');
+  expect((await exporting(dir)).err).toContain('Set SELLER_NAME');
+  const settings = {
+    ...{ SELLER_NAME: 'Poczta', SELLER_NIP: seller.nip, SELLER_STREET: 'x 1', SELLER_POSTAL_CODE: '00-950' },
+    ...{ SELLER_CITY: 'Łódź', INVOICE_KIND: 'ZAL', INVOICE_NUMBER: 'P/{month}/{year}/{n}' },
+  };
   await writeFile(join(home, 'file'), '');
-  const line = ['invoices', 'export', '--month', '2026-11', '--dir', join(home, 'file')];
-  expect((await no(...line)).message).toContain('--dir');
-  expect((await commandLine(database.url).run(...line)).code).toBe(1);
+  expect((await exporting(join(home, 'file'), settings)).err).toContain(
+    '--dir: cannot be written to (EEXIST)',
+  );
+  expect(await exporting(dir, settings)).toMatchObject({ code: 0, err: '' });
+  const table = parse<Record<string, string>>(await readFile(join(dir, '2026-11.csv')), { columns: true });
+  expect(table).toMatchObject([
+    { kind: 'ZAL', number: expect.stringMatching(/^P\/\d\d\/\d{4}\/1$/) as string },
+  ]);
+  expect(await readFile(join(dir, `${table[0]!['document']}.xml`), 'utf8')).toContain(
+    '<Nazwa>Poczta</Nazwa>',
+  );
   expect((await run('invoices', '--help')).out).toContain('this service issues none');
 });
 
