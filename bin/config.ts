@@ -2,6 +2,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { LOOPBACK_HOSTS } from '../domain/addresses.ts';
+import { TOP_UP_KINDS } from '../domain/fa3.ts';
 import { isId, isOneLine } from '../domain/ids.ts';
 import { isSenderName } from '../domain/msisdn.ts';
 import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../domain/money.ts';
@@ -91,6 +92,16 @@ const environment = z.object({
     .transform((iban) => iban.replaceAll(' ', ''))
     .refine((iban) => /^PL[0-9]{26}$/.test(iban), 'must be a Polish IBAN, PL and 26 digits')
     .optional(),
+  INVOICE_KIND: z.enum(TOP_UP_KINDS).default('VAT'),
+  INVOICE_NUMBER: line(100)
+    .refine(
+      (pattern) =>
+        pattern.includes('{year}') &&
+        pattern.includes('{n}') &&
+        !/[{}]/.test(pattern.replace(/\{(?:year|month|n)\}/g, '')),
+      'must be a pattern such as GON/{year}/{n}, with {year} and {n}, and {month} where it is wanted',
+    )
+    .optional(),
   // Replies are matched to messages of the last 30 days.
   RETAIN_CONTENT_DAYS: count(31, 36500).optional(),
   RETAIN_LOG_DAYS: count(31, 36500).default(90),
@@ -138,7 +149,7 @@ export class ConfigError extends Error {
 // A misspelt setting with one of our prefixes would silently do nothing; other variables are ignored.
 const OWN_FAMILIES =
   // Not all of REQUESTS_: REQUESTS_CA_BUNDLE belongs to other software.
-  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|PANEL|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL|NUMBER_CODES|SIGN_UP|SIGN_IN|PAYMENT|STRIPE|SELLER)_/;
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|PANEL|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL|NUMBER_CODES|SIGN_UP|SIGN_IN|PAYMENT|STRIPE|SELLER|INVOICE)_/;
 
 // Of the `temporal` command line, used in staff's shells.
 const OF_TEMPORAL_CLI =

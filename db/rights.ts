@@ -71,7 +71,7 @@ const NOBODYS = {
 };
 const STAFF = {
   ...all('accounts api_keys api_tokens', READ_ONLY),
-  ...all('senders sender_requests verified_numbers routes route_rules allowed_keywords', READ_ONLY),
+  ...all('senders sender_requests verified_numbers routes route_rules allowed_keywords invoices', READ_ONLY),
   ...all('installation', APPEND_ONLY),
 };
 

@@ -121,6 +121,7 @@ type Why =
     }
   | { reason: 'domains_too_many' | 'sender_requests_too_many'; limit: number }
   | { reason: 'sender_known' }
+  | { reason: 'nip_malformed' | 'postal_code_malformed' }
   | { reason: 'group_exists'; group: string }
   | { reason: 'group_name_like_id' }
   | { reason: 'cursor_malformed' }
@@ -207,6 +208,8 @@ export type StaffRefusal =
   | { reason: 'payment_missing'; payment: string }
   /** `fault`: what is left of it, or the processor's message. */
   | { reason: 'payment_not_refundable'; payment: string; fault: string }
+  /** `invoice_number_used`: another document has the number, or the number in KSeF. */
+  | { reason: 'invoice_missing' | 'invoice_number_used'; document: string }
   | { reason: 'contact_email_missing'; account: string }
   /** The providers of these routes still have the domain of the previous account. */
   | { reason: 'domain_left'; routes: readonly string[] }

@@ -25,6 +25,7 @@ export const PLACES = {
   settings: { path: '/panel/settings', roles: ROLES },
   team: { path: '/panel/team', roles: ROLES },
   activity: { path: '/panel/activity', roles: ['owner'] },
+  company: { path: '/panel/company', roles: PAYERS },
   you: { path: '/panel/you', roles: ROLES },
 } as const satisfies Record<string, Place>;
 
@@ -40,6 +41,6 @@ export const SECTIONS: readonly (readonly PlaceName[])[] = [
   ['overview', 'send', 'messages', 'replies', 'emails'],
   ['contacts', 'templates', 'blacklist', 'links', 'reports'],
   ['numbers', 'senders', 'keys', 'webhooks'],
-  ['billing'],
+  ['billing', 'company'],
   ['settings', 'team', 'activity', 'you'],
 ];

@@ -1,6 +1,7 @@
 import { confirmRoutes } from './confirm/routes.tsx';
 import { factorRoutes } from './factors/routes.tsx';
 import { activityRoutes } from './activity/routes.tsx';
+import { companyRoutes } from './company/routes.tsx';
 import { contactImportRoutes } from './contactImport/routes.tsx';
 import { contactRoutes } from './contacts/routes.tsx';
 import { domainRoutes } from './domains/routes.tsx';
@@ -60,6 +61,7 @@ export const routes: readonly Route[] = [
   ...senderRoutes,
   ...webhookRoutes,
   ...billingRoutes,
+  ...companyRoutes,
   ...settingRoutes,
   ...youRoutes,
   ...factorRoutes,

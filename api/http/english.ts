@@ -51,6 +51,8 @@ const SENTENCES: Sentences = {
   window_malformed: 'Sending hours are HH:MM-HH:MM in Polish time, at least 15 minutes wide.',
   sender_malformed:
     'A sender is 1 to 11 letters without diacritics, digits, blanks or . & _ -, one letter at least; or a number of 3 to 15 digits.',
+  nip_malformed: 'This is no NIP. It has ten digits; check them for a typing error.',
+  postal_code_malformed: 'A postal code looks like 00-000.',
   sender_known: 'The sender is active already, or waits for a decision.',
   sender_requests_too_many: 'As many requests for senders wait for a decision as may; wait for the answers.',
   sender_inactive: 'The sender is not an active one of the account.',

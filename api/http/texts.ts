@@ -269,6 +269,8 @@ const SENTENCES: Sentences = {
     `Konto może mieć najwyżej tyle domen nadawcy: ${limit}. Usuń którąś z nich.`,
   sender_requests_too_many: ({ limit }) =>
     `Na decyzję czeka już tyle próśb o nadawcę, ile może: ${limit}. Poczekaj na odpowiedź.`,
+  nip_malformed: 'To nie jest NIP. Ma on dziesięć cyfr; sprawdź, czy nie ma w nich pomyłki.',
+  postal_code_malformed: 'Kod pocztowy ma postać 00-000.',
   sender_known: 'Ten nadawca jest już aktywny albo czeka na decyzję.',
   group_exists: ({ group }) => `Grupa o nazwie ${quoted(group)} już istnieje.`,
   group_name_like_id: 'Nazwa grupy nie może zaczynać się jak identyfikator („gr_”).',

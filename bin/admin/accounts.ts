@@ -1,4 +1,5 @@
 import { listAccounts, listKeys, listSenderDetails, listVerifiedNumbers } from '../../db/accounts/staff.ts';
+import { readBuyer } from '../../db/money/companyProfiles.ts';
 import { listStatements } from '../../db/money/statements.ts';
 import {
   ACCOUNT_NAME_LENGTH,
@@ -10,7 +11,9 @@ import {
   type QuotaName,
   QUOTAS,
 } from '../../domain/money.ts';
+import { BUYER_KINDS } from '../../domain/parties.ts';
 import { changeAccount, createAccount, findAccount } from '../../operations/accounts/accounts.ts';
+import { changeCompany } from '../../operations/accounts/company.ts';
 import { changeQuotas, quotaUsage } from '../../operations/accounts/quotas.ts';
 import { command, defaulted, optional, required, shown } from './command.ts';
 import { account, choice, json, line, orNone, orWord, price, text, wholeNumber, yesNo } from './values.ts';
@@ -55,7 +58,8 @@ export const accountCommands = [
   }),
   command({
     name: 'accounts show',
-    about: 'Shows an account: settings, balance, senders, verified numbers, keys, unpaid statements, quotas.',
+    about:
+      'Shows an account: settings, balance, senders, verified numbers, keys, company data, unpaid statements, quotas.',
     options: { account },
     run: async (sql, { account: id }) =>
       shown({
@@ -63,6 +67,7 @@ export const accountCommands = [
         senders: await listSenderDetails(sql, id),
         verifiedNumbers: await listVerifiedNumbers(sql, id),
         keys: await listKeys(sql, id),
+        company: await readBuyer(sql, id),
         unpaidStatements: await listStatements(sql, id, true),
         quotas: await quotaUsage(sql, id),
       }),
@@ -109,6 +114,21 @@ export const accountCommands = [
       const { account, status } = await changeAccount({ ...asking, input: { account: id, changes } });
       return shown(account, status === null ? null : AFTER_STATUS[status]);
     },
+  }),
+  command({
+    name: 'accounts company',
+    about: 'Changes who buys, for invoices; what is not named stays.',
+    options: {
+      account,
+      kind: choice('--kind', 'a consumer has no NIP', ...BUYER_KINDS),
+      nip: optional('--nip <NIP>', 'ten digits; PL, blanks and hyphens do not matter', text),
+      name: optional('--name <NAME>', 'of the company or person', text),
+      street: optional('--street <STREET>', 'with the number', text),
+      postal_code: optional('--postal-code <CODE>', '00-000', text),
+      city: optional('--city <CITY>', 'the city', text),
+    },
+    ask: async (asking, { account, ...given }) =>
+      shown({ accountId: account, ...(await changeCompany({ ...asking, input: { account, given } })) }),
   }),
   command({
     name: 'accounts quotas',

@@ -82,6 +82,9 @@ const ARGUMENTS_OF_BOTH: Partial<Record<Refusal['reason'], [option: string, faul
   url_fragment: ['--url', 'a part behind # is not allowed'],
   url_port: ['--url', 'port 443, or one from 1024 on that no other service is known for, is needed'],
   url_private: ['--url', 'the address has to be public'],
+  nip_malformed: ['--nip', 'ten digits with the right checksum are needed'],
+  postal_code_malformed: ['--postal-code', 'a postal code such as 00-950 is needed'],
+  characters_forbidden: ['--name', 'characters that are not seen are not allowed, in the address neither'],
   domain_malformed: ['--name', 'a domain such as sklep.example is needed, without a dot at its end'],
   domain_exists: ['--name', 'the account has this sender domain already'],
   domain_taken: ['--name', 'another account has this sender domain'],
@@ -91,6 +94,8 @@ const ARGUMENTS_OF_BOTH: Partial<Record<Refusal['reason'], [option: string, faul
 // The API's refusals that staff can meet.
 function ofBoth(refusal: Refusal): AdminError {
   if (refusal.reason === 'domain_unknown') return notFound('The account has no such sender domain.');
+  if (refusal.reason === 'field_missing')
+    return invalidArgument(`--${refusal.field.replaceAll('_', '-')}`, 'is missing');
   if (refusal.reason === 'domains_too_many')
     return refused(`The account has ${refusal.limit} sender domains already; remove one first.`);
   const argument = ARGUMENTS_OF_BOTH[refusal.reason];
@@ -117,6 +122,7 @@ const NOT_FOUND = {
     `The account ${account} neither has the keyword ${word} nor may claim it by consent.`,
   keyword_not_resting: ({ word }) => `The keyword ${word} does not rest.`,
   statement_missing: ({ statement }) => `There is no statement ${statement}.`,
+  invoice_missing: ({ document }) => `There is no document ${document}, or it was never exported.`,
   message_missing: ({ message }) => `There is no message ${message}.`,
   email_missing: ({ email }) => `There is no e-mail ${email}.`,
   person_missing: ({ address }) => `Nobody signs in by ${address}.`,
@@ -172,6 +178,7 @@ const REFUSED = {
   statement_exists: ({ account, month }) => `The account ${account} has a statement for ${month} already.`,
   payment_missing: ({ payment }) => `There is no payment ${payment}.`,
   payment_not_refundable: ({ payment, fault }) => `The payment ${payment} cannot be refunded so: ${fault}.`,
+  invoice_number_used: ({ document }) => `Another document has this number of ${document} already.`,
   statement_paid: ({ statement }) => `The statement ${statement} is paid already.`,
   contact_email_missing: ({ account }) =>
     `The account ${account} has no contact address (accounts set --contact-email).`,

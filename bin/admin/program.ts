@@ -7,6 +7,7 @@ import { emailCommands } from './emails.ts';
 import { eraseCommands } from './erase.ts';
 import { AdminError, describeError, invalidArgument } from './errors.ts';
 import { inboundCommands } from './inbound.ts';
+import { invoiceCommands } from './invoices.ts';
 import { keyCommands } from './keys.ts';
 import { messageCommands } from './messages.ts';
 import { moneyCommands } from './money.ts';
@@ -26,6 +27,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...senderCommands,
   ...peopleCommands,
   ...moneyCommands,
+  ...invoiceCommands,
   ...inboundCommands,
   ...simulatorCommands,
   ...routeCommands,
@@ -55,6 +57,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   messages: 'What became of messages, and those that need a decision.',
   webhooks: 'Webhook events, their delivery and signatures.',
   findings: 'What the reconciliation found.',
+  invoices: 'Documents for accounting, which issues the invoices: this service issues none.',
   statements: 'Monthly statements of postpaid accounts.',
   secrets: 'How stored secrets are encrypted.',
 };

@@ -3,9 +3,11 @@ import { userInfo } from 'node:os';
 import { text as readStream } from 'node:stream/consumers';
 import type { Client } from '@temporalio/client';
 import { type Database, LONGEST_TRANSACTION_MS, openDatabase } from '../../db/connection.ts';
-import { readConfig } from '../config.ts';
+import type { Numbering } from '../../db/money/invoices.ts';
+import type { Seller } from '../../domain/parties.ts';
+import { type Config, readConfig, sellerOf } from '../config.ts';
 import { errorCode } from '../problem.ts';
-import { AdminError, invalidArgument } from './errors.ts';
+import { AdminError, invalidArgument, refused } from './errors.ts';
 
 const CONNECT_TIMEOUT = '5s';
 const MAX_BYTES = 1_000_000;
@@ -17,6 +19,8 @@ export interface Tools {
   webhookAllowPrivate(): Promise<boolean>;
   /** `DNS_SERVERS`; null: the system's. */
   dnsServers(): Promise<readonly string[] | null>;
+  /** `SELLER_…` and `INVOICE_…`. @throws AdminError refused where the seller is not set */
+  invoicing(): Promise<{ seller: Seller; numbering: Numbering }>;
   temporal(): Promise<Client>;
   /**
    * Reads what does not belong on a command line.
@@ -73,6 +77,7 @@ export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
     },
     webhookAllowPrivate: () => Promise.resolve(readConfig(env).WEBHOOK_ALLOW_PRIVATE),
     dnsServers: () => Promise.resolve(readConfig(env).DNS_SERVERS ?? null),
+    invoicing: () => Promise.resolve(invoicingBy(readConfig(env))),
     temporal: () => (client ??= openClient(env)),
     read: readSource,
     async close() {
@@ -82,6 +87,13 @@ export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
       );
     },
   };
+}
+
+function invoicingBy(config: Config): { seller: Seller; numbering: Numbering } {
+  const seller = sellerOf(config);
+  if (seller === null)
+    throw refused('Set SELLER_NAME, SELLER_NIP, SELLER_STREET, SELLER_POSTAL_CODE and SELLER_CITY first.');
+  return { seller, numbering: { kind: config.INVOICE_KIND, pattern: config.INVOICE_NUMBER ?? null } };
 }
 
 // Temporal's client is the slowest import: only commands that need it load it.

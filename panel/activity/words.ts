@@ -77,6 +77,7 @@ const pl = {
     },
     money: {
       topup: 'Wpłata',
+      'accounts company': 'Zmiana danych do faktur',
       adjust: 'Korekta salda',
       'statements issue': 'Wystawienie rozliczenia',
       'statements pay': 'Zapłata rozliczenia',
@@ -177,6 +178,7 @@ const en: typeof pl = {
     },
     money: {
       topup: 'Top-up',
+      'accounts company': 'Invoice details changed',
       adjust: 'Balance adjusted',
       'statements issue': 'Statement issued',
       'statements pay': 'Statement paid',

@@ -132,6 +132,7 @@ export function noTools(): OpenTools {
     secretsKey: missing,
     webhookAllowPrivate,
     dnsServers: () => Promise.resolve(null),
+    invoicing: missing,
     temporal: missing,
     read: missing,
     close: () => Promise.resolve(),

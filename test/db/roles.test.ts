@@ -22,7 +22,7 @@ const BOOKS = { ...named(READ, 'schema_version'), ...named(APPEND, 'ledger_entri
 const STAFFS = {
   ...named(
     READ,
-    'accounts api_keys api_tokens senders sender_requests verified_numbers routes route_rules allowed_keywords',
+    'accounts api_keys api_tokens senders sender_requests verified_numbers routes route_rules allowed_keywords invoices',
   ),
   ...named(APPEND, 'installation'),
 };

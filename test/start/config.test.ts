@@ -79,6 +79,13 @@ describe('readConfig', () => {
     expect(readConfig({ OWN_EMAIL_ACCOUNT })).toMatchObject({ OWN_EMAIL_ACCOUNT });
   });
 
+  it.each(['GON/{n}', 'GON/{year}', 'GON/{year}/{n}/{day}', '{year}{n}}', 'a\n{year}{n}'])(
+    'numbers no documents by %j',
+    (INVOICE_NUMBER) => {
+      expect(() => readConfig({ INVOICE_NUMBER })).toThrow(/^INVOICE_NUMBER: /);
+    },
+  );
+
   it('names all that is wrong at once', () => {
     expect(() => readConfig({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(/PORT: .*; LOG_LEVEL: /);
   });
