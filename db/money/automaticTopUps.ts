@@ -85,6 +85,7 @@ export async function markAutomaticTopUpRefused(sql: Sql, account: string): Prom
  * month that it was started in, also if it is refunded.
  */
 export async function dueAutomaticTopUps(sql: Sql, limit: number): Promise<DueTopUp[]> {
+  // The sum names both tables: of one alone it would be made before they are joined, for every account with settings.
   return await sql<DueTopUp[]>`
     select t.account_id, t.net_grosze, t.processor, t.customer, t.method, t.brand, t.last4
       from automatic_top_ups t join accounts a on a.id = t.account_id
@@ -96,7 +97,7 @@ export async function dueAutomaticTopUps(sql: Sql, limit: number): Promise<DueTo
          select from payments p where p.account_id = t.account_id and p.state in ('starting', 'open'))
        and t.net_grosze + (
          select coalesce(sum(p.net_grosze), 0) from payments p
-          where p.account_id = t.account_id and p.automatic and p.state = 'paid'
+          where p.account_id = a.id and p.automatic and p.state = 'paid'
             and p.created_at >= date_trunc('month', ${polishDay(sql)}::timestamp) at time zone 'Europe/Warsaw'
        ) <= t.monthly_cap_grosze
      order by t.account_id limit ${limit}`;

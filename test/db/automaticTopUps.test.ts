@@ -153,7 +153,7 @@ test('there is one automatic payment at a time', async () => {
 });
 
 test('of 10,000 accounts those with settings are looked at, and payments of this month of those that are due', async () => {
-  const [accounts, withCard, low, months] = [10_000, 200, 20, 12];
+  const [accounts, withCard, low, months] = [10_000, 20, 4, 12];
   await sql`delete from automatic_top_ups`;
   const id = sql`'cl_' || lpad(n::text, 26, '0')`;
   await sql`
@@ -162,18 +162,19 @@ test('of 10,000 accounts those with settings are looked at, and payments of this
     insert into automatic_top_ups (account_id, enabled, threshold_grosze, net_grosze, monthly_cap_grosze, processor, customer, method, brand, last4)
     select ${id}, true, 1, 5000, 100000, 'stripe', 'c', 'm', 'visa', '4242' from generate_series(1, ${withCard}::int) n`;
   await sql`
-    insert into ledger_entries (account_id, kind, amount_grosze) select ${id}, 'topup', 100 from generate_series(${low + 1}::int, ${withCard}::int) n`;
+    insert into ledger_entries (account_id, kind, amount_grosze) select ${id}, 'topup', 100 from generate_series(1, ${withCard - low}::int) n`;
   await sql`
     insert into payments (id, account_id, net_grosze, vat_grosze, gross_grosze, buyer, automatic, processor, reference, state, paid_at, created_at)
     select 'pay_' || n || '_' || m, ${id}, 5000, 1150, 6150, '{}', m % 2 = 0, 'stripe', 'stripe:pi_' || n || '_' || m, 'paid', now(),
            ${sql.unsafe(MONTH)} - m * interval '1 month'
-      from generate_series(1, ${withCard}::int) n, generate_series(0, ${months - 1}::int) m`;
+      from generate_series(1, ${accounts / 10}::int) n, generate_series(0, ${months - 1}::int) m`;
   await sql`analyze accounts, automatic_top_ups, payments`;
   const read = (table: string) => rowsRead(sql, table, (tx) => dueAutomaticTopUps(tx, low / 2));
   const ofAccounts = await read('accounts');
   expect(ofAccounts.answer.map(({ accountId }) => Number(accountId.slice(3)))).toEqual(
-    Array.from({ length: low / 2 }, (_, index) => index + 1),
+    Array.from({ length: low / 2 }, (_, index) => withCard - low + 1 + index),
   );
-  expect(ofAccounts.rows).toBeLessThanOrEqual(withCard);
-  expect((await read('payments')).rows).toBeLessThanOrEqual(low);
+  // The planner looks at some, too.
+  expect(ofAccounts.rows).toBeLessThan(2 * withCard);
+  expect((await read('payments')).rows).toBeLessThan(3 * low);
 });
