@@ -1,6 +1,8 @@
 import type { Database } from '../db/connection.ts';
+import { markAutomaticTopUpRefused, readAutomaticTopUp } from '../db/money/automaticTopUps.ts';
 import { noteOpen, noteUnpaid, type PaymentRow, readPaymentRow } from '../db/money/payments.ts';
 import { settleReservation } from '../db/money/reservations.ts';
+import type { WantedPayment } from '../domain/payments.ts';
 import { settlePayment } from '../operations/money/settlePayment.ts';
 import { type PaymentProcessor, PaymentRefusedError } from '../payments/processor.ts';
 import type { PaymentProgress, RefundInput } from '../workflows/contracts.ts';
@@ -35,13 +37,18 @@ export function paymentActivities(sql: Database, processors: readonly PaymentPro
       if (payment.state !== 'starting') return progressOf(payment);
       if (payment.expiresAt.getTime() <= Date.now()) await noteUnpaid(sql, id, 'expired');
       else await open(sql, payment, processor);
-      return progressOf((await readPaymentRow(sql, id))!);
+      const opened = (await readPaymentRow(sql, id))!;
+      // What a card was charged is known at once.
+      return opened.automatic && opened.state === 'open'
+        ? { ...progressOf(opened), lookAt: Date.now() }
+        : progressOf(opened);
     },
     /** Reads the payment at its processor and books what it has come to. */
-    async lookAtPayment(id: string): Promise<PaymentProgress> {
+    async lookAtPayment(id: string, said: string | null): Promise<PaymentProgress> {
       const { payment, processor } = await find(id);
-      if (payment.session === null && payment.reference === null) return progressOf(payment);
-      const [, reference = null] = payment.reference?.split(':') ?? [];
+      // Of a charge whose answer was lost, an event says the reference.
+      const reference = payment.reference === null ? said : referenceAt(payment.reference);
+      if (payment.session === null && reference === null) return progressOf(payment);
       const found = await processor.read({ session: payment.session, reference });
       return progressOf(await settlePayment(sql, id, found, processor.live));
     },
@@ -61,19 +68,41 @@ export function paymentActivities(sql: Database, processors: readonly PaymentPro
   };
 }
 
+/** The processor's own part of a reference. */
+const referenceAt = (reference: string): string => reference.slice(reference.indexOf(':') + 1);
+
 async function open(sql: Database, payment: PaymentRow, processor: PaymentProcessor): Promise<void> {
-  const { id, accountId, grossGrosze, language, returnUrl, expiresAt, statementId } = payment;
-  const description =
-    statementId === null ? `Goniec, doładowanie ${id}` : `Goniec, rozliczenie ${statementId}`;
-  const wanted = { id, accountId, grossGrosze, description };
+  const { id, accountId, automatic } = payment;
   try {
-    const how = { language, returnUrl: returnUrl ?? '', expiresAt, saveCard: false };
-    const { session, url } = await processor.startCheckout({ ...wanted, ...how });
-    await noteOpen(sql, id, { session, url, reference: null });
+    await (automatic ? charge : openCheckout)(sql, payment, processor);
   } catch (error) {
     if (!(error instanceof PaymentRefusedError)) throw error;
     await noteUnpaid(sql, id, 'failed');
+    if (automatic) await markAutomaticTopUpRefused(sql, accountId);
   }
+}
+
+async function openCheckout(sql: Database, payment: PaymentRow, processor: PaymentProcessor): Promise<void> {
+  const { id, accountId, language, returnUrl, expiresAt, statementId } = payment;
+  const settings = statementId === null ? await readAutomaticTopUp(sql, accountId) : null;
+  // Automatic top-ups need a card.
+  const saveCard = settings?.enabled === true && settings.card === null;
+  const how = { language, returnUrl: returnUrl ?? '', expiresAt, saveCard };
+  const { session, url } = await processor.startCheckout({ ...wanted(payment), ...how });
+  await noteOpen(sql, id, { session, url, reference: null });
+}
+
+async function charge(sql: Database, payment: PaymentRow, processor: PaymentProcessor): Promise<void> {
+  const card = (await readAutomaticTopUp(sql, payment.accountId))?.card;
+  if (card?.processor !== processor.name) throw new PaymentRefusedError('the card was removed');
+  const { reference } = await processor.chargeCard(wanted(payment), card);
+  await noteOpen(sql, payment.id, { session: null, url: null, reference: `${processor.name}:${reference}` });
+}
+
+function wanted({ id, accountId, grossGrosze, statementId }: PaymentRow): WantedPayment {
+  const description =
+    statementId === null ? `Goniec, doładowanie ${id}` : `Goniec, rozliczenie ${statementId}`;
+  return { id, accountId, grossGrosze, description };
 }
 
 function progressOf({ state, createdAt, paidAt, processor }: PaymentRow): PaymentProgress {

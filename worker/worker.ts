@@ -10,9 +10,7 @@ import { reconciliationActivities } from '../activities/reconciliation.ts';
 import { quickSubmissionActivities } from '../activities/submission.ts';
 import { quickWebhookActivities, webhookActivities } from '../activities/webhooks.ts';
 import { findLookupAnswer } from '../db/lookups/lookups.ts';
-import { simulatedPayments } from '../db/money/simulatedPayments.ts';
 import { simulatorMail, simulatorStore } from '../db/routes/simulator.ts';
-import { simulatedProcessor } from '../payments/simulated.ts';
 import { startAccepted } from '../pipeline/startAccepted.ts';
 import { receiveReplies } from '../pipeline/replies.ts';
 import { notifyFirst } from '../pipeline/webhookAttempts.ts';
@@ -23,6 +21,7 @@ import { activityLogIds } from './logIds.ts';
 import { createPipeline, type Pipeline, startLoops } from './loops.ts';
 import { type RoutesOptions, runRoutes } from './routes.ts';
 import { connect, installRuntime, type Servers, type WorkerOptions } from './servers.ts';
+import { paymentProcessors } from './paymentProcessors.ts';
 import { keepSchedules } from './schedules.ts';
 
 interface RunningWorker {
@@ -164,7 +163,7 @@ async function workflowWorker(
       ...emailClosingActivities(sql),
       ...inboundActivities(sql),
       ...paymentStartActivities(sql),
-      ...paymentActivities(sql, [simulatedProcessor(simulatedPayments(sql))]),
+      ...paymentActivities(sql, await paymentProcessors(sql, config.STRIPE_KEY)),
       ...notingSuccess(sql, {
         ...reconciliationActivities(sql, client),
         ...senderDomainActivities(sql, secretsKey, config.DNS_SERVERS ?? null),

@@ -140,8 +140,8 @@ export interface RefundInput {
   grossGrosze: number;
 }
 
-/** Something happened to a payment at its processor, which has to be read there. */
-export const lookSignal = defineSignal('look');
+/** Something happened to a payment at its processor, which has to be read there; with the processor's reference, if it says one. */
+export const lookSignal = defineSignal<[string | null]>('look');
 /** For staff: gives money back. Fails with `FAILURE.paymentRefused`. */
 export const refundUpdate = defineUpdate<void, [RefundInput]>('refund');
 

@@ -11,10 +11,16 @@ import type { paymentActivities, paymentStartActivities } from '../activities/pa
 import { LOCAL_ACTIVITY, lookSignal, refundUpdate } from './contracts.ts';
 
 const local = proxyLocalActivities<ReturnType<typeof paymentStartActivities>>(LOCAL_ACTIVITY);
-// Asks the processor, again and again until it answers: each call is idempotent there.
-const processor = proxyActivities<ReturnType<typeof paymentActivities>>({
+// Asks the processor, again and again until it answers.
+const retried = {
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', maximumInterval: '5m' },
+} as const;
+const processor = proxyActivities<ReturnType<typeof paymentActivities>>(retried);
+// Processors remember for a day what they were asked.
+const refunds = proxyActivities<ReturnType<typeof paymentActivities>>({
+  ...retried,
+  scheduleToCloseTimeout: '20h',
 });
 
 /**
@@ -24,11 +30,13 @@ const processor = proxyActivities<ReturnType<typeof paymentActivities>>({
 export async function topup(): Promise<string> {
   const id = workflowInfo().workflowId;
   let asked = false;
-  setHandler(lookSignal, () => {
+  let reference: string | null = null;
+  setHandler(lookSignal, (given) => {
     asked = true;
+    reference = given ?? reference;
   });
   setHandler(refundUpdate, async (refund) => {
-    await processor.refundPayment(id, refund);
+    await refunds.refundPayment(id, refund);
     asked = true;
   });
   // It moves money: a cancel in the Temporal UI must not interrupt it.
@@ -39,7 +47,7 @@ export async function topup(): Promise<string> {
       setCurrentDetails(details);
       if (lookAt !== null) await condition(() => asked, Math.max(1, lookAt - Date.now()));
       asked = false;
-      ({ details, lookAt } = await processor.lookAtPayment(id));
+      ({ details, lookAt } = await processor.lookAtPayment(id, reference));
     }
     setCurrentDetails(details);
     return details;

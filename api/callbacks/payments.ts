@@ -1,6 +1,7 @@
 import { lookAtPayment } from '../../operations/money/payments.ts';
 import { type EventReader, ForgedEventError } from '../../payments/processor.ts';
 import { simulatedEventKey, simulatedEvents } from '../../payments/simulatedEvents.ts';
+import { stripeEvents } from '../../payments/stripe/events.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import type { Services } from '../services.ts';
 import { callOf, textResponse, withPlainErrors } from './pages.ts';
@@ -38,6 +39,8 @@ async function answerTo(visit: Visit): Promise<PageAnswer> {
   }
 }
 
-function readerOf({ secretsKey }: Services, processor: string): EventReader | null {
-  return processor === 'simulated' ? simulatedEvents(simulatedEventKey(secretsKey)) : null;
+function readerOf({ secretsKey, settings }: Services, processor: string): EventReader | null {
+  if (processor === 'simulated') return simulatedEvents(simulatedEventKey(secretsKey));
+  const { STRIPE_WEBHOOK_SECRETS: secrets } = settings;
+  return processor === 'stripe' && secrets !== undefined ? stripeEvents(secrets) : null;
 }

@@ -40,7 +40,7 @@ export interface NewPayment extends Price {
   returnUrl: string | null;
 }
 
-/** Stores a payment and reserves its workflow. @returns false without the company data of the account */
+/** Stores a payment and reserves its workflow. @returns false without the company data of the account, and if an automatic one is open */
 export async function insertPayment(tx: Sql, payment: NewPayment): Promise<boolean> {
   const { id, account, statement, automatic, processor, language, returnUrl } = payment;
   const { netGrosze, vatGrosze, grossGrosze } = payment;
@@ -49,7 +49,8 @@ export async function insertPayment(tx: Sql, payment: NewPayment): Promise<boole
                           buyer)
     select ${id}, account_id, ${statement}, ${netGrosze}, ${vatGrosze}, ${grossGrosze}, ${automatic}, ${processor}, ${language},
            ${returnUrl}, jsonb_build_object('kind', kind, 'name', name, 'nip', nip, 'street', street, 'postalCode', postal_code, 'city', city)
-      from company_profiles where account_id = ${account}`;
+      from company_profiles where account_id = ${account}
+    on conflict do nothing`;
   if (stored.count === 0) return false;
   await reserved(tx, 'payment', tx`select ${id} as id, ${account} as account_id`);
   return true;

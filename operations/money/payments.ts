@@ -110,7 +110,7 @@ export async function lookAtPayment(
 ): Promise<boolean> {
   const payment = await findPayment(sql, processor, event);
   if (payment === undefined) return false;
-  await askToLook(temporal, payment);
+  await askToLook(temporal, payment, event.reference);
   return true;
 }
 
@@ -125,10 +125,14 @@ export async function lookOnReturn(
 }
 
 /** Starts the workflow of a payment if it has ended or is lost. */
-export async function askToLook(temporal: Client, payment: { id: string; accountId: string }): Promise<void> {
+export async function askToLook(
+  temporal: Client,
+  payment: { id: string; accountId: string },
+  reference: string | null = null,
+): Promise<void> {
   await temporal.workflow.signalWithStart('topup', {
     ...topupStart(payment),
     signal: lookSignal,
-    signalArgs: [],
+    signalArgs: [reference],
   });
 }

@@ -2,6 +2,7 @@ import { writeAudit, type AuditDetails } from '../../db/accounts/audit.ts';
 import { type AccountDetails, lockAccount } from '../../db/accounts/staff.ts';
 import { type Database, type Sql, transaction } from '../../db/connection.ts';
 import { closeFindings, reportFinding } from '../../db/maintenance/findings.ts';
+import { saveCard } from '../../db/money/automaticTopUps.ts';
 import { book } from '../../db/money/ledger.ts';
 import {
   insertReversal,
@@ -83,6 +84,7 @@ async function bookPaid(
   const reference = referenceOf(payment, found);
   if (reference === null) throw new Error(`${payment.id} is paid and has no reference`);
   await notePaid(tx, payment.id, { reference, method: found.method });
+  if (found.card !== null) await saveCard(tx, account.id, { processor: payment.processor, ...found.card });
   await audit(tx, payment, 'payment book', await bookMoney(tx, account, payment, reference));
 }
 

@@ -88,6 +88,8 @@ const pl = {
       'payment dispute': 'Spór o płatność',
       'payment terms': 'Cena po zwrocie płatności',
       'payments refund': 'Zlecenie zwrotu płatności',
+      'automatic top-up': 'Automatyczne doładowania',
+      'automatic top-up card': 'Usunięcie zapisanej karty',
     },
     messages: {
       'messages cancel': 'Anulowanie wiadomości',
@@ -189,6 +191,8 @@ const en: typeof pl = {
       'payment dispute': 'Payment disputed',
       'payment terms': 'Price after a payment went back',
       'payments refund': 'Refund ordered',
+      'automatic top-up': 'Automatic top-ups',
+      'automatic top-up card': 'Saved card removed',
     },
     messages: {
       'messages cancel': 'Message cancelled',

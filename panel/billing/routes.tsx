@@ -9,15 +9,15 @@ import {
   startTopUp,
 } from '../../operations/money/payments.ts';
 import type { Fault } from '../ask.ts';
+import { groszeIn } from '../language.ts';
 import { accountPage, type Answer, type MemberVisit, openPage, type Visit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
+import { automaticPage, changeAutomatic, removeKeptCard } from './automatic.tsx';
 import { PaymentView } from './payment.tsx';
 import { Billing } from './view.tsx';
 import { words } from './words.ts';
 
 const PAGE = 50;
-// An amount as people type it: `1 000`, `62,50 zł`.
-const AMOUNT = /^([0-9]{1,6})(?:[.,]([0-9]{1,2}))?$/;
 // How often a page that waits reloads, after the payer has come back.
 const RELOADS = 40;
 const RELOAD_S = 2;
@@ -55,12 +55,6 @@ async function start(visit: MemberVisit): Promise<Answer> {
   if (refused === 'company_data_missing') return { to: '/panel/company?next=billing' };
   const text = words[language].faults[refused];
   return page(visit, { field: statement === undefined ? 'amount' : null, text }, typed);
-}
-
-/** NaN if it is no amount. */
-function groszeIn(typed: string): number {
-  const [, zlotys, rest = ''] = AMOUNT.exec(typed.replace(/[\s\u00a0]|zł$|pln$/gi, '')) ?? [];
-  return zlotys === undefined ? NaN : Number(zlotys) * 100 + Number(rest.padEnd(2, '0'));
 }
 
 async function payment(visit: MemberVisit): Promise<Answer> {
@@ -115,5 +109,11 @@ async function comeBack(visit: Visit): Promise<Answer> {
 export const billingRoutes = [
   openPage('/panel/paid/:id', { get: comeBack }),
   accountPage('/panel/billing', PAYERS, { get: (visit) => page(visit), post: start }),
+  accountPage('/panel/billing/automatic', PAYERS, {
+    get: (visit) => automaticPage(visit),
+    post: changeAutomatic,
+    stepUp: true,
+  }),
+  accountPage('/panel/billing/automatic/card', PAYERS, { post: removeKeptCard }),
   accountPage('/panel/billing/:id', PAYERS, { get: payment }),
 ];

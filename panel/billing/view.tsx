@@ -56,6 +56,9 @@ export function Billing({ language, query, account, payments, next, isOff, fault
               />
               <button>{say.next}</button>
             </form>
+            <p>
+              <a href="/panel/billing/automatic">{say.automaticHeading}</a>
+            </p>
           </>
         )}
       </section>

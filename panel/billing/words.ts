@@ -42,6 +42,8 @@ const pl = {
       'Trzy płatności czekają już na zapłacenie. Dokończ którąś z nich albo poczekaj, aż wygaśnie.',
     statement_unavailable: 'Nie ma takiego rozliczenia do zapłacenia.',
     account_closed: 'Konto jest zamknięte.',
+    between: (min: string, max: string) => `Podaj kwotę od ${min} do ${max}.`,
+    cap: 'Limit w miesiącu nie może być mniejszy niż jedno doładowanie.',
   },
   payment: 'Płatność',
   facts: {
@@ -71,6 +73,22 @@ const pl = {
   returned: 'Dziękujemy',
   returnedText: 'Wynik płatności pokażemy w panelu, gdy tylko operator płatności ją potwierdzi.',
   toPanel: 'Przejdź do panelu',
+  automaticHeading: 'Automatyczne doładowania',
+  automaticLead:
+    'Gdy saldo spadnie poniżej progu, obciążymy zapisaną kartę. Nigdy więcej niż limit w miesiącu i nigdy bez Twojej zgody. BLIK i Przelewy24 na to nie pozwalają.',
+  enabled: 'Doładowuj automatycznie',
+  automaticFields: {
+    threshold: 'Gdy saldo spadnie poniżej (netto, zł)',
+    net: 'Doładuj o (netto, zł)',
+    cap: 'Najwyżej w miesiącu (netto, zł)',
+  },
+  noCard: 'Nie ma zapisanej karty.',
+  cardWanted: 'Karta, którą opłacisz następne doładowanie, zostanie zapisana u operatora płatności.',
+  card: (brand: string, last4: string) => `Zapisana karta: ${brand}, ostatnie cyfry ${last4}.`,
+  removeCard: 'Usuń kartę',
+  refusedAt: (when: string) =>
+    `Bank odmówił ostatniej płatności (${when}). Następną próbę podejmiemy po dobie.`,
+  save: 'Zapisz',
 };
 
 const en: typeof pl = {
@@ -110,6 +128,8 @@ const en: typeof pl = {
     too_many_open: 'Three payments are open already. Complete one of them, or wait until it expires.',
     statement_unavailable: 'There is no such statement to pay.',
     account_closed: 'The account is closed.',
+    between: (min: string, max: string) => `Enter an amount from ${min} to ${max}.`,
+    cap: 'The cap of a month cannot be less than one top-up.',
   },
   payment: 'Payment',
   facts: {
@@ -139,6 +159,22 @@ const en: typeof pl = {
   returned: 'Thank you',
   returnedText: 'The panel shows the result of the payment as soon as the payment processor confirms it.',
   toPanel: 'Go to the panel',
+  automaticHeading: 'Automatic top-ups',
+  automaticLead:
+    'When the balance falls below the threshold, the saved card is charged: never more than the cap in a month, and never without your consent. BLIK and Przelewy24 do not allow it.',
+  enabled: 'Top up automatically',
+  automaticFields: {
+    threshold: 'When the balance falls below (net, PLN)',
+    net: 'Top up by (net, PLN)',
+    cap: 'At most in a month (net, PLN)',
+  },
+  noCard: 'There is no saved card.',
+  cardWanted: 'The card that you pay the next top-up with will be kept by the payment processor.',
+  card: (brand: string, last4: string) => `Saved card: ${brand}, ending in ${last4}.`,
+  removeCard: 'Remove the card',
+  refusedAt: (when: string) =>
+    `The bank refused the last payment (${when}). The next attempt is a day later.`,
+  save: 'Save',
 };
 
 export const words: Dictionary<typeof pl> = { pl, en };

@@ -1,0 +1,51 @@
+import {
+  type AutomaticTopUpSettings,
+  dueAutomaticTopUps,
+  removeCard,
+  saveAutomaticTopUp,
+} from '../../db/money/automaticTopUps.ts';
+import { type Database, transaction } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { insertPayment } from '../../db/money/payments.ts';
+import type { PersonActor } from '../../domain/actor.ts';
+import { withVat } from '../../domain/vat.ts';
+import { findAccountForUpdate } from '../accounts/accounts.ts';
+import { recorded } from '../staff.ts';
+
+const AT_ONCE = 50;
+
+/** Turns automatic top-ups on or off. The card is the one that the next top-up is paid by. */
+export const changeAutomaticTopUp = recorded<AutomaticTopUpSettings, void, PersonActor>(
+  'automatic top-up',
+  async (tx, settings, { actor: { accountId: account } }) => {
+    await findAccountForUpdate(tx, account);
+    await saveAutomaticTopUp(tx, account, settings);
+    const { enabled, thresholdGrosze, netGrosze, monthlyCapGrosze } = settings;
+    const details = {
+      enabled,
+      threshold_grosze: thresholdGrosze,
+      net_grosze: netGrosze,
+      monthly_cap_grosze: monthlyCapGrosze,
+    };
+    return { data: undefined, account, details };
+  },
+);
+
+/** Forgets the card, which turns automatic top-ups off. */
+export const forgetCard = recorded<null, void, PersonActor>(
+  'automatic top-up card',
+  async (tx, _, { actor: { accountId: account } }) => {
+    await findAccountForUpdate(tx, account);
+    await removeCard(tx, account);
+    return { data: undefined, account, protective: true };
+  },
+);
+
+/** Starts the automatic top-ups that are due, one at a time of an account: workers charge the cards. */
+export async function startDueTopUps(sql: Database): Promise<void> {
+  for (const { accountId: account, netGrosze, processor } of await dueAutomaticTopUps(sql, AT_ONCE)) {
+    const how = { automatic: true, processor, language: 'pl', returnUrl: null, statement: null } as const;
+    const payment = { id: newId('pay'), account, ...withVat(netGrosze), ...how };
+    await transaction(sql, (tx) => insertPayment(tx, payment));
+  }
+}
