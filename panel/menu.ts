@@ -1,4 +1,4 @@
-import { MANAGERS, type Role, ROLES } from '../domain/actor.ts';
+import { BILLERS, MANAGERS, type Role, ROLES } from '../domain/actor.ts';
 
 interface Place {
   path: string;
@@ -17,6 +17,8 @@ export const PLACES = {
   blacklist: { path: '/panel/blacklist', roles: ROLES },
   links: { path: '/panel/links', roles: ROLES },
   reports: { path: '/panel/reports', roles: ROLES },
+  ledger: { path: '/panel/ledger', roles: BILLERS },
+  alerts: { path: '/panel/alerts', roles: BILLERS },
   numbers: { path: '/panel/numbers', roles: MANAGERS },
   senders: { path: '/panel/senders', roles: ROLES },
   keys: { path: '/panel/keys', roles: MANAGERS },
@@ -38,6 +40,7 @@ export function mayOpen(role: Role, place: PlaceName): boolean {
 export const SECTIONS: readonly (readonly PlaceName[])[] = [
   ['overview', 'send', 'messages', 'replies', 'emails'],
   ['contacts', 'templates', 'blacklist', 'links', 'reports'],
+  ['ledger', 'alerts'],
   ['numbers', 'senders', 'keys', 'webhooks'],
   ['settings', 'team', 'activity', 'you'],
 ];

@@ -15,6 +15,7 @@ import { forgetOldSecrets } from '../db/webhooks/webhooks.ts';
 import { readBacklog } from '../db/money/reservations.ts';
 import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
 import { repeat } from '../concurrency/tasks.ts';
+import { alertOfBalances } from './balanceAlerts.ts';
 import { sendDueOwnEmails } from './ownEmails.ts';
 
 const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
@@ -65,6 +66,7 @@ const LATE_PARTS_MS = 10_000;
 // Former webhook secrets expire to the minute.
 const FORMER_SECRETS_MS = 10_000;
 const OWN_EMAILS_MS = 5_000;
+const BALANCE_ALERTS_MS = 5 * 60_000;
 
 /** Starts the periodic loops, which also catch up on what a crash left between storing and signalling. */
 export function startLoops(
@@ -87,6 +89,7 @@ export function startLoops(
       logAs('suspended accounts'),
     ),
     repeat(OWN_EMAILS_MS, () => sendDueOwnEmails(ownEmails, stopping.signal), logAs('own e-mails')),
+    repeat(BALANCE_ALERTS_MS, () => alertOfBalances(sql, stopping.signal), logAs('balance alerts')),
     repeat(FORMER_SECRETS_MS, () => forgetOldSecrets(sql), logAs('former webhook secrets')),
   ];
   return {

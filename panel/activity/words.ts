@@ -75,6 +75,7 @@ const pl = {
       'domains remove': 'Usunięcie domeny',
     },
     money: {
+      alerts: 'Zmiana powiadomień',
       topup: 'Wpłata',
       adjust: 'Korekta salda',
       'statements issue': 'Wystawienie rozliczenia',
@@ -168,6 +169,7 @@ const en: typeof pl = {
       'domains remove': 'Domain removed',
     },
     money: {
+      alerts: 'Alerts changed',
       topup: 'Top-up',
       adjust: 'Balance adjusted',
       'statements issue': 'Statement issued',
