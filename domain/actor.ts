@@ -18,8 +18,8 @@ export const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {
 /** Who may send, and change what the account has: contacts, templates, keys and the like. */
 export const MANAGERS: readonly Role[] = ROLES.filter((role) => SCOPES_OF[role].includes('manage'));
 
-/** Who sees every movement of money, and decides who is told of it. */
-export const BILLERS: readonly Role[] = ['owner', 'billing'];
+/** Who pays for the account. */
+export const PAYERS: readonly Role[] = ['owner', 'billing'];
 
 /** A key or token of an account. */
 export interface KeyActor {

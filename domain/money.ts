@@ -146,9 +146,11 @@ export const LEDGER_KINDS = [
 ] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
-/** Grosze of an amount in PLN as people write it, `50` or `49,99`, digit by digit; null for what is none. */
+const AMOUNT = /^([0-9]{1,9})(?:[.,]([0-9]{1,2}))?$/;
+
+/** Grosze of an amount in PLN as people write it, `50`, `1 000` or `49,99 zł`, digit by digit; null for what is none. */
 export function parsePln(text: string): number | null {
-  const [, whole = '', fraction = ''] = /^([0-9]{1,9})(?:[.,]([0-9]{1,2}))?$/.exec(text) ?? [];
+  const [, whole = '', fraction = ''] = AMOUNT.exec(text.replace(/\s|(?:zł|pln)$/gi, '')) ?? [];
   return whole === '' ? null : Number(whole) * 100 + Number(fraction.padEnd(2, '0'));
 }
 

@@ -1,4 +1,4 @@
-import { BILLERS, MANAGERS, type Role, ROLES } from '../domain/actor.ts';
+import { PAYERS, MANAGERS, type Role, ROLES } from '../domain/actor.ts';
 
 interface Place {
   path: string;
@@ -17,8 +17,8 @@ export const PLACES = {
   blacklist: { path: '/panel/blacklist', roles: ROLES },
   links: { path: '/panel/links', roles: ROLES },
   reports: { path: '/panel/reports', roles: ROLES },
-  ledger: { path: '/panel/ledger', roles: BILLERS },
-  alerts: { path: '/panel/alerts', roles: BILLERS },
+  ledger: { path: '/panel/ledger', roles: PAYERS },
+  alerts: { path: '/panel/alerts', roles: PAYERS },
   numbers: { path: '/panel/numbers', roles: MANAGERS },
   senders: { path: '/panel/senders', roles: ROLES },
   keys: { path: '/panel/keys', roles: MANAGERS },

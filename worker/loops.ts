@@ -72,10 +72,19 @@ const BALANCE_ALERTS_MS = 5 * 60_000;
 export function startLoops(
   { sql, client }: Servers,
   { reports, outcomes, replyParts, emailEvents, routing, onReportError }: Pipeline,
-  { config, secretsKey, log }: Pick<WorkerOptions, 'config' | 'secretsKey' | 'log'>,
+  { config, secretsKey, shortUrl, log }: Pick<WorkerOptions, 'config' | 'secretsKey' | 'shortUrl' | 'log'>,
 ): { stop(): Promise<void> } {
   const ownEmailAccount = config.OWN_EMAIL_ACCOUNT ?? null;
-  const ownEmails = { sql, backlog: () => readBacklog(sql), routing, secretsKey, log, ownEmailAccount };
+  const panelUrl = config.PANEL_URL ?? config.PUBLIC_URL ?? shortUrl;
+  const ownEmails = {
+    sql,
+    backlog: () => readBacklog(sql),
+    routing,
+    secretsKey,
+    log,
+    ownEmailAccount,
+    panelUrl,
+  };
   const stopping = new AbortController();
   const logAs = (what: string) => logRetry(log, what);
   const applying = repeat(CATCH_UP_MS, () => reports.catchUp(), onReportError);

@@ -20,10 +20,11 @@ const AT_A_TIME = 20;
 const OF_STATEMENT = { statement: statementWords, due: dueWords, reminder: reminderWords };
 const OF_BALANCE = { balance_low: lowBalanceWords, runway: runwayWords };
 
+type Services = OwnEmailServices & { panelUrl: string };
 type Needless = 'no_address' | 'paid' | 'over' | 'gone';
 
 /** Sends due own e-mails. One refused for 72 hours becomes a finding, as does one that reaches suppressed recipients only. */
-export async function sendDueOwnEmails(services: OwnEmailServices, stopping: AbortSignal): Promise<void> {
+export async function sendDueOwnEmails(services: Services, stopping: AbortSignal): Promise<void> {
   if (services.ownEmailAccount === null) return;
   await addReminders(services.sql);
   for (let sent = 0; sent < AT_A_TIME && !stopping.aborted; sent += 1) {
@@ -33,7 +34,7 @@ export async function sendDueOwnEmails(services: OwnEmailServices, stopping: Abo
   }
 }
 
-async function send(services: OwnEmailServices, due: DueOwnEmail): Promise<void> {
+async function send(services: Services, due: DueOwnEmail): Promise<void> {
   const { sql, log } = services;
   const { idx } = due;
   const email = await ownEmailOf(services, due);
@@ -70,7 +71,7 @@ async function giveUp({ sql }: OwnEmailServices, { idx, kind, subject, first }: 
 }
 
 async function ownEmailOf(
-  { sql }: OwnEmailServices,
+  { sql, panelUrl }: Services,
   { kind, subject }: DueOwnEmail,
 ): Promise<Omit<OwnEmail, 'idx'> | Needless> {
   if (kind === 'balance_low' || kind === 'runway') {
@@ -78,7 +79,7 @@ async function ownEmailOf(
     if (balance === undefined) return 'gone';
     if (balance.to.length === 0) return 'no_address';
     const isSo = kind === 'runway' ? balance.runsOut : balance.isLow;
-    return isSo ? { to: balance.to, ...OF_BALANCE[kind](balance) } : 'over';
+    return isSo ? { to: balance.to, ...OF_BALANCE[kind](balance, panelUrl) } : 'over';
   }
   const statement = await readStatementEmailContent(sql, subject);
   if (statement === undefined) return 'gone';

@@ -63,6 +63,8 @@ export interface WorkerOptions {
     WORKFLOW_CALL_STACKS?: boolean | undefined;
     DNS_SERVERS?: readonly string[] | undefined;
     OWN_EMAIL_ACCOUNT?: string | undefined;
+    PANEL_URL?: string | undefined;
+    PUBLIC_URL?: string | undefined;
   };
   secretsKey: Buffer;
   /** Base URL of short links (`/l/…`). */

@@ -159,8 +159,8 @@ export async function sumLedger(sql: Sql, account: string, from: Date, until: Da
   const [row] = await sql<LedgerSums[]>`
     with sums as (${sums(isCost(sql))} union all ${sums(isOther(sql))})
     select ${before(sql`true`)} as opening, ${before(sql`later`)} as closing,
-           coalesce(json_agg(json_build_object('kind', kind, 'entries', entries, 'amountGrosze', grosze, 'testCredits', credits)
-                             order by kind) filter (where not later), '[]') as kinds
+           coalesce(json_agg(json_build_object('kind', kind, 'entries', entries, 'amountGrosze', grosze, 'testCredits', credits))
+                    filter (where not later), '[]') as kinds
       from accounts a left join sums on true where a.id = ${account} group by a.id`;
   return row!;
 }

@@ -1,7 +1,7 @@
 import { readRecipients } from '../../db/emails/ownEmails.ts';
 import { readLowBalance, setLowBalance } from '../../db/money/balanceAlerts.ts';
 import { setAlerted } from '../../db/people/members.ts';
-import { BILLERS } from '../../domain/actor.ts';
+import { PAYERS } from '../../domain/actor.ts';
 import { Refused, StaffRefused } from '../../domain/refusals.ts';
 import type { By } from '../accounts/keys.ts';
 import { findOpenAccountForUpdate } from '../accounts/accounts.ts';
@@ -21,7 +21,7 @@ interface AlertSettings {
 export const changeAlerts = recorded(
   'alerts',
   async (sql, { account, lowBalance, people }: AlertSettings, { actor }: By) => {
-    if (actor.kind === 'person' && !BILLERS.includes(actor.role))
+    if (actor.kind === 'person' && !PAYERS.includes(actor.role))
       throw new StaffRefused({ reason: 'account_missing', account });
     await findOpenAccountForUpdate(sql, account);
     const before = await readLowBalance(sql, account);

@@ -1,7 +1,7 @@
 import { readAccountDetails } from '../../db/accounts/staff.ts';
 import { readLowBalance } from '../../db/money/balanceAlerts.ts';
 import { membersOf } from '../../db/people/members.ts';
-import { BILLERS } from '../../domain/actor.ts';
+import { PAYERS } from '../../domain/actor.ts';
 import { parsePln } from '../../domain/money.ts';
 import { changeAlerts } from '../../operations/money/alerts.ts';
 import { asking, attempt, type Fault, requireActive } from '../ask.ts';
@@ -47,4 +47,4 @@ async function change(visit: MemberVisit): Promise<Answer> {
   return fault === null ? { to: `${PATH}?saved` } : page(visit, typed, fault);
 }
 
-export const alertRoutes = [accountPage(PATH, BILLERS, { get: (visit) => page(visit), post: change })];
+export const alertRoutes = [accountPage(PATH, PAYERS, { get: (visit) => page(visit), post: change })];

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { csvLines } from '../../api/contacts/export.ts';
 import { readAccount } from '../../db/accounts/accounts.ts';
 import { type LedgerFilter, type LedgerRow, listLedger, readRunway } from '../../db/money/ledger.ts';
-import { BILLERS } from '../../domain/actor.ts';
+import { PAYERS } from '../../domain/actor.ts';
 import { escapeFormula } from '../../domain/contacts.ts';
 import { type AskedEntries, ledgerSums, readAskedEntries } from '../../operations/money/ledger.ts';
 import { readBriefly } from '../../operations/reports/report.ts';
@@ -80,7 +80,7 @@ function cells({ id, createdAt, kind, amountGrosze, testCredits, ...more }: Ledg
 }
 
 export const ledgerRoutes = [
-  accountPage('/panel/ledger', BILLERS, {
+  accountPage('/panel/ledger', PAYERS, {
     get: (visit) => (visit.query.get('format') === 'csv' ? csv(visit) : page(visit)),
   }),
 ];

@@ -4,7 +4,7 @@ import { LEDGER_KINDS, type LedgerKind } from '../../domain/money.ts';
 import type { ReportPeriod } from '../../domain/reports.ts';
 import type { Fault } from '../ask.ts';
 import { count, type Language, moment, pln } from '../language.ts';
-import { Field, Figure, Filters, isFiltered, Listing, Runway, Select, Table } from '../parts.tsx';
+import { Field, Figure, Filters, isFiltered, Results, Runway, Select, Table } from '../parts.tsx';
 import { words } from './words.ts';
 
 const PATH = '/panel/ledger';
@@ -46,40 +46,42 @@ export function Ledger(props: Props) {
         <Field name="to" label={say.to} type="date" value={value('to') || (period?.to ?? '')} />
         <Field name="about" label={say.about} value={value('about')} maxLength={200} />
       </Filters>
-      <Listing
-        {...{ language, query, next, fault, path: PATH }}
-        label={say.heading}
-        columns={say.columns}
-        rows={rows.map((row) => (
-          <Entry language={language} row={row} />
-        ))}
-        none={isFiltered(query) ? say.noneFound : say.none}
-      >
-        <p>
-          <a href={`${PATH}?${file.toString()}`}>{say.csv}</a>
-        </p>
-        {period === null ? null : <Sums {...{ language, sums }} />}
-      </Listing>
+      <Results {...{ language, query, next, path: PATH }}>
+        {fault !== null ? (
+          <p role="alert">{fault.text}</p>
+        ) : (
+          <>
+            {rows.length === 0 ? (
+              <p>{isFiltered(query) ? say.noneFound : say.none}</p>
+            ) : (
+              <Table label={say.heading} columns={say.columns}>
+                {rows.map((row) => (
+                  <Entry language={language} row={row} />
+                ))}
+              </Table>
+            )}
+            {period === null ? null : <Sums {...{ language, sums }} />}
+            <p>
+              <a href={`${PATH}?${file.toString()}`}>{say.csv}</a>
+            </p>
+          </>
+        )}
+      </Results>
     </>
   );
 }
 
 function Entry({ language, row }: { language: Language; row: LedgerRow }) {
-  const { id, kind, amountGrosze, testCredits, reference, note, createdAt } = row;
+  const { kind, amountGrosze, testCredits, reference, note, createdAt } = row;
   return (
     <tr>
       <th scope="row">{moment(language, createdAt)}</th>
       <td class="text">
-        <p>
-          {nameOf(language, kind, reference)} <Belonging language={language} row={row} />
-        </p>
-        {[reference, note].map((text) => (text === null ? null : <p class="hint">{text}</p>))}
+        {nameOf(language, kind, reference)} <Belonging language={language} row={row} />{' '}
+        {[reference, note].map((text) => (text === null ? null : <span class="hint">{text} </span>))}
       </td>
       <td>{pln(language, amountGrosze)}</td>
       <td>{count(language, testCredits)}</td>
-      <td>
-        <code>{id}</code>
-      </td>
     </tr>
   );
 }
@@ -101,7 +103,7 @@ function Belonging({
   row: LedgerRow;
 }) {
   const say = words[language].subjects;
-  if (paymentId !== null) return <a href={`/panel/billing#${paymentId}`}>{say.payment}</a>;
+  if (paymentId !== null) return <a href={`/panel/billing/${paymentId}`}>{say.payment}</a>;
   if (subjectKind === null || subjectId === null) return null;
   switch (subjectKind) {
     case 'message':
@@ -123,6 +125,7 @@ function Sums({ language, sums }: { language: Language; sums: LedgerSums | null 
   const say = words[language];
   if (sums === null) return <p>{say.later}</p>;
   const { opening, kinds, closing } = sums;
+  const inOrder = LEDGER_KINDS.flatMap((kind) => kinds.filter((one) => one.kind === kind));
   const ends = (name: string, { amountGrosze, testCredits }: LedgerSums['opening']) => (
     <tr>
       <th scope="row">{name}</th>
@@ -136,7 +139,7 @@ function Sums({ language, sums }: { language: Language; sums: LedgerSums | null 
       <h2>{say.sums}</h2>
       <Table label={say.sums} columns={say.sumColumns}>
         {ends(say.opening, opening)}
-        {kinds.map(({ kind, entries, amountGrosze, testCredits }) => (
+        {inOrder.map(({ kind, entries, amountGrosze, testCredits }) => (
           <tr>
             <th scope="row">{say.kinds[kind]}</th>
             <td>{count(language, entries)}</td>

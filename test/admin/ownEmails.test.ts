@@ -6,7 +6,7 @@ import { readBacklog } from '../../db/money/reservations.ts';
 import { cachedRouting } from '../../db/routes/routes.ts';
 import { newId } from '../../db/ids.ts';
 import { listStatements } from '../../db/money/statements.ts';
-import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../../operations/email/ownEmail.ts';
+import { type OwnEmail, sendOwnEmail } from '../../operations/email/ownEmail.ts';
 import { providerKinds } from '../../providers/registry.ts';
 import { insertDomain } from '../support/email.ts';
 import { mailAccount } from '../workflows/emails.ts';
@@ -21,7 +21,7 @@ const HOUSE = newId('cl');
 let pipeline: Pipeline;
 let domain: string;
 beforeAll(async () => {
-  pipeline = await startPipeline('real', { OWN_EMAIL_ACCOUNT: HOUSE });
+  pipeline = await startPipeline('real', { OWN_EMAIL_ACCOUNT: HOUSE, PANEL_URL: 'https://panel.example' });
   await pauseSchedule(pipeline.client);
   await openHouse();
 });
@@ -77,14 +77,14 @@ async function mailsTo(address: string): Promise<{ subject: string; text: string
   return rows.map(({ mail }) => mail);
 }
 
-const services = (): OwnEmailServices => ({
+const services = () => ({
   ...{ sql: pipeline.sql, temporal: pipeline.client, secretsKey: pipeline.secretsKey },
   ...{
     routing: cachedRouting(pipeline.sql, providerKinds.withTraits),
     backlog: () => readBacklog(pipeline.sql),
     log: pino({ level: 'silent' }),
   },
-  ownEmailAccount: HOUSE,
+  ...{ ownEmailAccount: HOUSE, panelUrl: 'https://panel.example' },
 });
 
 /** Sends what is due beside the worker, which does so every five seconds: any number may. */
@@ -398,7 +398,11 @@ describe('an alert about a balance', () => {
       'Środków wystarczy na około 2 dni: Test',
     ]);
     for (const { text } of mails)
-      expect(text).toContain(`Konto: Test (${id})\nDo wykorzystania: 2,50 PLN netto`);
+      for (const said of [
+        `Konto: Test (${id})\nDo wykorzystania: 2,50 PLN netto`,
+        'https://panel.example/panel/billing',
+      ])
+        expect(text).toContain(said);
     await hold(recovered, 9_000);
     await look();
     const accepted =

@@ -132,7 +132,7 @@ describe('the ledger', () => {
       ([what, { amount_grosze: grosze }]) => `${what.replace('<b>', '&lt;b>')} ${grosze}`,
     );
     expect(entriesOf(seen)).toEqual(['Saldo początkowe 50000', ...expected].reverse());
-    for (const path of [`messages/${message}`, `statements#${statement}`, `billing#${payment}`])
+    for (const path of [`messages/${message}`, `statements#${statement}`, `billing/${payment}`])
       expect(seen.text).toContain(`<a href="/panel/${path}">`);
     for (const about of [payment, reference]) {
       const found = entriesOf(await ledgerOf(person, `about=${encodeURIComponent(about)}`));
@@ -222,12 +222,8 @@ describe('the ledger', () => {
   });
 
   it.each([
-    ['kind=gift', 'kind'],
-    ['from=2026-13-01', 'from'],
-    ['from=2026-02-02&to=2026-02-01', null],
-    ['from=2020-01-01&to=2026-01-01', null],
-    ['cursor=x', null],
-    ['about=%00', 'about'],
+    ...['kind=gift', 'from=2026-13-01', 'from=2026-02-02&to=2026-02-01', 'from=2020-01-01&to=2026-01-01'],
+    ...['cursor=x', 'about=%00'],
   ])('asked for with %s is refused, as page and as file', async (query) => {
     const person = await newPerson(panel, 'owner');
     expect((await ledgerOf(person, query)).status).toBe(422);
