@@ -145,6 +145,26 @@ function isPlainRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+export const LEDGER_KINDS = [
+  'opening',
+  'topup',
+  'charge',
+  'refund',
+  'payment',
+  'payment_refund',
+  'dispute',
+  'adjustment',
+] as const;
+export type LedgerKind = (typeof LEDGER_KINDS)[number];
+
+const AMOUNT = /^([0-9]{1,9})(?:[.,]([0-9]{1,2}))?$/;
+
+/** Grosze of an amount in PLN as people write it, `50`, `1 000` or `49,99 zł`, digit by digit; null for what is none. */
+export function parsePln(text: string): number | null {
+  const [, whole = '', fraction = ''] = AMOUNT.exec(text.replace(/\s|(?:zł|pln)$/gi, '')) ?? [];
+  return whole === '' ? null : Number(whole) * 100 + Number(fraction.padEnd(2, '0'));
+}
+
 export interface StatementForCustomer {
   /** `st_…`, by which a payment is booked. */
   statement: string;
@@ -155,6 +175,18 @@ export interface StatementForCustomer {
   amountGrosze: number;
   dueAt: Date;
   paidAt: Date | null;
+}
+
+export interface BalanceForCustomer {
+  account: string;
+  /** The account's name. */
+  name: string;
+  /** What can be spent, net. */
+  leftGrosze: number;
+  /** Null: none is set. */
+  thresholdGrosze: number | null;
+  /** Null: nothing was charged. */
+  runwayDays: number | null;
 }
 
 interface Quota {

@@ -125,6 +125,7 @@ type Why =
   | { reason: 'group_exists'; group: string }
   | { reason: 'group_name_like_id' }
   | { reason: 'cursor_malformed' }
+  | { reason: 'alert_addresses_too_many'; limit: number }
   | { reason: 'search_too_long'; limit: number }
   | { reason: 'day_malformed'; field: string }
   | { reason: 'period_reversed' }

@@ -3,7 +3,7 @@ import { NOTIFIED_STATUSES } from './statuses.ts';
 /** An event that an account sends itself, to try its webhook. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
-/** v2.3.0, Events; those of sender domains and verifications, and the test are ours. */
+/** v2.3.0, Events; those of sender domains, verifications and the balance, and the test are ours. */
 export const WEBHOOK_EVENT_TYPES = [
   ...NOTIFIED_STATUSES.map((status) => `message.${status}` as const),
   'message.received',
@@ -11,6 +11,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'domain.verified',
   'domain.lost',
   'verification.approved',
+  'balance.low',
   TEST_EVENT_TYPE,
 ] as const;
 

@@ -6,6 +6,7 @@ import { errorAnswer, isFault, type Problem } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import { refuseInactive } from '../operations/accounts/accounts.ts';
 import type { IdempotencyKey } from '../operations/sending/idempotency.ts';
+import { outageOf } from '../operations/outages.ts';
 import { staffServices } from '../operations/staff.ts';
 import type { Language } from './language.ts';
 import type { MemberVisit } from './route.ts';
@@ -98,6 +99,16 @@ export async function attempt<T>(
     return { answer: await asked, fault: null };
   } catch (thrown) {
     return { answer: null, fault: faultOf(language, thrown) };
+  }
+}
+
+/** What a page shows beside other things; null where it takes too long. */
+export async function unlessSlow<T>(read: Promise<T>): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (outageOf(error) === 'timed_out') return null;
+    throw error;
   }
 }
 

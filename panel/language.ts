@@ -50,12 +50,3 @@ export function pln(language: Language, grosze: number): string {
 export function list(language: Language, items: readonly string[]): string {
   return FORMATS[language].list.format(items);
 }
-
-// An amount as people type it: `1 000`, `62,50 zł`.
-const AMOUNT = /^([0-9]{1,6})(?:[.,]([0-9]{1,2}))?$/;
-
-/** Grosze of an amount as people type it; NaN if it is none. */
-export function groszeIn(typed: string): number {
-  const [, zlotys, rest = ''] = AMOUNT.exec(typed.replace(/[\s\u00a0]|zł$|pln$/gi, '')) ?? [];
-  return zlotys === undefined ? NaN : Number(zlotys) * 100 + Number(rest.padEnd(2, '0'));
-}

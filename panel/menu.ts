@@ -17,6 +17,8 @@ export const PLACES = {
   blacklist: { path: '/panel/blacklist', roles: ROLES },
   links: { path: '/panel/links', roles: ROLES },
   reports: { path: '/panel/reports', roles: ROLES },
+  ledger: { path: '/panel/ledger', roles: PAYERS },
+  alerts: { path: '/panel/alerts', roles: PAYERS },
   numbers: { path: '/panel/numbers', roles: MANAGERS },
   senders: { path: '/panel/senders', roles: ROLES },
   keys: { path: '/panel/keys', roles: MANAGERS },
@@ -41,6 +43,6 @@ export const SECTIONS: readonly (readonly PlaceName[])[] = [
   ['overview', 'send', 'messages', 'replies', 'emails'],
   ['contacts', 'templates', 'blacklist', 'links', 'reports'],
   ['numbers', 'senders', 'keys', 'webhooks'],
-  ['billing', 'company'],
+  ['billing', 'ledger', 'company', 'alerts'],
   ['settings', 'team', 'activity', 'you'],
 ];

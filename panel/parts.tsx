@@ -168,6 +168,12 @@ export function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
+/** For how many days the balance lasts; null: nothing was charged. */
+export function Runway({ language, days }: { language: Language; days: number | null }) {
+  const say = words[language];
+  return days === null ? null : <Figure name={say.runway} value={say.runwayDays(days)} />;
+}
+
 /** Terms and what they stand for, one a line; null stands for nothing, and is left out. */
 export function Facts({ rows }: { rows: readonly (readonly [term: string, is: ComponentChildren])[] }) {
   return (

@@ -8,10 +8,12 @@ import { domainRoutes } from './domains/routes.tsx';
 import { emailRoutes } from './emails/routes.tsx';
 import { groupRoutes } from './groups/routes.tsx';
 import { billingRoutes } from './billing/routes.tsx';
+import { alertRoutes } from './alerts/routes.tsx';
 import { blacklistRoutes } from './blacklist/routes.tsx';
 import { keyRoutes } from './keys/routes.tsx';
 import { numberRoutes } from './numbers/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
+import { ledgerRoutes } from './ledger/routes.tsx';
 import { linkRoutes } from './links/routes.tsx';
 import { messageRoutes } from './messages/routes.tsx';
 import { replyRoutes } from './replies/routes.tsx';
@@ -58,6 +60,8 @@ export const routes: readonly Route[] = [
   ...suppressionRoutes,
   ...emailRoutes,
   ...reportRoutes,
+  ...ledgerRoutes,
+  ...alertRoutes,
   ...senderRoutes,
   ...webhookRoutes,
   ...billingRoutes,

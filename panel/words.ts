@@ -17,6 +17,8 @@ const pl = {
     blacklist: 'Czarna lista',
     links: 'Linki',
     reports: 'Raporty',
+    ledger: 'Księga',
+    alerts: 'Powiadomienia',
     numbers: 'Własne numery',
     senders: 'Nadawcy',
     keys: 'Klucze',
@@ -55,6 +57,10 @@ const pl = {
   firstPage: 'Pierwsza strona',
   nextPage: 'Następna strona',
   copy: 'Kopiuj',
+  runway: 'Wystarczy na',
+  /** At the mean cost of the last 30 days. */
+  runwayDays: (days: number) =>
+    days === 0 ? 'niecały dzień' : days === 1 ? '1 dzień' : days > 365 ? 'ponad rok' : `${days} dni`,
 };
 
 const en: typeof pl = {
@@ -73,6 +79,8 @@ const en: typeof pl = {
     blacklist: 'Blacklist',
     links: 'Links',
     reports: 'Reports',
+    ledger: 'Ledger',
+    alerts: 'Alerts',
     numbers: 'Own numbers',
     senders: 'Senders',
     keys: 'Keys',
@@ -109,6 +117,9 @@ const en: typeof pl = {
   firstPage: 'First page',
   nextPage: 'Next page',
   copy: 'Copy',
+  runway: 'Lasts for',
+  runwayDays: (days) =>
+    days === 0 ? 'less than a day' : days === 1 ? '1 day' : days > 365 ? 'over a year' : `${days} days`,
 };
 
 export const words: Dictionary<typeof pl> = { pl, en };

@@ -1,6 +1,6 @@
 import { polishTime } from '../domain/calendar.ts';
 import type { StatementForCustomer } from '../domain/money.ts';
-import type { Words } from './words.ts';
+import { AUTOMATIC, pln, type Words } from './words.ts';
 
 const MONTHS = [
   'styczeń',
@@ -34,6 +34,21 @@ export function statementWords(statement: StatementForCustomer): Words {
   };
 }
 
+/** E-mail about a statement that is due within three days (in Polish). */
+export function dueWords(statement: StatementForCustomer): Words {
+  const month = monthInWords(statement.month);
+  return {
+    subject: `Zbliża się termin płatności: rozliczenie za ${month}`,
+    text: [
+      'Dzień dobry,',
+      `nie zaksięgowaliśmy jeszcze wpłaty za ${month}. Po terminie płatności wysyłki są wstrzymane do jej zaksięgowania.`,
+      facts(statement),
+      ON_ITS_WAY,
+      AUTOMATIC,
+    ].join('\n\n'),
+  };
+}
+
 /** Reminder e-mail for an overdue statement (in Polish). */
 export function reminderWords(statement: StatementForCustomer): Words {
   const month = monthInWords(statement.month);
@@ -43,13 +58,13 @@ export function reminderWords(statement: StatementForCustomer): Words {
       'Dzień dobry,',
       `nie zaksięgowaliśmy jeszcze wpłaty za ${month}. Wysyłki są wstrzymane do jej zaksięgowania.`,
       facts(statement),
-      'Jeżeli przelew jest już w drodze, prosimy o pominięcie tej wiadomości.',
+      ON_ITS_WAY,
       AUTOMATIC,
     ].join('\n\n'),
   };
 }
 
-const AUTOMATIC = 'Ta wiadomość została wysłana automatycznie; prosimy na nią nie odpowiadać.';
+const ON_ITS_WAY = 'Jeżeli przelew jest już w drodze, prosimy o pominięcie tej wiadomości.';
 
 function facts({ statement, account, amountGrosze, dueAt }: StatementForCustomer): string {
   return [
@@ -63,12 +78,6 @@ function facts({ statement, account, amountGrosze, dueAt }: StatementForCustomer
 function monthInWords(month: string): string {
   const [year, number] = month.split('-');
   return `${MONTHS[Number(number) - 1]} ${year}`;
-}
-
-/** Grosze as an amount in PLN: `1234,05 PLN`. */
-export function pln(grosze: number): string {
-  const digits = String(Math.abs(grosze)).padStart(3, '0');
-  return `${grosze < 0 ? '-' : ''}${digits.slice(0, -2)},${digits.slice(-2)} PLN`;
 }
 
 function timeInWords(instant: Date): string {

@@ -16,6 +16,7 @@ import { readBacklog } from '../db/money/reservations.ts';
 import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
 import { repeat } from '../concurrency/tasks.ts';
 import { startDueTopUps } from '../operations/money/automaticTopUps.ts';
+import { alertOfBalances } from './balanceAlerts.ts';
 import { sendDueOwnEmails } from './ownEmails.ts';
 
 const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
@@ -67,15 +68,25 @@ const LATE_PARTS_MS = 10_000;
 const FORMER_SECRETS_MS = 10_000;
 const OWN_EMAILS_MS = 5_000;
 const TOP_UPS_MS = 10_000;
+const BALANCE_ALERTS_MS = 5 * 60_000;
 
 /** Starts the periodic loops, which also catch up on what a crash left between storing and signalling. */
 export function startLoops(
   { sql, client }: Servers,
   { reports, outcomes, replyParts, emailEvents, routing, onReportError }: Pipeline,
-  { config, secretsKey, log }: Pick<WorkerOptions, 'config' | 'secretsKey' | 'log'>,
+  { config, secretsKey, shortUrl, log }: Pick<WorkerOptions, 'config' | 'secretsKey' | 'shortUrl' | 'log'>,
 ): { stop(): Promise<void> } {
   const ownEmailAccount = config.OWN_EMAIL_ACCOUNT ?? null;
-  const ownEmails = { sql, backlog: () => readBacklog(sql), routing, secretsKey, log, ownEmailAccount };
+  const panelUrl = config.PANEL_URL ?? config.PUBLIC_URL ?? shortUrl;
+  const ownEmails = {
+    sql,
+    backlog: () => readBacklog(sql),
+    routing,
+    secretsKey,
+    log,
+    ownEmailAccount,
+    panelUrl,
+  };
   const stopping = new AbortController();
   const logAs = (what: string) => logRetry(log, what);
   const applying = repeat(CATCH_UP_MS, () => reports.catchUp(), onReportError);
@@ -90,6 +101,7 @@ export function startLoops(
     ),
     repeat(OWN_EMAILS_MS, () => sendDueOwnEmails(ownEmails, stopping.signal), logAs('own e-mails')),
     repeat(TOP_UPS_MS, () => startDueTopUps(sql), logAs('automatic top-ups')),
+    repeat(BALANCE_ALERTS_MS, () => alertOfBalances(sql, stopping.signal), logAs('balance alerts')),
     repeat(FORMER_SECRETS_MS, () => forgetOldSecrets(sql), logAs('former webhook secrets')),
   ];
   return {

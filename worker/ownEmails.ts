@@ -4,23 +4,27 @@ import {
   endOwnEmail,
   noteAccepted,
   noteRefused,
+  readBalanceEmailContent,
   readStatementEmailContent,
   takeDueOwnEmail,
 } from '../db/emails/ownEmails.ts';
 import { closeFindings, reportFinding } from '../db/maintenance/findings.ts';
 import { transaction } from '../db/connection.ts';
 import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../operations/email/ownEmail.ts';
-import { reminderWords, statementWords } from '../texts/statement.ts';
+import { lowBalanceWords, runwayWords } from '../texts/balance.ts';
+import { dueWords, reminderWords, statementWords } from '../texts/statement.ts';
 
 // Per run; each takes 10 s if nothing answers.
 const AT_A_TIME = 20;
 
-const WORDS = { statement: statementWords, reminder: reminderWords };
+const OF_STATEMENT = { statement: statementWords, due: dueWords, reminder: reminderWords };
+const OF_BALANCE = { balance_low: lowBalanceWords, runway: runwayWords };
 
-type Needless = 'no_address' | 'paid' | 'gone';
+type Services = OwnEmailServices & { panelUrl: string };
+type Needless = 'no_address' | 'paid' | 'over' | 'gone';
 
 /** Sends due own e-mails. One refused for 72 hours becomes a finding, as does one that reaches suppressed recipients only. */
-export async function sendDueOwnEmails(services: OwnEmailServices, stopping: AbortSignal): Promise<void> {
+export async function sendDueOwnEmails(services: Services, stopping: AbortSignal): Promise<void> {
   if (services.ownEmailAccount === null) return;
   await addReminders(services.sql);
   for (let sent = 0; sent < AT_A_TIME && !stopping.aborted; sent += 1) {
@@ -30,7 +34,7 @@ export async function sendDueOwnEmails(services: OwnEmailServices, stopping: Abo
   }
 }
 
-async function send(services: OwnEmailServices, due: DueOwnEmail): Promise<void> {
+async function send(services: Services, due: DueOwnEmail): Promise<void> {
   const { sql, log } = services;
   const { idx } = due;
   const email = await ownEmailOf(services, due);
@@ -67,12 +71,19 @@ async function giveUp({ sql }: OwnEmailServices, { idx, kind, subject, first }: 
 }
 
 async function ownEmailOf(
-  { sql }: OwnEmailServices,
+  { sql, panelUrl }: Services,
   { kind, subject }: DueOwnEmail,
 ): Promise<Omit<OwnEmail, 'idx'> | Needless> {
-  const matter = await readStatementEmailContent(sql, subject);
-  if (matter === undefined) return 'gone';
-  if (matter.contactEmail === null) return 'no_address';
-  if (kind === 'reminder' && matter.paidAt !== null) return 'paid';
-  return { to: matter.contactEmail, ...WORDS[kind](matter) };
+  if (kind === 'balance_low' || kind === 'runway') {
+    const balance = await readBalanceEmailContent(sql, subject);
+    if (balance === undefined) return 'gone';
+    if (balance.to.length === 0) return 'no_address';
+    const isSo = kind === 'runway' ? balance.runsOut : balance.isLow;
+    return isSo ? { to: balance.to, ...OF_BALANCE[kind](balance, panelUrl) } : 'over';
+  }
+  const statement = await readStatementEmailContent(sql, subject);
+  if (statement === undefined) return 'gone';
+  if (statement.to.length === 0) return 'no_address';
+  if (kind !== 'statement' && statement.paidAt !== null) return 'paid';
+  return { to: statement.to, ...OF_STATEMENT[kind](statement) };
 }

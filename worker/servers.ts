@@ -64,6 +64,8 @@ export interface WorkerOptions {
     DNS_SERVERS?: readonly string[] | undefined;
     OWN_EMAIL_ACCOUNT?: string | undefined;
     STRIPE_KEY?: string | undefined;
+    PANEL_URL?: string | undefined;
+    PUBLIC_URL?: string | undefined;
   };
   secretsKey: Buffer;
   /** Base URL of short links (`/l/…`). */

@@ -21,6 +21,8 @@ const SENTENCES: Sentences = {
   one_of: ({ field, values }) => `\`${field}\` has to be one of: ${values.join(', ')}.`,
   address_malformed: ({ field }) => `\`${field}\` is no e-mail address.`,
   day_malformed: ({ field }) => `\`${field}\` is no day: 2026-11-24.`,
+  period_reversed: 'The first day cannot come after the last one.',
+  alert_addresses_too_many: ({ limit }) => `Alerts go to ${limit} addresses at most.`,
   period_too_long: ({ limit }) => `The period is too long: at most ${limit} days.`,
   recipients_too_many: ({ limit }) => `Too many recipients: at most ${limit}.`,
   recipient_unverified: ({ index }) =>

@@ -6,7 +6,7 @@ import {
   SIGNATURE_PATTERN,
   type WebhookEventType,
 } from '../../domain/webhooks.ts';
-import { documented, EXAMPLE_INSTANT, exampleId, timestamp } from '../fields.ts';
+import { documented, EXAMPLE_INSTANT, exampleId, grosze, timestamp } from '../fields.ts';
 import { inboundSchema } from '../inbound.ts';
 import { trackedLinkSchema } from '../links.ts';
 import { messageSchema } from '../messages/schema.ts';
@@ -233,6 +233,22 @@ const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodTy
     summary: 'The right code of a verification was given.',
     data: z.strictObject({ verification: verificationSchema.describe('The verification.') }),
   },
+  'balance.low': {
+    summary: 'What the account can spend fell below the threshold that it set in the panel.',
+    data: z.strictObject({
+      balance_grosze: documented(grosze, 'The balance then, in grosze net; below zero on credit.', 1_900),
+      threshold_grosze: documented(
+        grosze,
+        'The threshold. The balance and, if postpaid, the credit limit are below it together.',
+        2_000,
+      ),
+      runway_days: documented(
+        z.int().nonnegative().nullable(),
+        'For how many days they last at the mean cost of the last 30; null when nothing was charged.',
+        3,
+      ),
+    }),
+  },
   'webhook.test': { summary: 'Somebody tried the webhook in the panel.', data: z.strictObject({}) },
 };
 
@@ -255,7 +271,7 @@ const SIGNATURES: readonly Parameter[] = [
   },
 ];
 
-/** Webhooks of the current interface for OpenAPI (v2.3.0, Events; those of sender domains and verifications, and the test are ours). */
+/** Webhooks of the current interface for OpenAPI (v2.3.0, Events; those of sender domains, verifications and the balance, and the test are ours). */
 export function webhookItems(write: ReturnType<typeof schemaWriter>): Record<string, PathItem> {
   return Object.fromEntries(
     Object.entries(EVENTS).map(([type, { summary, data }]) => {

@@ -46,7 +46,7 @@ export const moneyCommands = [
     options: {
       account,
       grosze: required('--grosze <N>', 'net amount in grosze, negative to take away', signedGrosze),
-      note: required('--note <TEXT>', 'the reason, kept in the ledger', note),
+      note: required('--note <TEXT>', 'the reason, which the account reads in its ledger', note),
     },
     async ask(asking, input) {
       const { balanceGrosze } = await adjustBalance({ ...asking, input });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseInstant } from '../../domain/calendar.ts';
 import { isSenderName, parseMsisdn } from '../../domain/msisdn.ts';
-import { MAX_PRICE } from '../../domain/money.ts';
+import { MAX_PRICE, parsePln } from '../../domain/money.ts';
 import { defaulted, flag, optional, required } from './command.ts';
 
 const MAX_ROWS = 1000;
@@ -108,14 +108,11 @@ export const senderName = text.refine(
   'a sender has 1 to 11 letters, digits, spaces or . & _ - with a letter among them, or 3 to 15 digits',
 );
 
-/** A net amount in PLN, `50` or `100.50`, → grosze, digit by digit. */
+/** A net amount in PLN, `50` or `100.50`, → grosze. */
 export const pln = z
   .string()
   .regex(/^[0-9]{1,9}(\.[0-9]{1,2})?$/, 'an amount in PLN such as 50 or 100.50 is needed')
-  .transform((amount) => {
-    const [whole = '', fraction = ''] = amount.split('.');
-    return Number(whole) * 100 + Number(fraction.padEnd(2, '0'));
-  });
+  .transform((amount) => parsePln(amount)!);
 
 /** `2026-11`. */
 export const month = z.string().regex(/^20[0-9]{2}-(0[1-9]|1[0-2])$/, 'a month such as 2026-11 is needed');

@@ -1,18 +1,16 @@
 import type { EmailStatus } from '../../domain/email/statuses.ts';
-import type { StatementForCustomer } from '../../domain/money.ts';
+import type { BalanceForCustomer, StatementForCustomer } from '../../domain/money.ts';
 import type { Fragment, Sql } from '../connection.ts';
+import { availableGrosze, runwayDays } from '../money/ledger.ts';
 
-type OwnEmailKind = 'statement' | 'reminder';
+type OwnEmailKind = 'statement' | 'due' | 'reminder' | 'balance_low' | 'runway';
 
 const TRIED_FOR = '72 hours';
-// A day of grace: the payment may not be booked yet. Long-overdue statements are handled otherwise.
-const REMINDED_AFTER = '1 day';
-const REMINDED_UNTIL = '4 days';
 
 export interface DueOwnEmail {
   idx: string;
   kind: OwnEmailKind;
-  /** The statement's id. */
+  /** Id of the statement; of the account if it is about the balance. */
   subject: string;
   over: boolean;
   /** First attempt; nothing prevented an earlier one. */
@@ -42,14 +40,19 @@ export async function expediteStatementEmail(tx: Sql, statement: string): Promis
   return waiting.count > 0;
 }
 
-/** Queues one reminder per statement that is a day overdue, if its account has a contact address. */
+/**
+ * Queues what is said of unpaid statements, each once: before they are due, unless just issued, and when they are overdue. A day of grace, as
+ * the payment may not be booked yet; long-overdue ones are handled otherwise.
+ */
 export async function addReminders(sql: Sql): Promise<void> {
   await sql`
     insert into own_emails (idx, kind, subject)
-    select 'reminder:' || s.id, 'reminder', s.id from statements s join accounts a on a.id = s.account_id
-     where s.paid_at is null and a.billing_mode = 'postpaid' and a.contact_email is not null
-       and s.due_at between now() - ${REMINDED_UNTIL}::interval and now() - ${REMINDED_AFTER}::interval
-       and not exists (select from own_emails o where o.idx = 'reminder:' || s.id)
+    select k.kind || ':' || s.id, k.kind, s.id
+      from (values ('due', interval '0', interval '3 days'), ('reminder', interval '-4 days', interval '-1 day')) k (kind, after, before)
+      join statements s on s.due_at between now() + k.after and now() + k.before
+      join accounts a on a.id = s.account_id
+     where s.paid_at is null and a.billing_mode = 'postpaid' and (k.kind = 'reminder' or s.issued_at < now() - interval '1 day')
+       and not exists (select from own_emails o where o.idx = k.kind || ':' || s.id)
     on conflict (idx) do nothing`;
 }
 
@@ -95,8 +98,26 @@ export async function emailOfIdx(sql: Sql, accountId: string, idx: string): Prom
   return email?.id ?? null;
 }
 
-interface StatementEmailContent extends StatementForCustomer {
-  contactEmail: string | null;
+// As SQL, for accounts `a`: where e-mails about money go, the contact address that staff set and people who want them.
+function recipients(sql: Sql): Fragment {
+  return sql`
+    array(select distinct on (lower(address)) address from (
+            select a.contact_email as address
+             union all
+            select p.address from memberships m join people p on p.id = m.person_id where m.account_id = a.id and m.alerted) r
+           where address is not null order by lower(address))`;
+}
+
+/** Whom e-mails about an account's money reach. */
+export async function readRecipients(sql: Sql, account: string): Promise<string[]> {
+  const [row] = await sql<
+    { to: string[] }[]
+  >`select ${recipients(sql)} as to from accounts a where id = ${account}`;
+  return row?.to ?? [];
+}
+
+export interface StatementEmailContent extends StatementForCustomer {
+  to: string[];
 }
 
 export async function readStatementEmailContent(
@@ -105,8 +126,26 @@ export async function readStatementEmailContent(
 ): Promise<StatementEmailContent | undefined> {
   const [matter] = await sql<StatementEmailContent[]>`
     select s.id as statement, s.account_id as account, to_char(s.month, 'YYYY-MM') as month, s.amount_grosze, s.due_at, s.paid_at,
-           a.contact_email
+           ${recipients(sql)} as to
       from statements s join accounts a on a.id = s.account_id where s.id = ${statement}`;
+  return matter;
+}
+
+export interface BalanceEmailContent extends BalanceForCustomer {
+  to: string[];
+  /** Whether it is still so. */
+  isLow: boolean;
+  runsOut: boolean;
+}
+
+export async function readBalanceEmailContent(
+  sql: Sql,
+  account: string,
+): Promise<BalanceEmailContent | undefined> {
+  const [matter] = await sql<BalanceEmailContent[]>`
+    select a.id as account, a.name, ${availableGrosze(sql)} as left_grosze, s.low_balance_grosze as threshold_grosze,
+           ${runwayDays(sql, sql`s.daily_cost_grosze`)} as runway_days, s.is_low, s.runway_days < 99 as runs_out, ${recipients(sql)} as to
+      from accounts a join balance_alerts s on s.account_id = a.id where a.id = ${account}`;
   return matter;
 }
 

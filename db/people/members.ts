@@ -8,12 +8,14 @@ export interface Member {
   address: string;
   role: Role;
   since: Date;
+  /** Gets the account's e-mails about money. */
+  alerted: boolean;
 }
 
 /** The people of an account, the first one first. */
 export async function membersOf(sql: Sql, account: string): Promise<Member[]> {
   return await sql<Member[]>`
-    select p.id, p.address, m.role, m.created_at as since
+    select p.id, p.address, m.role, m.created_at as since, m.alerted
       from memberships m join people p on p.id = m.person_id
      where m.account_id = ${account} order by m.created_at, p.id`;
 }
@@ -33,6 +35,11 @@ export async function setRole(tx: Sql, account: string, person: string, role: Ro
   await tx`update memberships set role = ${role} where person_id = ${person} and account_id = ${account}`;
   if (role !== 'owner') await withdrawInvitationsOf(tx, account, person);
   await tx`delete from sessions where person_id = ${person} and account_id = ${account}`;
+}
+
+/** Sets which people get the account's e-mails about money. */
+export async function setAlerted(tx: Sql, account: string, people: readonly string[]): Promise<void> {
+  await tx`update memberships set alerted = person_id = any(${[...people]}::text[]) where account_id = ${account}`;
 }
 
 /** Ends a membership, with the person's sessions of this account. */

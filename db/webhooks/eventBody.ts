@@ -74,9 +74,9 @@ async function dataOf(sql: Sql, event: Event, shortUrl: string): Promise<object>
     }
     case 'email':
       throw new Error(`${event.type} of an e-mail is no event of the current interface`);
+    // From the snapshot: the domain may have been deleted, the balance moves.
     case 'test':
-      return {};
-    // From the snapshot: the domain may have been deleted.
+    case 'balance':
     case 'domain':
       return event.snapshot;
     case 'verification': {

@@ -1,4 +1,4 @@
-import { EARLIER_EVENT_TYPES, TEST_EVENT_TYPE, withoutPath } from '../../domain/webhooks.ts';
+import { EARLIER_EVENT_TYPES, type WebhookEventType, withoutPath } from '../../domain/webhooks.ts';
 import type { MessageRow } from '../../domain/records.ts';
 import { type Database, type Fragment, type Sql, withNamedLock } from '../connection.ts';
 import { type Requester, writeApiChange } from '../accounts/audit.ts';
@@ -24,10 +24,11 @@ export interface WebhookEvent {
   id: string;
   accountId: string;
   /** Its subject: a link by its token, others by id. A reply has one kind per interface. */
-  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1' | 'email' | 'domain' | 'verification' | 'test';
+  subjectKind:
+    'message' | 'link' | 'inbound' | 'inbound_v1' | 'email' | 'domain' | 'verification' | 'test' | 'balance';
   subjectId: string;
   type: string;
-  /** A `StatusSnapshot`, `ClickSnapshot`, `EmailEventSnapshot` or `DomainSnapshot`, by the subject; empty for others. */
+  /** A `StatusSnapshot`, `ClickSnapshot`, `EmailEventSnapshot` or `DomainSnapshot`, by the subject; of a balance the data. */
   snapshot: object;
   /** 0: the first delivery; else the number of the resend. */
   round: number;
@@ -137,13 +138,18 @@ export async function logAttempt(
     ) ${moved(sql, { id, round }, state)}`;
 }
 
-/** Writes an event that tries the account's webhook; a worker delivers it. @returns its id; null without a webhook */
-export async function insertTestEvent(sql: Sql, accountId: string): Promise<string | null> {
+/** Writes an event about the account itself, which is its own subject; a worker delivers it. @returns its id; null without a webhook */
+export async function insertAccountEvent(
+  sql: Sql,
+  accountId: string,
+  kind: 'test' | 'balance',
+  { type, snapshot }: { type: WebhookEventType; snapshot: Readonly<Record<string, number | null>> },
+): Promise<string | null> {
   const id = newId('evt');
   const written = await sql`
     with written as (
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
-      select ${id}, id, 'test', ${id}, ${TEST_EVENT_TYPE}, '{}' from accounts
+      select ${id}, id, ${kind}, ${id}, ${type}, ${sql.json(snapshot)} from accounts
        where id = ${accountId} and webhook_url is not null
       returning id, account_id
     )

@@ -14,8 +14,8 @@ export interface OwnEmailServices extends EmailServices {
 }
 
 export interface OwnEmail {
-  /** Unvalidated address. */
-  to: string;
+  /** Unvalidated addresses. */
+  to: string | readonly string[];
   subject: string;
   /** Plain text, so user input in it needs no escaping. */
   text: string;
@@ -55,19 +55,22 @@ export async function sendOwnEmail(services: OwnEmailServices, email: OwnEmail):
 }
 
 async function sendFrom(services: OwnEmailServices, accountId: string, email: OwnEmail): Promise<string> {
-  const to = emailAddress(email.to);
-  if (to === null) throw new Refused({ reason: 'address_malformed', field: 'to' }, 'to');
+  const to = [email.to].flat().map((address) => {
+    const read = emailAddress(address);
+    if (read === null) throw new Refused({ reason: 'address_malformed', field: 'to' }, 'to');
+    return read;
+  });
   // The account check that otherwise happens with the API key.
   refuseInactive((await readAccount(services.sql, accountId))?.status ?? 'closed');
   const { subject, text, idx, secret } = email;
   // A mailbox that took no e-mail a day ago may take this one: otherwise only staff could let the person in.
-  if (secret === true) await retrySuppressed(services, accountId, addressKey(to));
+  if (secret === true) for (const one of to) await retrySuppressed(services, accountId, addressKey(one));
   const { body: sent } = await sendEmail({
     services,
     caller: { accountId },
     input: {
       interface: INTERFACE,
-      to: [to],
+      to,
       cc: [],
       bcc: [],
       subject,

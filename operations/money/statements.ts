@@ -1,6 +1,6 @@
 import type { AccountDetails } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
-import { addStatementEmail, expediteStatementEmail } from '../../db/emails/ownEmails.ts';
+import { addStatementEmail, expediteStatementEmail, readRecipients } from '../../db/emails/ownEmails.ts';
 import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
 import {
@@ -38,7 +38,7 @@ export const issueStatement = recorded('statements issue', async (sql, input: Is
   if (month > last) {
     throw new StaffRefused({ reason: 'month_not_over', month, issuableAt: await settledAt(sql, month) });
   }
-  const { contactEmail, amountGrosze } = await sumAndHold(sql, account, month);
+  const amountGrosze = await sumAndHold(sql, account, month);
   const statement: StatementRow | undefined = await insertStatement(sql, {
     id: newId('st'),
     account,
@@ -47,7 +47,7 @@ export const issueStatement = recorded('statements issue', async (sql, input: Is
     dueAt: due,
   });
   if (statement === undefined) throw new StaffRefused({ reason: 'statement_exists', account, month });
-  const emailed = amountGrosze > 0 && contactEmail !== null;
+  const emailed = amountGrosze > 0 && (await readRecipients(sql, account)).length > 0;
   if (emailed) await addStatementEmail(sql, statement.id);
   const data: IssuedStatement = { ...statement, emailStatus: emailed ? 'waiting' : null };
   return {
@@ -59,31 +59,26 @@ export const issueStatement = recorded('statements issue', async (sql, input: Is
 });
 
 /** Sums a month before locking the account, so that charges do not wait for the ledger scan; sums again if inputs changed in between. */
-async function sumAndHold(
-  sql: Sql,
-  account: string,
-  month: string,
-): Promise<{ contactEmail: string | null; amountGrosze: number }> {
+async function sumAndHold(sql: Sql, account: string, month: string): Promise<number> {
   const sum = await monthlySum(sql, account, month);
-  const held = await findAccountForUpdate(sql, account);
-  requirePostpaid(held);
+  requirePostpaid(await findAccountForUpdate(sql, account));
   const { amount } = (await isCurrent(sql, account, sum)) ? sum : await monthlySum(sql, account, month);
-  return { contactEmail: held.contactEmail, amountGrosze: amount };
+  return amount;
 }
 
 function requirePostpaid({ id: account, billingMode }: AccountDetails): void {
   if (billingMode !== 'postpaid') throw new StaffRefused({ reason: 'account_prepaid', account });
 }
 
-/** E-mails a statement to the contact address (again); a pending e-mail of it is retried immediately. @throws StaffRefused */
+/** E-mails a statement (again); a pending e-mail of it is retried immediately. @throws StaffRefused */
 export const sendStatement = recorded(
   'statements send',
   async (sql, { statement: id }: { statement: string }) => {
     const statement = await lockStatement(sql, id);
     if (statement === undefined) throw new StaffRefused({ reason: 'statement_missing', statement: id });
     const { accountId: account } = statement;
-    const { contactEmail } = await findAccount(sql, account);
-    if (contactEmail === null) throw new StaffRefused({ reason: 'contact_email_missing', account });
+    if ((await readRecipients(sql, account)).length === 0)
+      throw new StaffRefused({ reason: 'contact_email_missing', account });
     if (!(await expediteStatementEmail(sql, id))) await addStatementEmail(sql, id);
     const data: IssuedStatement = { ...statement, emailStatus: 'waiting' };
     return { data, account, subject: id };

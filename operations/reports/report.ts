@@ -21,6 +21,7 @@ import {
   type ReportFilter,
   type ReportPeriod,
 } from '../../domain/reports.ts';
+import { readWithin, type Sql } from '../../db/connection.ts';
 import { type DailySums, readDailySums } from '../../db/reports/daily.ts';
 import { readReport, type ReportGroup } from '../../db/reports/reports.ts';
 import { createFairSemaphore } from '../../concurrency/semaphore.ts';
@@ -28,7 +29,7 @@ import type { OperationContext } from '../context.ts';
 import { DeadlineError } from '../outages.ts';
 
 /** Validates a period of Polish calendar days; by default the last `REPORT_DAYS_STANDARD` up to today. @param now epoch milliseconds */
-function reportPeriod(
+export function reportPeriod(
   requested: { from?: string | undefined; to?: string | undefined },
   now: number,
 ): ReportPeriod {
@@ -115,6 +116,16 @@ export async function lastDays({
   const query = { accountId, days, until: startOfDay(addDays(to, 1)), testMode: accountMode === 'test' };
   return await inReportSlot(accountId, Date.now() + OVERVIEW_MS, (leftMs) =>
     readDailySums(sql, query, leftMs),
+  );
+}
+
+/** Reads what a page shows beside other things. @throws DeadlineError, SQLSTATE 57014 where it takes too long */
+export async function readBriefly<T>(
+  { services: { sql }, caller: { accountId } }: Pick<OperationContext<unknown>, 'services' | 'caller'>,
+  read: (tx: Sql, accountId: string) => Promise<T>,
+): Promise<T> {
+  return await inReportSlot(accountId, Date.now() + OVERVIEW_MS, (leftMs) =>
+    readWithin(sql, leftMs, (tx) => read(tx, accountId)),
   );
 }
 

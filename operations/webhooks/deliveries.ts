@@ -7,9 +7,10 @@ import {
 } from '../../db/webhooks/webhookDeliveries.ts';
 import { withNamedLock } from '../../db/connection.ts';
 import { eventBody } from '../../db/webhooks/eventBody.ts';
-import { insertTestEvent, loadEvent } from '../../db/webhooks/webhooks.ts';
+import { insertAccountEvent, loadEvent } from '../../db/webhooks/webhooks.ts';
 import { isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
+import { TEST_EVENT_TYPE } from '../../domain/webhooks.ts';
 import type { OperationContext } from '../context.ts';
 
 type Context<Input> = Pick<OperationContext<Input>, 'services' | 'caller' | 'input'>;
@@ -44,7 +45,7 @@ export async function testWebhook({
   const id = await withNamedLock(sql, `test events of ${accountId}`, async (tx) => {
     if ((await countTestEvents(tx, accountId, Date.now() - MINUTE_S * 1_000)) >= TESTS_A_MINUTE)
       throw new Refused({ reason: 'rate_limited', seconds: MINUTE_S });
-    return await insertTestEvent(tx, accountId);
+    return await insertAccountEvent(tx, accountId, 'test', { type: TEST_EVENT_TYPE, snapshot: {} });
   });
   if (id === null) throw new Refused({ reason: 'webhook_missing' });
   return { id };

@@ -76,6 +76,7 @@ const pl = {
       'domains remove': 'Usunięcie domeny',
     },
     money: {
+      alerts: 'Zmiana powiadomień',
       topup: 'Wpłata',
       'accounts company': 'Zmiana danych do faktur',
       adjust: 'Korekta salda',
@@ -179,6 +180,7 @@ const en: typeof pl = {
       'domains remove': 'Domain removed',
     },
     money: {
+      alerts: 'Alerts changed',
       topup: 'Top-up',
       'accounts company': 'Invoice details changed',
       adjust: 'Balance adjusted',

@@ -1,8 +1,8 @@
 import { type AutomaticTopUp, readAutomaticTopUp } from '../../db/money/automaticTopUps.ts';
-import { MAX_GROSZE, MAX_TOP_UP_GROSZE, MIN_TOP_UP_GROSZE } from '../../domain/money.ts';
+import { MAX_GROSZE, MAX_TOP_UP_GROSZE, MIN_TOP_UP_GROSZE, parsePln } from '../../domain/money.ts';
 import { changeAutomaticTopUp, forgetCard } from '../../operations/money/automaticTopUps.ts';
 import { asking, type Fault, requireActive } from '../ask.ts';
-import { groszeIn, type Language, moment, pln } from '../language.ts';
+import { type Language, moment, pln } from '../language.ts';
 import { Choice, Field, Summary } from '../parts.tsx';
 import type { Answer, MemberVisit } from '../route.ts';
 import { words } from './words.ts';
@@ -38,19 +38,22 @@ export async function changeAutomatic(visit: MemberVisit): Promise<Answer> {
     ...{ threshold: text('threshold'), net: text('net'), cap: text('cap') },
     enabled: form.has('enabled'),
   };
-  const [thresholdGrosze, netGrosze, monthlyCapGrosze] = NAMES.map((name) => groszeIn(typed[name])) as [
-    ...[number, number, number],
-  ];
+  const grosze = (name: Name): number => parsePln(typed[name]) ?? NaN;
   for (const name of NAMES) {
     const [min, max] = AMOUNTS[name];
-    const grosze = groszeIn(typed[name]);
-    if (!(grosze >= min && grosze <= max)) {
+    if (!(grosze(name) >= min && grosze(name) <= max)) {
       const about = faults.between(pln(language, min), pln(language, max));
       return automaticPage(visit, { field: name, text: about }, typed);
     }
   }
-  if (monthlyCapGrosze < netGrosze) return automaticPage(visit, { field: 'cap', text: faults.cap }, typed);
-  const settings = { enabled: typed.enabled, thresholdGrosze, netGrosze, monthlyCapGrosze };
+  const settings = {
+    enabled: typed.enabled,
+    thresholdGrosze: grosze('threshold'),
+    netGrosze: grosze('net'),
+    monthlyCapGrosze: grosze('cap'),
+  };
+  if (settings.monthlyCapGrosze < settings.netGrosze)
+    return automaticPage(visit, { field: 'cap', text: faults.cap }, typed);
   await changeAutomaticTopUp(asking(visit, settings));
   return { to: '/panel/billing/automatic' };
 }

@@ -2,6 +2,7 @@ import { readAccount } from '../../db/accounts/accounts.ts';
 import { paymentsOf, readPaymentRow } from '../../db/money/payments.ts';
 import { PAYERS } from '../../domain/actor.ts';
 import { isId } from '../../domain/ids.ts';
+import { parsePln } from '../../domain/money.ts';
 import {
   lookOnReturn,
   paymentProcessor,
@@ -9,7 +10,6 @@ import {
   startTopUp,
 } from '../../operations/money/payments.ts';
 import type { Fault } from '../ask.ts';
-import { groszeIn } from '../language.ts';
 import { accountPage, type Answer, type MemberVisit, openPage, type Visit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { automaticPage, changeAutomatic, removeKeptCard } from './automatic.tsx';
@@ -48,7 +48,7 @@ async function start(visit: MemberVisit): Promise<Answer> {
   const typed = (form.get('amount') ?? '').slice(0, 100);
   const started =
     statement === undefined
-      ? await startTopUp({ ...visit, input: { netGrosze: groszeIn(typed), language, returnUrl } })
+      ? await startTopUp({ ...visit, input: { netGrosze: parsePln(typed) ?? NaN, language, returnUrl } })
       : await startStatementPayment({ ...visit, input: { statement, language, returnUrl } });
   if ('id' in started) return { to: `/panel/billing/${started.id}` };
   const { refused } = started;

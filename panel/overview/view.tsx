@@ -5,7 +5,7 @@ import type { Role } from '../../domain/actor.ts';
 import type { DailySums } from '../../db/reports/daily.ts';
 import { count, type Language, list, pln } from '../language.ts';
 import { mayOpen, type PlaceName, PLACES } from '../menu.ts';
-import { Figure } from '../parts.tsx';
+import { Figure, Runway } from '../parts.tsx';
 import { Chart } from './chart.tsx';
 import { words } from './words.ts';
 
@@ -16,10 +16,11 @@ interface Props {
   standing: Standing;
   /** Null: not available now. */
   days: readonly DailySums[] | null;
+  runway: number | null;
 }
 
 export function Overview(props: Props) {
-  const { language, account, role, days } = props;
+  const { language, account, role, days, runway } = props;
   const say = words[language];
   const { mode, status } = account;
   const isTest = mode === 'test';
@@ -36,6 +37,7 @@ export function Overview(props: Props) {
           ) : (
             <Figure name={say.balance} value={pln(language, account.balanceGrosze)} />
           )}
+          <Runway language={language} days={runway} />
         </dl>
         <p class="hint">{isTest ? say.freeHint : say.net}</p>
       </section>

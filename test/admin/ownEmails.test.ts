@@ -1,25 +1,27 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { alertOfBalances } from '../../worker/balanceAlerts.ts';
 import { sendDueOwnEmails } from '../../worker/ownEmails.ts';
 import { readBacklog } from '../../db/money/reservations.ts';
 import { cachedRouting } from '../../db/routes/routes.ts';
 import { newId } from '../../db/ids.ts';
 import { listStatements } from '../../db/money/statements.ts';
-import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../../operations/email/ownEmail.ts';
+import { type OwnEmail, sendOwnEmail } from '../../operations/email/ownEmail.ts';
 import { providerKinds } from '../../providers/registry.ts';
 import { insertDomain } from '../support/email.ts';
 import { mailAccount } from '../workflows/emails.ts';
-import { type Pipeline, pauseSchedule, startPipeline } from '../workflows/pipeline.ts';
+import { type Pipeline, pauseSchedule, startPipeline, WEBHOOK_SECRET } from '../workflows/pipeline.ts';
 import { findingsOf } from '../workflows/reconciling.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
 import { until } from '../support/eventually.ts';
+import { startReceiver } from '../support/webhookReceiver.ts';
 
 const HOUSE = newId('cl');
 
 let pipeline: Pipeline;
 let domain: string;
 beforeAll(async () => {
-  pipeline = await startPipeline('real', { OWN_EMAIL_ACCOUNT: HOUSE });
+  pipeline = await startPipeline('real', { OWN_EMAIL_ACCOUNT: HOUSE, PANEL_URL: 'https://panel.example' });
   await pauseSchedule(pipeline.client);
   await openHouse();
 });
@@ -57,6 +59,13 @@ async function charge(account: string, grosze: number): Promise<void> {
     values (${account}, 'charge', ${-grosze}, 'message', ${message}, '2026-10-10T12:00:00Z')`;
 }
 
+async function member(account: string, address: string, alerted: boolean): Promise<void> {
+  const id = newId('per');
+  await pipeline.sql`insert into people (id, address) values (${id}, ${address})`;
+  await pipeline.sql`
+    insert into memberships (person_id, account_id, role, alerted) values (${id}, ${account}, 'billing', ${alerted})`;
+}
+
 const issue = (account: string, ...words: string[]): Promise<Answer> =>
   ok('statements', 'issue', '--account', account, '--month', '2026-10', ...words);
 
@@ -68,14 +77,14 @@ async function mailsTo(address: string): Promise<{ subject: string; text: string
   return rows.map(({ mail }) => mail);
 }
 
-const services = (): OwnEmailServices => ({
+const services = () => ({
   ...{ sql: pipeline.sql, temporal: pipeline.client, secretsKey: pipeline.secretsKey },
   ...{
     routing: cachedRouting(pipeline.sql, providerKinds.withTraits),
     backlog: () => readBacklog(pipeline.sql),
     log: pino({ level: 'silent' }),
   },
-  ownEmailAccount: HOUSE,
+  ...{ ownEmailAccount: HOUSE, panelUrl: 'https://panel.example' },
 });
 
 /** Sends what is due beside the worker, which does so every five seconds: any number may. */
@@ -252,6 +261,44 @@ describe('a statement', () => {
     await untilMails(contact, 1);
   });
 
+  test('that is due within three days is announced, unless it was issued today or is paid', async () => {
+    const [soon, later, today, paid] = [
+      await customer(),
+      await customer(),
+      await customer(),
+      await customer(),
+    ];
+    for (const { id } of [soon, later, today, paid]) await issue(id);
+    for (const { contact } of [soon, later, today, paid]) await untilMails(contact, 1);
+    await ok('statements', 'pay', String((await listed(paid.id))['id']));
+    const dueIn = (id: string, days: number, issued = 2) => pipeline.sql`
+      update statements set due_at = now() + make_interval(days => ${days}), issued_at = now() - make_interval(days => ${issued})
+       where account_id = ${id}`;
+    await Promise.all([dueIn(soon.id, 2), dueIn(later.id, 4), dueIn(today.id, 2, 0), dueIn(paid.id, 2)]);
+    await untilMails(soon.contact, 2);
+    expect((await mailsTo(soon.contact))[1]!.subject).toContain('Zbliża się termin');
+    const announced = await pipeline.sql<{ subject: string }[]>`
+      select subject from own_emails where kind = 'due'`;
+    expect(announced.map(({ subject }) => subject)).toEqual([(await listed(soon.id))['id']]);
+  });
+
+  test('goes to the contact address and to people who want it, once to an address', async () => {
+    const { id, contact } = await customer('Biuro@klient.example');
+    const people = ['biuro@klient.example', 'ola@klient.example', 'jan@klient.example'];
+    await member(id, people[0]!, true);
+    await member(id, people[1]!, true);
+    await member(id, people[2]!, false);
+    await issue(id);
+    await untilMails('ola@klient.example', 1);
+    const [{ to } = { to: [] }] = (await mailsTo('ola@klient.example')) as unknown as { to: string[] }[];
+    expect(to.map((address) => address.toLowerCase())).toEqual(people.slice(0, 2));
+    const alone = await customer(null);
+    await member(alone.id, 'sama@klient.example', true);
+    expect(await issue(alone.id)).toMatchObject({ email_status: 'waiting' });
+    await untilMails('sama@klient.example', 1);
+    expect(contact).toBe('Biuro@klient.example');
+  });
+
   test('that is a day overdue is reminded of once, and of a paid or an old one nobody', async () => {
     const [late, paid, old] = [await customer(), await customer(), await customer()];
     for (const { id } of [late, paid, old]) await issue(id);
@@ -269,6 +316,124 @@ describe('a statement', () => {
       'its statement is delivered',
       async () => (await listed(late.id))['email_status'] === 'delivered',
     );
+  });
+});
+
+describe('an alert about a balance', () => {
+  const look = () => alertOfBalances(pipeline.sql, new AbortController().signal);
+  const hold = (account: string, grosze: number) => pipeline.sql`
+    insert into ledger_entries (account_id, kind, amount_grosze)
+    select id, 'adjustment', ${grosze} - balance_grosze from accounts where id = ${account}`;
+  const told = async (account: string) => {
+    const rows = await pipeline.sql<{ kind: string }[]>`
+      select kind from own_emails where subject = ${account} order by created_at, kind`;
+    return rows.map(({ kind }) => kind);
+  };
+  const threshold = (account: string, grosze: number) => pipeline.sql`
+    insert into balance_alerts (account_id, low_balance_grosze) values (${account}, ${grosze})`;
+  /** An account that has paid a złoty a day for ten days. */
+  async function spender(): Promise<string> {
+    const id = await pipeline.account({ balance: 5_000 });
+    await charge(id, 1_000);
+    await pipeline.sql`alter table ledger_entries disable trigger ledger_append_only`;
+    await pipeline.sql`
+      update ledger_entries set created_at = now() - interval '10 days' where account_id = ${id} and kind = 'charge'`;
+    await pipeline.sql`alter table ledger_entries enable trigger ledger_append_only`;
+    return id;
+  }
+
+  test.each([
+    ['low', 'balance_low', [1_500, 900, 1_050, 950, 1_200, 900], [0, 1, 1, 1, 1, 2]],
+    [
+      'soon used up',
+      'runway',
+      [2_000, 790, 650, 830, 790, 390, 190, 0, 5_000, 250],
+      [0, 1, 1, 1, 1, 2, 3, 3, 3, 4],
+    ],
+  ])('that is %s comes once for each crossing', async (_, kind, balances, counts) => {
+    const id = kind === 'runway' ? await spender() : await pipeline.account({ balance: 1_500 });
+    if (kind === 'balance_low') await threshold(id, 1_000);
+    const seen: number[] = [];
+    for (const grosze of balances) {
+      await hold(id, grosze);
+      await Promise.all([look(), look(), look()]);
+      const kinds = await told(id);
+      expect(kinds.every((one) => one === kind)).toBe(true);
+      seen.push(kinds.length);
+    }
+    expect(seen).toEqual(counts);
+  });
+
+  test('counts the credit of a postpaid account, and leaves out what is no live account in use', async () => {
+    const others = [];
+    for (const columns of [
+      { billing_mode: 'postpaid', credit_limit_grosze: 2_000 },
+      { billing_mode: 'postpaid', credit_limit_grosze: 500 },
+      { mode: 'test' },
+      { status: 'suspended' },
+      { status: 'closed' },
+    ]) {
+      const id = await pipeline.account({ balance: 100 });
+      await pipeline.sql`update accounts set ${pipeline.sql(columns)} where id = ${id}`;
+      await threshold(id, 1_000);
+      others.push(id);
+    }
+    await look();
+    expect(await Promise.all(others.map(told))).toEqual([[], ['balance_low'], [], [], []]);
+  });
+
+  test('says what is left, and is no more sent once the balance has recovered', async () => {
+    const [id, recovered] = [await spender(), await spender()];
+    for (const account of [id, recovered]) {
+      await threshold(account, 1_000);
+      await member(account, `${account}@klient.example`, true);
+      await hold(account, 250);
+    }
+    await look();
+    await pipeline.sql`update own_emails set next_try_at = now() + interval '1 hour' where subject = ${recovered} and accepted_at is null`;
+    await untilMails(`${id}@klient.example`, 2);
+    const mails = await mailsTo(`${id}@klient.example`);
+    expect(mails.map(({ subject }) => subject).sort()).toEqual([
+      'Niskie saldo: Test',
+      'Środków wystarczy na około 2 dni: Test',
+    ]);
+    for (const { text } of mails)
+      for (const said of [
+        `Konto: Test (${id})\nDo wykorzystania: 2,50 PLN netto`,
+        'https://panel.example/panel/billing',
+      ])
+        expect(text).toContain(said);
+    await hold(recovered, 9_000);
+    await look();
+    const accepted =
+      await pipeline.sql`select from own_emails where subject = ${recovered} and accepted_at is not null`;
+    await tryNow();
+    await until('both are ended', async () => {
+      await sendDue();
+      const open =
+        await pipeline.sql`select from own_emails where subject = ${recovered} and next_try_at is not null`;
+      return open.count === 0;
+    });
+    expect(await mailsTo(`${recovered}@klient.example`)).toHaveLength(accepted.count);
+  });
+
+  test('goes to the webhook as balance.low, once', async () => {
+    const receiver = await startReceiver();
+    receiver.useSecret(WEBHOOK_SECRET);
+    const id = await spender();
+    await pipeline.sql`update accounts set webhook_url = ${receiver.url} where id = ${id}`;
+    await threshold(id, 1_000);
+    await hold(id, 350);
+    await Promise.all([look(), look()]);
+    await look();
+    const [call] = await receiver.until((calls) => calls.length > 0);
+    expect(call).toMatchObject({
+      ...{ verified: true, breach: null },
+      event: { type: 'balance.low', data: { balance_grosze: 350, threshold_grosze: 1_000, runway_days: 3 } },
+    });
+    const events = await pipeline.sql`select from webhook_events where account_id = ${id}`;
+    expect(events).toHaveLength(1);
+    await receiver.close();
   });
 });
 
@@ -315,7 +480,7 @@ describe('the contact address', () => {
 });
 
 describe('an own e-mail', () => {
-  const email = (to: string): OwnEmail => ({
+  const email = (to: string): OwnEmail & { to: string } => ({
     ...{ to, subject: 'Zaloguj się', text: 'https://panel.example/' },
     idx: `sign-in:${newId('key')}`,
   });

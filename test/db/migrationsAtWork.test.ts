@@ -170,7 +170,7 @@ describe('migrations after the first let the service write, however much there i
     'group_members|audit_log|emails|email_recipients|email_events|provider_email_events';
   const LARGE_INDEX = new RegExp(`create (unique )?index (if not exists )?\\w+\\s+on (${LARGE})\\b`, 'i');
   const AGAIN =
-    /^(create (unique )?index concurrently if not exists|drop index concurrently if exists|create or replace|update|alter table \w+ (add column|drop constraint) if (not )?exists|alter index \w+ set) /;
+    /^(create (unique )?index concurrently if not exists|drop index concurrently if exists|create table if not exists|create or replace|update|alter table \w+ (add column|drop constraint) if (not )?exists|alter index \w+ set) /;
 
   /** An index of a large table is built concurrently, which no transaction may do; what is in none may run again. */
   const lets = (script: string): boolean =>

@@ -37,7 +37,7 @@ import { acceptMessages } from '../../db/messages/accept.ts';
 import { readKeyRecord } from '../../db/messages/idempotency.ts';
 import { readScheduled } from '../../db/messages/pauses.ts';
 import { templateUsage } from '../../db/messages/templates.ts';
-import { book, listLedger, readLedgerState, readPayment } from '../../db/money/ledger.ts';
+import { book, listLedger, readLedgerState, readPayment, sumLedger } from '../../db/money/ledger.ts';
 import { settleReservation, stillReserved } from '../../db/money/reservations.ts';
 import { insertStatement, listStatements, monthlySum } from '../../db/money/statements.ts';
 import { readPending } from '../../db/verifications/verifications.ts';
@@ -258,6 +258,7 @@ const READS: Record<string, (account: Account) => Promise<unknown>> = {
   'the result of a look-up': ({ id }) => readKnownResult(sql, id, NUMBER),
   'a payment by its reference': ({ id }) => readPayment(sql, id, 'przelew 1'),
   'the ledger': ({ id }) => listLedger(sql, id, 10),
+  'the sums of the ledger': ({ id }) => sumLedger(sql, id, new Date(0), new Date()),
   'the state of the ledger': ({ id }) => readLedgerState(sql, id),
   statements: ({ id }) => listStatements(sql, id),
   'what a month comes to': ({ id }) => monthlySum(sql, id, MONTH),

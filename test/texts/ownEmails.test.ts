@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { pln, reminderWords, statementWords } from '../../texts/statement.ts';
+import { reminderWords, statementWords } from '../../texts/statement.ts';
+import { pln } from '../../texts/words.ts';
 
 const STATEMENT = {
   ...{ statement: 'st_1', account: 'cl_1', month: '2026-10', amountGrosze: 123_405 },

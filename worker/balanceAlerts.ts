@@ -1,0 +1,9 @@
+import type { Database } from '../db/connection.ts';
+import { raiseBalanceAlerts, refreshDailyCosts, watchLiveAccounts } from '../db/money/balanceAlerts.ts';
+
+/** Looks at the balances of all live accounts, and queues what their people are to be told. Any number may run at once. */
+export async function alertOfBalances(sql: Database, stopping: AbortSignal): Promise<void> {
+  await watchLiveAccounts(sql);
+  while (!stopping.aborted && (await refreshDailyCosts(sql)));
+  while (!stopping.aborted && (await raiseBalanceAlerts(sql)));
+}
