@@ -7,6 +7,7 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { Client } from '@temporalio/client';
+import type { Seller } from '../domain/parties.ts';
 import { idsAmong } from '../telemetry/ids.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
@@ -65,6 +66,8 @@ export interface WorkerOptions {
     OWN_EMAIL_ACCOUNT?: string | undefined;
   };
   secretsKey: Buffer;
+  /** The operator, as documents name it. */
+  seller: Seller | null;
   /** Base URL of short links (`/l/…`). */
   shortUrl: string;
   log: Logger;

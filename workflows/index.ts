@@ -4,5 +4,5 @@ export { inbound } from './inbound.ts';
 export { lookup } from './lookup.ts';
 export { cleanUp, retention } from './regularWork.ts';
 export { message } from './message.ts';
-export { reconciliation } from './regularWork.ts';
+export { reconciliation, statements } from './regularWork.ts';
 export { notify, resend } from './webhooks.ts';

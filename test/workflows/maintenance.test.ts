@@ -99,7 +99,9 @@ describe('success of regular work', () => {
     expect(expected.map(({ activity, intervalSeconds }) => [activity, intervalSeconds]).sort()).toEqual([
       ['checkSenderDomains', 3_600],
       ['deleteLeftovers', 3_600],
+      ['documentStatements', 86_400],
       ['eraseContents', 86_400],
+      ['issueStatements', 86_400],
       ...['reconcileEvents', 'reconcileLedgers', 'reconcileLeftovers', 'reconcileOpen'].map((step) => [
         step,
         600,
@@ -107,7 +109,7 @@ describe('success of regular work', () => {
     ]);
 
     await age();
-    for (const workflow of ['cleanUp', 'retention', 'senderDomains', 'reconciliation'])
+    for (const workflow of ['cleanUp', 'retention', 'senderDomains', 'reconciliation', 'statements'])
       await client.workflow.execute(workflow, { workflowId: newId('req'), taskQueue: MESSAGES_QUEUE });
     for (const { activity, secondsSinceSuccess } of (await states()).values())
       expect(secondsSinceSuccess, activity).toBeLessThan(HOUR);
