@@ -41,7 +41,7 @@ export function statementPdf(
     title: `Rozliczenie za ${monthInWords(facts.month)}`,
     author: printable(seller?.name ?? 'Goniec'),
     issued: { year, month, day, hour: 0, minute: 0, second: 0 },
-    notes: ['Zestawienie opłat za usługi w miesiącu. Zestawienie nie jest fakturą.'],
+    note: 'Zestawienie opłat za usługi w miesiącu. Zestawienie nie jest fakturą.',
     parties: parties.map((party) => ({ ...party, lines: party.lines.map(printable) })),
     facts: [
       ['Numer', facts.id],

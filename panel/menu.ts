@@ -21,6 +21,7 @@ export const PLACES = {
   senders: { path: '/panel/senders', roles: ROLES },
   keys: { path: '/panel/keys', roles: MANAGERS },
   webhooks: { path: '/panel/webhooks', roles: MANAGERS },
+  statements: { path: '/panel/statements', roles: ['owner', 'billing'] },
   settings: { path: '/panel/settings', roles: ROLES },
   team: { path: '/panel/team', roles: ROLES },
   activity: { path: '/panel/activity', roles: ['owner'] },
@@ -39,5 +40,6 @@ export const SECTIONS: readonly (readonly PlaceName[])[] = [
   ['overview', 'send', 'messages', 'replies', 'emails'],
   ['contacts', 'templates', 'blacklist', 'links', 'reports'],
   ['numbers', 'senders', 'keys', 'webhooks'],
+  ['statements'],
   ['settings', 'team', 'activity', 'you'],
 ];

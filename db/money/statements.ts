@@ -134,7 +134,10 @@ export async function markStatementPaid(sql: Sql, id: string): Promise<Statement
   return row;
 }
 
-type ListedStatement = StatementRow & StatementEmail;
+export interface ListedStatement extends StatementRow, StatementEmail {
+  /** Its documents can be read. */
+  documented: boolean;
+}
 
 export async function listStatements(
   sql: Sql,
@@ -143,7 +146,9 @@ export async function listStatements(
 ): Promise<ListedStatement[]> {
   const email = statementEmail(sql);
   return await sql<ListedStatement[]>`
-    select ${columns(sql)}, ${email.columns} from statements ${email.join}
+    select ${columns(sql)}, ${email.columns},
+           exists (select from statement_documents d where d.statement_id = statements.id and d.made_at is not null) as documented
+      from statements ${email.join}
      where account_id = ${account} ${unpaidOnly ? sql`and paid_at is null` : sql``}
      order by statements.month desc`;
 }
