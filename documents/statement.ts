@@ -77,9 +77,7 @@ function payment(
     ['Do zapłaty', `${amount(grossGrosze)} zł`],
     ['Termin płatności', timeInWords(dueAt)],
     ['Tytuł płatności', id],
-    ...(!seller?.iban
-      ? []
-      : [['Rachunek', seller.iban.replace(/(.{4})(?=.)/g, '$1 ')] as [string, string]]),
+    ...(!seller?.iban ? [] : [['Rachunek', seller.iban.replace(/(.{4})(?=.)/g, '$1 ')] as [string, string]]),
   ];
 }
 

@@ -81,6 +81,16 @@ test('a step of the reconciliation that fails keeps none of the others from bein
   expect(done).toEqual(['events', 'leftovers', 'ledgers']);
 });
 
+test('documents are made even where statements cannot be issued, which fails the run', async () => {
+  let documented = 0;
+  const failure: unknown = await runWith('statements', {
+    issueStatements: () => Promise.reject(ApplicationFailure.nonRetryable('broken')),
+    documentStatements: () => Promise.resolve((documented += 1)),
+  }).catch((error: unknown) => error);
+  expect(rootCause((failure as WorkflowFailedError).cause)).toBe('broken');
+  expect(documented).toBe(1);
+});
+
 describe('success of regular work', () => {
   const HOUR = 3_600;
   const states = async () =>
