@@ -90,7 +90,10 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
     // The API writes e-mails, their charges, provider callbacks and unsubscribes, but never their outcome.
     ...all('email_recipients email_contents email_attachments email_attachment_pieces', APPEND_ONLY),
     ...all('email_events provider_email_events unsubscribe_links', APPEND_ONLY),
-    ...all('statements statement_documents own_emails maintenance_positions regular_work erasures_postponed', READ_ONLY),
+    ...all(
+      'statements statement_documents own_emails maintenance_positions regular_work erasures_postponed',
+      READ_ONLY,
+    ),
     // Workers delete expired addresses.
     ...all('audit_addresses', APPEND_ONLY),
     // The API too finds that a sender domain is lost or back.
