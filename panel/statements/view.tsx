@@ -34,10 +34,11 @@ function Row({ language, statement, payable }: Omit<Props, 'statements'> & { sta
   const about = <span class="visually-hidden"> {month(language, of)}</span>;
   return (
     <tr>
-      <th scope="row">{month(language, of)}</th>
-      <td>
-        <code>{id}</code>
-      </td>
+      <th scope="row">
+        {month(language, of)}
+        <br />
+        <code class="hint">{id}</code>
+      </th>
       <td>{pln(language, netGrosze)}</td>
       <td>{pln(language, grossGrosze)}</td>
       <td>{moment(language, dueAt)}</td>
@@ -55,12 +56,12 @@ function Row({ language, statement, payable }: Omit<Props, 'statements'> & { sta
       <td>
         {documented
           ? DOCUMENT_FORMATS.map((format) => (
-              <p>
+              <>
                 <a href={`/panel/statements/${id}.${format}`}>
-                  {say.file(format.toUpperCase())}
+                  {format.toUpperCase()}
                   {about}
-                </a>
-              </p>
+                </a>{' '}
+              </>
             ))
           : '–'}
       </td>

@@ -5,16 +5,14 @@ const pl = {
   about: 'Rozliczenie jest zestawieniem opłat za miesiąc, nie fakturą. Tytułem płatności jest jego numer.',
   none: 'Nie ma jeszcze rozliczeń. Konto płatne z dołu dostaje je pierwszego dnia miesiąca, za miesiąc poprzedni.',
   columns: {
-    month: 'Miesiąc',
-    id: 'Numer',
+    month: 'Miesiąc i numer',
     net: 'Netto',
     gross: 'Brutto',
     due: 'Termin płatności',
     state: 'Stan',
-    documents: 'Dokumenty',
+    documents: 'Pliki',
   },
   states: { paid: 'zapłacone', due: 'do zapłaty', overdue: 'po terminie' },
-  file: (format: string) => `Pobierz ${format}`,
   pay: 'Zapłać teraz',
 };
 
@@ -23,16 +21,14 @@ const en: typeof pl = {
   about: 'A statement lists the charges of a month; it is no invoice. Its number is the payment title.',
   none: 'There are no statements yet. A postpaid account gets one on the first day of each month, for the month before.',
   columns: {
-    month: 'Month',
-    id: 'Number',
+    month: 'Month and number',
     net: 'Net',
     gross: 'Gross',
     due: 'Due',
     state: 'State',
-    documents: 'Documents',
+    documents: 'Files',
   },
   states: { paid: 'paid', due: 'due', overdue: 'overdue' },
-  file: (format) => `Download ${format}`,
   pay: 'Pay now',
 };
 

@@ -59,7 +59,7 @@ describe('the statements of an account', () => {
       ['sierpień 2026', overdue, '100,01 zł', '123,01 zł', 'po terminie'],
       ['lipiec 2026', paid, '100,00 zł', '123,00 zł', 'zapłacone'],
     ];
-    let from = text.indexOf('Dokumenty');
+    let from = text.indexOf('Pliki');
     for (const shown of rows.flat()) {
       const at = text.indexOf(shown, from);
       expect(at, `${shown} in ${text}`).toBeGreaterThan(from);
