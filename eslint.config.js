@@ -13,11 +13,14 @@ const ROOMS = {
   operations: ['concurrency', 'db', 'domain', 'payments', 'providers', 'telemetry', 'workflows'],
   pipeline: ['concurrency', 'db', 'domain', 'providers', 'telemetry', 'workflows'],
   activities: [
-    ...['concurrency', 'payments', 'pipeline', 'providers', 'db', 'domain', 'operations', 'telemetry'],
+    ...['concurrency', 'documents', 'payments', 'pipeline', 'providers', 'db', 'domain'],
+    ...['operations', 'telemetry'],
     ...['workflows'],
   ],
   // The words of the service's own e-mails.
   texts: ['domain'],
+  // Typeset by a native library, which no process loads but those of activities.
+  documents: ['domain', 'texts'],
   worker: [
     ...[
       'activities',
@@ -53,6 +56,7 @@ const ALL_ROOMS = [...Object.keys(ROOMS), ...NO_PRODUCT];
 const DOORS = '^(koa|@koa/|node:https?$|commander$)';
 // What staff ask of routes follows from what each kind declares. Which kinds there are, only the registry knows.
 const ONE_KIND = '^(\\.\\./)+providers/[^/]+/';
+const TYPST = '^@myriaddreamin/';
 const NO_IO = '^node:';
 const NO_IO_BUT_TIMERS = '^node:(?!timers)';
 const LARGE = '^(node:|zod$|postgres$)';
@@ -115,6 +119,7 @@ function arrowsOf(room) {
     patterns.push({ regex: DOORS, message: 'Operations know no door.' });
     patterns.push({ regex: ONE_KIND, message: 'Operations know provider kinds by their registry.' });
   }
+  if (room !== 'documents') patterns.push({ regex: TYPST, message: 'documents/ typesets.' });
   if (room === 'domain') patterns.push({ regex: NO_IO, message: 'The domain knows no I/O.' });
   if (room === 'concurrency') patterns.push({ regex: NO_IO_BUT_TIMERS, message: 'Timers, and no I/O.' });
   if (room === 'workflows')

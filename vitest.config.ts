@@ -6,7 +6,7 @@ const files = (...names: string[]): string[] => names.map((name) => `test/${name
 
 const DEEP = files('**/*.deep');
 // No server, and nothing of one file goes on in the next.
-const PURE = files('domain/**/*', 'docs/**/*', 'concurrency/**/*');
+const PURE = files('domain/**/*', 'docs/**/*', 'documents/**/*', 'concurrency/**/*');
 const API = files('api/**/*');
 // They put other modules in the place of some, or look at all that a module counts.
 const ISOLATED = files('admin/domains', 'start/metrics', 'telemetry/emailMetrics');

@@ -1,5 +1,5 @@
 import { startWorker } from '../worker/worker.ts';
-import { shortUrlOf } from './config.ts';
+import { sellerOf, shortUrlOf } from './config.ts';
 import { awaitTemporal } from './connections.ts';
 import { watchSecretsKey } from './keyWatch.ts';
 import { startConfiguredMetrics } from './metrics.ts';
@@ -18,6 +18,7 @@ await runProcess(async () => {
   const metrics = await startConfiguredMetrics(config, databaseUrl, log, true);
   const worker = await startWorker({
     ...options,
+    seller: sellerOf(config),
     shortUrl: shortUrlOf(config),
     sdkMetrics: metrics?.sdkMetrics,
   });

@@ -99,7 +99,10 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
     // It starts payments; workers find at the processor what becomes of them.
     ...all('payments', APPEND_ONLY),
     ...all('payment_reversals', READ_ONLY),
-    ...all('statements own_emails maintenance_positions regular_work erasures_postponed', READ_ONLY),
+    ...all(
+      'statements statement_documents own_emails maintenance_positions regular_work erasures_postponed',
+      READ_ONLY,
+    ),
     // Workers delete expired addresses.
     ...all('audit_addresses', APPEND_ONLY),
     // The API too finds that a sender domain is lost or back.

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { startApi } from '../api/server.ts';
 import { operatingUser } from '../bin/admin/tools.ts';
-import { readConfig, type Config } from '../bin/config.ts';
+import { readConfig, sellerOf, type Config } from '../bin/config.ts';
 import {
   awaitDatabase,
   awaitTemporal,
@@ -96,6 +96,7 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   const worker = await startWorker({
     ...shared,
     databaseUrl: workerUrl,
+    seller: sellerOf(config),
     sdkMetrics: metrics?.sdkMetrics,
     // Webhooks name links as the API wrote them into the texts, with its actual host and port.
     shortUrl: api.shortUrl,

@@ -1,5 +1,5 @@
 // v2.3.0, Limits, Prices: "VAT of 23% is added to top-ups".
-const VAT_PERCENT = 23;
+export const VAT_PERCENT = 23;
 
 /** A price with its tax, in grosze. */
 export interface Price {

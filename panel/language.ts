@@ -18,6 +18,7 @@ const ZONE = 'Europe/Warsaw';
 const formatsOf = (locale: string) => ({
   moment: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: ZONE }),
   day: new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+  month: new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' }),
   number: new Intl.NumberFormat(locale),
   pln: new Intl.NumberFormat(locale, { style: 'currency', currency: 'PLN' }),
   list: new Intl.ListFormat(locale, { type: 'conjunction' }),
@@ -32,6 +33,11 @@ export function moment(language: Language, at: Date): string {
 /** A calendar day, `YYYY-MM-DD`, without its year. */
 export function day(language: Language, date: string): string {
   return FORMATS[language].day.format(new Date(date));
+}
+
+/** A calendar month, `YYYY-MM`, in words. */
+export function month(language: Language, of: string): string {
+  return FORMATS[language].month.format(new Date(of));
 }
 
 /** The Polish time in so many seconds, as `14:05`. */

@@ -24,6 +24,7 @@ export const PLACES = {
   keys: { path: '/panel/keys', roles: MANAGERS },
   webhooks: { path: '/panel/webhooks', roles: MANAGERS },
   billing: { path: '/panel/billing', roles: PAYERS },
+  statements: { path: '/panel/statements', roles: PAYERS },
   settings: { path: '/panel/settings', roles: ROLES },
   team: { path: '/panel/team', roles: ROLES },
   activity: { path: '/panel/activity', roles: ['owner'] },
@@ -43,6 +44,6 @@ export const SECTIONS: readonly (readonly PlaceName[])[] = [
   ['overview', 'send', 'messages', 'replies', 'emails'],
   ['contacts', 'templates', 'blacklist', 'links', 'reports'],
   ['numbers', 'senders', 'keys', 'webhooks'],
-  ['billing', 'ledger', 'company', 'alerts'],
+  ['billing', 'statements', 'ledger', 'company', 'alerts'],
   ['settings', 'team', 'activity', 'you'],
 ];

@@ -19,7 +19,7 @@ import { isSameOrigin } from '../pages/sameOrigin.ts';
 import { sentenceOf } from './ask.ts';
 import { readCookie } from './cookies.ts';
 import { type Language, LANGUAGES, preferredLanguage } from './language.ts';
-import type { Answer, Route, Visit } from './route.ts';
+import type { Answer, FileAnswer, Route, Visit } from './route.ts';
 import { routes } from './routes.ts';
 import { document, problemPage } from './shell.tsx';
 import { readUpload, UPLOAD_MS } from './upload.ts';
@@ -182,10 +182,18 @@ function write(context: Context, visit: Visit, answered: Answer): void {
   if (cookies.length > 0) context.set('Set-Cookie', [...cookies]);
   if ('to' in answered) return redirect(context, answered.to);
   if ('csv' in answered) return writeCsv(context, answered);
+  if ('bytes' in answered) return writeFile(context, answered);
   const { status, headers, body } = document(visit, answered);
   context.status = status;
   context.set(headers);
   context.body = body;
+}
+
+function writeFile(context: Context, { filename, bytes }: FileAnswer): void {
+  context.status = 200;
+  // With the type of the name.
+  context.attachment(filename);
+  context.body = bytes;
 }
 
 function redirect(context: Context, to: string): void {

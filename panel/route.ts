@@ -50,6 +50,12 @@ export interface MemberVisit extends PersonVisit {
   caller: Caller & { actor: PersonActor };
 }
 
+/** A file that is stored as it is. */
+export interface FileAnswer {
+  filename: string;
+  bytes: Buffer;
+}
+
 /** A page, a redirection, or a file; `cookies` are `Set-Cookie` headers. */
 export type Answer = { cookies?: readonly string[] } & (
   | {
@@ -62,6 +68,7 @@ export type Answer = { cookies?: readonly string[] } & (
     }
   | { to: string }
   | CsvAnswer
+  | FileAnswer
 );
 
 type Handler<Who extends Visit> = (visit: Who) => Answer | Promise<Answer>;

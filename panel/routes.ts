@@ -27,6 +27,7 @@ import { signInRoutes } from './signIn/routes.tsx';
 import { invitationRoutes } from './team/invitation.tsx';
 import { teamRoutes } from './team/routes.tsx';
 import { addressRoutes } from './you/address.tsx';
+import { statementRoutes } from './statements/routes.tsx';
 import { suppressionRoutes } from './suppressions/routes.tsx';
 import { templateRoutes } from './templates/routes.tsx';
 import { webhookRoutes } from './webhooks/routes.tsx';
@@ -67,6 +68,7 @@ export const routes: readonly Route[] = [
   ...billingRoutes,
   ...companyRoutes,
   ...settingRoutes,
+  ...statementRoutes,
   ...youRoutes,
   ...factorRoutes,
   ...addressRoutes,

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { asset } from '../pages/assets.ts';
 import { htmlAnswer } from '../pages/document.tsx';
-import type { Language } from './language.ts';
+import { withVat } from '../domain/vat.ts';
+import { type Language, moment, month, pln } from './language.ts';
 import { mayOpen, type PlaceName, PLACES, SECTIONS } from './menu.ts';
 import type { Answer, Visit } from './route.ts';
 import { words } from './words.ts';
@@ -52,6 +53,7 @@ export function document(visit: Visit, { status, title, view, script, headers }:
         <div class={entered ? 'sides' : 'middle'}>
           {entered ? <Navigation visit={visit} /> : null}
           <main id="main" class="page" tabIndex={-1}>
+            {entered ? <Unpaid visit={visit} /> : null}
             <h1>{title}</h1>
             {view}
           </main>
@@ -90,6 +92,25 @@ function Navigation({ visit: { session, language, path } }: { visit: Visit }) {
         ))}
       </details>
     </nav>
+  );
+}
+
+/** What a postpaid account has to pay next, before sends stop. */
+function Unpaid({ visit: { session, language } }: { visit: Visit }) {
+  const account = session?.account ?? null;
+  if (account === null || account.unpaid === null) return null;
+  const say = words[language];
+  const { month: of, grosze, due, overdue } = account.unpaid;
+  const about = [
+    month(language, of),
+    pln(language, withVat(grosze).grossGrosze),
+    moment(language, new Date(due)),
+  ] as const;
+  return (
+    <p class={overdue ? 'summary' : 'notice'}>
+      {overdue ? say.overdue(...about) : say.due(...about)}{' '}
+      {mayOpen(account.role, 'statements') ? <a href={PLACES.statements.path}>{say.toStatements}</a> : null}
+    </p>
   );
 }
 

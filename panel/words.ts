@@ -25,11 +25,18 @@ const pl = {
     webhooks: 'Webhooki',
     billing: 'Doładowania',
     company: 'Dane do faktur',
+    statements: 'Rozliczenia',
     settings: 'Ustawienia',
     team: 'Zespół',
     activity: 'Aktywność',
     you: 'Ty',
   } satisfies Record<PlaceName, string>,
+  /** Of a statement to be paid: amount and time. */
+  due: (month: string, gross: string, at: string) =>
+    `Rozliczenie za ${month}: ${gross} brutto do zapłaty do ${at}. Po tym terminie wysyłki zostaną wstrzymane.`,
+  overdue: (month: string, gross: string, at: string) =>
+    `Rozliczenie za ${month}: ${gross} brutto, termin płatności minął ${at}. Wysyłki są wstrzymane do zaksięgowania wpłaty.`,
+  toStatements: 'Zobacz rozliczenia',
   signOut: 'Wyloguj',
   otherLanguage: 'English',
   account: 'Konto',
@@ -87,11 +94,17 @@ const en: typeof pl = {
     webhooks: 'Webhooks',
     billing: 'Top-ups',
     company: 'Invoice details',
+    statements: 'Statements',
     settings: 'Settings',
     team: 'Team',
     activity: 'Activity',
     you: 'You',
   },
+  due: (month, gross, at) =>
+    `Statement for ${month}: ${gross} gross, due ${at}. After that, sends are refused.`,
+  overdue: (month, gross, at) =>
+    `Statement for ${month}: ${gross} gross, due since ${at}. Sends are refused until the payment is booked.`,
+  toStatements: 'See the statements',
   signOut: 'Sign out',
   otherLanguage: 'Polski',
   account: 'Account',

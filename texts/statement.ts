@@ -75,12 +75,14 @@ function facts({ statement, account, amountGrosze, dueAt }: StatementForCustomer
   ].join('\n');
 }
 
-function monthInWords(month: string): string {
+/** `listopad 2026` of `2026-11`. */
+export function monthInWords(month: string): string {
   const [year, number] = month.split('-');
   return `${MONTHS[Number(number) - 1]} ${year}`;
 }
 
-function timeInWords(instant: Date): string {
+/** `14.12.2026, godz. 09:05 czasu polskiego`. */
+export function timeInWords(instant: Date): string {
   const { day, time } = polishTime(instant.getTime());
   const [year, month, date] = day.split('-');
   return `${date}.${month}.${year}, godz. ${time} czasu polskiego`;

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { maintenanceActivities } from '../activities/maintenance.ts';
 import type { reconciliationActivities } from '../activities/reconciliation.ts';
 import type { senderDomainActivities } from '../activities/senderDomains.ts';
+import type { statementActivities } from '../activities/statements.ts';
 import { repeat } from '../concurrency/tasks.ts';
 import type { Database } from '../db/connection.ts';
 import { expectRegularWork } from '../db/maintenance/regularWork.ts';
@@ -16,7 +17,8 @@ import { MESSAGES_QUEUE } from '../workflows/contracts.ts';
 type Step =
   | keyof ReturnType<typeof reconciliationActivities>
   | keyof ReturnType<typeof maintenanceActivities>
-  | keyof ReturnType<typeof senderDomainActivities>;
+  | keyof ReturnType<typeof senderDomainActivities>
+  | keyof ReturnType<typeof statementActivities>;
 
 interface RegularWork {
   /** Schedule id; runs append their time: `clean-up-2027-01-04T08:07:00Z`. */
@@ -74,6 +76,17 @@ const REGULAR_WORK: readonly RegularWork[] = [
     steps: ['eraseContents'],
     summary: 'Old texts and numbers are erased',
     note: 'Every night, until nothing is left; without RETAIN_CONTENT_DAYS only what an erased person’s open messages left.',
+  },
+  {
+    id: 'statements',
+    workflow: 'statements',
+    // The first of a month matters; later days make up for it, and for what staff issued.
+    spec: { calendars: [{ hour: 6, minute: 11 }], timezone: 'Europe/Warsaw' },
+    intervalSeconds: 86_400,
+    catchupWindow: '12h',
+    steps: ['issueStatements', 'documentStatements'],
+    summary: 'Statements of last month, and their documents',
+    note: 'Every morning, for those that are missing. Trigger it for the documents of a statement that staff have issued.',
   },
 ];
 

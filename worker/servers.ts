@@ -7,6 +7,7 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { Client } from '@temporalio/client';
+import type { Seller } from '../domain/parties.ts';
 import { idsAmong } from '../telemetry/ids.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
@@ -68,6 +69,8 @@ export interface WorkerOptions {
     PUBLIC_URL?: string | undefined;
   };
   secretsKey: Buffer;
+  /** The operator, as documents name it. */
+  seller: Seller | null;
   /** Base URL of short links (`/l/…`). */
   shortUrl: string;
   log: Logger;

@@ -6,7 +6,9 @@ import { lookupRefundActivities } from '../activities/lookup.ts';
 import { LOG_DAYS, maintenanceActivities, notingSuccess } from '../activities/maintenance.ts';
 import { paymentActivities, paymentStartActivities } from '../activities/payments.ts';
 import { senderDomainActivities } from '../activities/senderDomains.ts';
+import { staffServices } from '../operations/staff.ts';
 import { reconciliationActivities } from '../activities/reconciliation.ts';
+import { statementActivities } from '../activities/statements.ts';
 import { quickSubmissionActivities } from '../activities/submission.ts';
 import { quickWebhookActivities, webhookActivities } from '../activities/webhooks.ts';
 import { findLookupAnswer } from '../db/lookups/lookups.ts';
@@ -144,7 +146,7 @@ async function workflowWorker(
   { sql, client }: Servers,
   { notifying, routing }: Pipeline,
   submits: ReturnType<typeof quickSubmissionActivities>,
-  { config, secretsKey }: WorkerOptions,
+  { config, secretsKey, seller }: WorkerOptions,
   shared: SharedOptions & Required<Pick<SdkWorkerOptions, 'workflowBundle'>>,
 ): Promise<Worker> {
   return await Worker.create({
@@ -167,6 +169,7 @@ async function workflowWorker(
       ...notingSuccess(sql, {
         ...reconciliationActivities(sql, client),
         ...senderDomainActivities(sql, secretsKey, config.DNS_SERVERS ?? null),
+        ...statementActivities(staffServices({ sql, temporal: client, secretsKey }), seller),
         ...maintenanceActivities(sql, {
           contentDays: config.RETAIN_CONTENT_DAYS,
           logDays: config.RETAIN_LOG_DAYS ?? LOG_DAYS,

@@ -4,6 +4,6 @@ export { inbound } from './inbound.ts';
 export { lookup } from './lookup.ts';
 export { cleanUp, retention } from './regularWork.ts';
 export { message } from './message.ts';
-export { reconciliation } from './regularWork.ts';
+export { reconciliation, statements } from './regularWork.ts';
 export { notify, resend } from './webhooks.ts';
 export { topup } from './topup.ts';

@@ -3,6 +3,7 @@ import type { maintenanceActivities, Removed } from '../activities/maintenance.t
 import type { reconciliationActivities } from '../activities/reconciliation.ts';
 import type { DomainsLookedAt, Tally } from './contracts.ts';
 import type { senderDomainActivities } from '../activities/senderDomains.ts';
+import type { statementActivities } from '../activities/statements.ts';
 
 // Both continue where an interrupted attempt or run stopped.
 const { deleteLeftovers, eraseContents } = proxyActivities<ReturnType<typeof maintenanceActivities>>({
@@ -77,4 +78,23 @@ export async function senderDomains(): Promise<DomainsLookedAt> {
   const found = await checkSenderDomains();
   setCurrentDetails(`Looked at ${found.looked}: ${found.verified} verified anew, ${found.lost} lost.`);
   return found;
+}
+
+// Each continues with the statements not issued, or not documented, yet.
+const { issueStatements, documentStatements } = proxyActivities<ReturnType<typeof statementActivities>>({
+  startToCloseTimeout: '6h',
+  heartbeatTimeout: '2m',
+  retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 5 },
+});
+
+/** Issues last month's statements and makes the documents of those that have none. Started by the schedule of the same name. */
+export async function statements(): Promise<{ issued: number; documented: number }> {
+  let [issued, documented] = [0, 0];
+  try {
+    issued = await issueStatements();
+  } finally {
+    documented = await documentStatements();
+    setCurrentDetails(`Issued ${issued}, made documents of ${documented}.`);
+  }
+  return { issued, documented };
 }

@@ -1,14 +1,20 @@
+import { writeFile } from 'node:fs/promises';
 import { listLedger, readLedgerState } from '../../db/money/ledger.ts';
 import { paymentsOf, readPaymentRow, reversalsOf } from '../../db/money/payments.ts';
+import { readDocument } from '../../db/money/statementDocuments.ts';
 import { listStatements } from '../../db/money/statements.ts';
+import { DOCUMENT_FORMATS, type DocumentFormat } from '../../domain/statements.ts';
 import { MAX_GROSZE, NOTE_LENGTH } from '../../domain/money.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { refundPayment } from '../../operations/money/refundPayment.ts';
 import { adjustBalance, topUp } from '../../operations/money/balance.ts';
 import { issueStatement, payStatement, sendStatement } from '../../operations/money/statements.ts';
+import { errorText } from '../problem.ts';
+import { invalidArgument, notFound } from './errors.ts';
 import { command, optional, required, shown } from './command.ts';
 import { account, id, instant, limit, line, month, onlyAccount, pln, wholeNumber } from './values.ts';
 
+const PATH_LENGTH = 1_000;
 const note = line(NOTE_LENGTH);
 const payment = required('--payment <PAYMENT_ID>', 'the payment', id('pay', 'a payment'));
 const statementId = id('st', 'a statement');
@@ -21,6 +27,24 @@ const signedGrosze = wholeNumber(-MAX_GROSZE, MAX_GROSZE, ' of grosze').refine(
 // Without a fault of the ledger they differ only if the reconciliation's stored sum, from which this one starts, is wrong.
 const DIFFER =
   'They differ since the last check. The reconciliation sums the whole ledger up again every 10 minutes, and says where that differs too: findings list.';
+
+const documentCommand = (format: DocumentFormat) =>
+  command({
+    name: `statements ${format}`,
+    about: `Writes a statement's ${format.toUpperCase()} into a new file.`,
+    options: {
+      statement: required('--statement <STATEMENT_ID>', 'the statement', statementId),
+      out: required('--out <FILE>', 'the file', line(PATH_LENGTH)),
+    },
+    async run(sql, { statement, out }) {
+      const document = await readDocument(sql, statement, format);
+      if (document === undefined) throw notFound(`${statement} has no ${format.toUpperCase()} yet.`);
+      await writeFile(out, document, { flag: 'wx' }).catch((error: unknown) => {
+        throw invalidArgument('--out', errorText(error));
+      });
+      return { ...shown({ statement, out, bytes: document.length }), subject: statement };
+    },
+  });
 
 export const moneyCommands = [
   command({
@@ -100,7 +124,11 @@ export const moneyCommands = [
       month: optional('--month <YYYY-MM>', 'in Polish time; default: the last that can be issued', month),
       due: optional('--due <TIME>', 'default: in 14 days; unpaid by then, sends are refused', due),
     },
-    ask: async (asking, input) => shown(await issueStatement({ ...asking, input })),
+    ask: async (asking, input) =>
+      shown(
+        await issueStatement({ ...asking, input }),
+        'A worker makes its PDF and CSV in the morning, or when the schedule `statements` is triggered.',
+      ),
   }),
   command({
     name: 'statements pay',
@@ -127,4 +155,5 @@ export const moneyCommands = [
     options: { account },
     run: async (sql, { account }) => shown({ data: await listStatements(sql, account) }),
   }),
+  ...DOCUMENT_FORMATS.map(documentCommand),
 ];

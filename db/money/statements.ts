@@ -36,6 +36,28 @@ function settling(sql: Sql): Fragment {
   return sql`make_interval(secs => ${SETTLED_AFTER_MS / 1000})`;
 }
 
+/**
+ * Postpaid accounts without a statement of a month in which they were, by id; of closed ones, those with something to bill.
+ * @param month `YYYY-MM`
+ */
+export async function accountsToBill(
+  sql: Sql,
+  month: string,
+  after: string,
+  limit: number,
+): Promise<{ id: string }[]> {
+  return await sql<{ id: string }[]>`
+    with bounds as (select to_date(${month}, 'YYYY-MM')::timestamp as first)
+    select a.id from bounds, accounts a
+     where a.billing_mode = 'postpaid' and a.id > ${after}
+       and coalesce(a.postpaid_since, a.created_at) < (first + interval '1 month') at time zone 'Europe/Warsaw'
+       and not exists (select from statements s where s.account_id = a.id and s.month = first)
+       and (a.status <> 'closed' or exists (
+             select from ledger_entries e
+              where e.account_id = a.id and ${isBilled(sql, sql`interval '1 month'`, sql`a.postpaid_since`)}))
+     order by a.id limit ${limit}`;
+}
+
 interface MonthlySum {
   amount: number;
   /** The account's `postpaid_since` when summed; null: always postpaid, or prepaid. */
@@ -53,11 +75,20 @@ export async function monthlySum(sql: Sql, account: string, month: string): Prom
            (select postpaid_since::text from accounts where id = ${account}) as postpaid_since
       from bounds, accounts a
         join ledger_entries e on e.account_id = a.id
-     where a.id = ${account} and e.kind in ('charge', 'refund')
-       and e.created_at >= first at time zone 'Europe/Warsaw'
-       and e.created_at < (first + interval '1 month') at time zone 'Europe/Warsaw'
-       and (a.postpaid_since is null or ${chargedAt(sql)} >= a.postpaid_since)`;
+     where a.id = ${account} and ${isBilled(sql, sql`interval '1 month'`, sql`a.postpaid_since`)}`;
   return row!;
+}
+
+/**
+ * As SQL: whether a statement sums an entry `e`, of a time from `first`, in Poland.
+ * @param length of that time @param since when the account was postpaid
+ */
+export function isBilled(sql: Sql, length: Fragment, since: Fragment): Fragment {
+  return sql`
+    e.kind in ('charge', 'refund')
+       and e.created_at >= first at time zone 'Europe/Warsaw'
+       and e.created_at < (first + ${length}) at time zone 'Europe/Warsaw'
+       and (${since} is null or ${chargedAt(sql)} >= ${since})`;
 }
 
 // As SQL, for an entry `e`: the time of the charge, or of the one it refunds. Only refunds need a look-up.
@@ -103,7 +134,10 @@ export async function markStatementPaid(sql: Sql, id: string): Promise<Statement
   return row;
 }
 
-type ListedStatement = StatementRow & StatementEmail;
+export interface ListedStatement extends StatementRow, StatementEmail {
+  /** Its documents can be read. */
+  documented: boolean;
+}
 
 export async function listStatements(
   sql: Sql,
@@ -112,7 +146,9 @@ export async function listStatements(
 ): Promise<ListedStatement[]> {
   const email = statementEmail(sql);
   return await sql<ListedStatement[]>`
-    select ${columns(sql)}, ${email.columns} from statements ${email.join}
+    select ${columns(sql)}, ${email.columns},
+           exists (select from statement_documents d where d.statement_id = statements.id and d.made_at is not null) as documented
+      from statements ${email.join}
      where account_id = ${account} ${unpaidOnly ? sql`and paid_at is null` : sql``}
      order by statements.month desc`;
 }

@@ -41,6 +41,8 @@ export interface SessionRow {
     mode: AccountRow['mode'];
     status: AccountRow['status'];
     role: Role;
+    /** The statement due first of those that a postpaid account has not paid; null: none. */
+    unpaid: { month: string; grosze: number; due: string; overdue: boolean } | null;
   } | null;
   /** Whether the person has a second factor. */
   hasFactor: boolean;
@@ -58,7 +60,8 @@ export async function useSession(sql: Sql, tokenHash: Buffer): Promise<SessionRo
              s.confirmed_at > now() - ${FRESH}::interval as is_fresh,
              exists (select from totp where person_id = p.id)
                or exists (select from passkeys where person_id = p.id) as has_factor,
-             case when a.id is not null then jsonb_build_object('id', a.id, 'name', a.name, 'mode', a.mode, 'status', a.status, 'role', m.role)
+             case when a.id is not null then jsonb_build_object('id', a.id, 'name', a.name, 'mode', a.mode, 'status', a.status, 'role', m.role,
+                                                                    'unpaid', ${unpaid(sql)})
               end as account
         from sessions s join people p on p.id = s.person_id
         left join memberships m on m.person_id = s.person_id and m.account_id = s.account_id
@@ -71,6 +74,15 @@ export async function useSession(sql: Sql, tokenHash: Buffer): Promise<SessionRo
     select id, person_id, address, account, has_factor, has_factor and assurance = 'address' as owes_factor, is_fresh
       from found`;
   return row;
+}
+
+// As SQL, for an account `a`.
+function unpaid(sql: Sql): Fragment {
+  return sql`
+    case when a.billing_mode = 'postpaid' then (
+      select jsonb_build_object('month', to_char(t.month, 'YYYY-MM'), 'grosze', t.amount_grosze, 'due', t.due_at, 'overdue', t.due_at < now())
+        from statements t where t.account_id = a.id and t.paid_at is null order by t.due_at limit 1)
+     end`;
 }
 
 /** A session as its person sees it. */

@@ -3,6 +3,7 @@ import type { Sql } from '../../db/connection.ts';
 import { addStatementEmail, expediteStatementEmail, readRecipients } from '../../db/emails/ownEmails.ts';
 import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
+import { requestDocuments } from '../../db/money/statementDocuments.ts';
 import {
   insertStatement,
   isCurrent,
@@ -47,6 +48,7 @@ export const issueStatement = recorded('statements issue', async (sql, input: Is
     dueAt: due,
   });
   if (statement === undefined) throw new StaffRefused({ reason: 'statement_exists', account, month });
+  await requestDocuments(sql, statement.id);
   const emailed = amountGrosze > 0 && (await readRecipients(sql, account)).length > 0;
   if (emailed) await addStatementEmail(sql, statement.id);
   const data: IssuedStatement = { ...statement, emailStatus: emailed ? 'waiting' : null };

@@ -9,13 +9,15 @@ import { words } from './words.ts';
 interface Props {
   language: Language;
   payment: ListedPayment;
+  /** Their numbers. */
+  invoices: readonly string[];
   /** Whether the page reloads until it is decided. */
   waits: boolean;
   current: AccountRow | null | undefined;
 }
 
 /** One payment: what it costs, before it is paid; what has become of it afterwards. */
-export function PaymentView({ language, payment, waits, current }: Props) {
+export function PaymentView({ language, payment, invoices, waits, current }: Props) {
   const say = words[language];
   const { id, state, netGrosze, vatGrosze, grossGrosze, statementId, buyer, paidAt, expiresAt } = payment;
   const { refundedGrosze, disputedGrosze } = payment;
@@ -46,6 +48,7 @@ export function PaymentView({ language, payment, waits, current }: Props) {
               {buyer.city} {isOpen ? <a href="/panel/company">{say.change}</a> : null}
             </>,
           ],
+          [facts.invoices, invoices.length === 0 ? null : invoices.join(', ')],
           [facts.id, <code>{id}</code>],
         ]}
       />
@@ -57,7 +60,7 @@ export function PaymentView({ language, payment, waits, current }: Props) {
 }
 
 /** What the person is told, and can do next. */
-function Next({ language, payment: { state, sessionUrl }, waits, current }: Props) {
+function Next({ language, payment: { state, sessionUrl }, waits, current }: Omit<Props, 'invoices'>) {
   const say = words[language];
   if (state === 'paid') {
     return (

@@ -1,4 +1,5 @@
 import { readAccount } from '../../db/accounts/accounts.ts';
+import { invoicesOf } from '../../db/money/invoices.ts';
 import { paymentsOf, readPaymentRow } from '../../db/money/payments.ts';
 import { PAYERS } from '../../domain/actor.ts';
 import { isId } from '../../domain/ids.ts';
@@ -10,6 +11,7 @@ import {
   startTopUp,
 } from '../../operations/money/payments.ts';
 import type { Fault } from '../ask.ts';
+import { numbersOf } from '../parts.tsx';
 import { accountPage, type Answer, type MemberVisit, openPage, type Visit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { automaticPage, changeAutomatic, removeKeptCard } from './automatic.tsx';
@@ -71,9 +73,10 @@ async function payment(visit: MemberVisit): Promise<Answer> {
   const returned = Number(query.get('returned') ?? 0);
   const waits = found.state === 'starting' || (found.state === 'open' && returned > 0);
   if (returned > 0) await lookOnReturn(services, id);
+  const invoices = numbersOf(await invoicesOf(services.sql, account.id, [id]), id);
   const view = (
     <PaymentView
-      {...{ language, payment: row!, waits, current: await readAccount(services.sql, account.id) }}
+      {...{ language, payment: row!, invoices, waits, current: await readAccount(services.sql, account.id) }}
     />
   );
   const onward = `/panel/billing/${id}${returned > 0 ? `?returned=${returned + 1}` : ''}`;

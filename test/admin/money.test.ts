@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
@@ -208,6 +211,7 @@ describe('statements', () => {
              (now() + interval '40 days')::text as later`;
     const inAMonth = await lineAt(clock!.later);
     const issued = async () => {
+      await sql()`delete from statement_documents where statement_id in (select id from statements where account_id = ${id})`;
       await sql()`delete from statements where account_id = ${id}`;
       return (await inAMonth.ok('statements', 'issue', '--account', id, '--month', clock!.month))[
         'amount_grosze'
@@ -299,6 +303,35 @@ describe('statements', () => {
       });
     },
   );
+
+  test('are written into new files once a worker has made their documents', async () => {
+    const id = await account(...postpaid);
+    const statement = String((await ok('statements', 'issue', '--account', id))['id']);
+    const folder = mkdtempSync(join(tmpdir(), 'goniec-statements-'));
+    const wordsFor = (format: string, out: string) => [
+      'statements',
+      format,
+      '--statement',
+      statement,
+      '--out',
+      out,
+    ];
+    expect((await no(...wordsFor('pdf', join(folder, 'early')))).code).toBe('not_found');
+    const documents = { pdf: Buffer.from('%PDF ś'), csv: Buffer.from('day,type') };
+    await sql()`
+      update statement_documents set ${sql()({ ...documents, made_at: new Date() })} where statement_id = ${statement}`;
+    for (const [format, content] of Object.entries(documents)) {
+      const out = join(folder, format);
+      expect(await ok(...wordsFor(format, out))).toEqual({ statement, out, bytes: content.length });
+      expect(readFileSync(out)).toEqual(content);
+      expect(await database.lastAudit()).toMatchObject({
+        action: `statements ${format}`,
+        subject: statement,
+      });
+      expect((await no(...wordsFor(format, out))).message).toContain('file already exists');
+    }
+    rmSync(folder, { recursive: true });
+  });
 
   test('are for postpaid accounts and months that are over', async () => {
     const prepaid = await account('--mode', 'live');

@@ -45,6 +45,15 @@ export async function filledAccount(): Promise<{ account: TestAccount; ids: Reco
     () => Promise.resolve(receiver.calls.length),
     (calls) => calls > 1,
   );
+  // All pages say what it has to pay.
+  await sql`update accounts set billing_mode = 'postpaid' where id = ${id}`;
+  const [paid, due] = [newId('st'), newId('st')];
+  await sql`
+    insert into statements (id, account_id, month, amount_grosze, due_at, paid_at)
+    values (${paid}, ${id}, '2026-08-01', 1234567, now() - interval '60 days', now()),
+           (${due}, ${id}, '2026-09-01', 10000, now() + interval '14 days', null)`;
+  await sql`
+    insert into statement_documents (statement_id, account_name, pdf, csv, made_at) values (${paid}, 'x', 'x', 'x', now())`;
   expect([group, template, email].map(({ status }) => status)).toEqual([201, 201, 200]);
   const delivery = (await api.get('/v1/account/webhook/deliveries')).body.data[0] as { id: string };
   const [found] = (await api.get('/v1/contacts')).body.data as { id: string }[];

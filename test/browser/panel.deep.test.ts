@@ -57,7 +57,7 @@ afterAll(async () => {
 const pages = routes
   .filter(
     ({ path, methods, access }) =>
-      methods.includes('GET') && !/\*|export$/.test(path) && access !== 'anybody',
+      methods.includes('GET') && !/\*|export$|:file$/.test(path) && access !== 'anybody',
   )
   .map(({ path }) => path);
 

@@ -33,7 +33,10 @@ const MAY: Record<Part, Record<string, string>> = {
     ...named(APPEND_AND_DELETE, 'verified_numbers'),
     ...named(READ, 'message_parts message_moves concat_references reply_parts webhook_attempts'),
     ...named(READ, 'route_workers simulator_submits simulator_throttles simulator_reports simulator_emails'),
-    ...named(READ, 'statements own_emails maintenance_positions regular_work erasures_postponed'),
+    ...named(
+      READ,
+      'statements statement_documents own_emails maintenance_positions regular_work erasures_postponed',
+    ),
     ...named(APPEND, 'simulator_replies simulator_email_events'),
     ...named(APPEND, 'email_recipients email_contents email_attachments email_attachment_pieces'),
     ...named(APPEND, 'email_events provider_email_events unsubscribe_links'),

@@ -372,6 +372,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'clean-up': () => regular('cleanUp'),
     'sender-domains': () => regular('senderDomains'),
     retention: () => regular('retention'),
+    statements: () => regular('statements'),
     'resend-taken': () => toldAgain('/take', '/take'),
     'resend-refused': () => toldAgain('/take', '/refuse'),
   };

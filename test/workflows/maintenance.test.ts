@@ -81,6 +81,16 @@ test('a step of the reconciliation that fails keeps none of the others from bein
   expect(done).toEqual(['events', 'leftovers', 'ledgers']);
 });
 
+test('documents are made even where statements cannot be issued, which fails the run', async () => {
+  let documented = 0;
+  const failure: unknown = await runWith('statements', {
+    issueStatements: () => Promise.reject(ApplicationFailure.nonRetryable('broken')),
+    documentStatements: () => Promise.resolve((documented += 1)),
+  }).catch((error: unknown) => error);
+  expect(rootCause((failure as WorkflowFailedError).cause)).toBe('broken');
+  expect(documented).toBe(1);
+});
+
 describe('success of regular work', () => {
   const HOUR = 3_600;
   const states = async () =>
@@ -99,7 +109,9 @@ describe('success of regular work', () => {
     expect(expected.map(({ activity, intervalSeconds }) => [activity, intervalSeconds]).sort()).toEqual([
       ['checkSenderDomains', 3_600],
       ['deleteLeftovers', 3_600],
+      ['documentStatements', 86_400],
       ['eraseContents', 86_400],
+      ['issueStatements', 86_400],
       ...['reconcileEvents', 'reconcileLedgers', 'reconcileLeftovers', 'reconcileOpen'].map((step) => [
         step,
         600,
@@ -107,7 +119,7 @@ describe('success of regular work', () => {
     ]);
 
     await age();
-    for (const workflow of ['cleanUp', 'retention', 'senderDomains', 'reconciliation'])
+    for (const workflow of ['cleanUp', 'retention', 'senderDomains', 'reconciliation', 'statements'])
       await client.workflow.execute(workflow, { workflowId: newId('req'), taskQueue: MESSAGES_QUEUE });
     for (const { activity, secondsSinceSuccess } of (await states()).values())
       expect(secondsSinceSuccess, activity).toBeLessThan(HOUR);

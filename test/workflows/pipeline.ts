@@ -156,6 +156,7 @@ export async function startPipeline(
     temporal: { address: temporal.address, namespace: temporal.namespace },
     config: { WEBHOOK_ALLOW_PRIVATE: true, ...settings },
     secretsKey,
+    seller: null,
     shortUrl: 'https://s.example',
     log,
   });
