@@ -64,6 +64,7 @@ export interface WorkerOptions {
     WORKFLOW_CALL_STACKS?: boolean | undefined;
     DNS_SERVERS?: readonly string[] | undefined;
     OWN_EMAIL_ACCOUNT?: string | undefined;
+    PAYMENT_PROCESSOR?: 'simulated' | 'stripe' | undefined;
     STRIPE_KEY?: string | undefined;
     PANEL_URL?: string | undefined;
     PUBLIC_URL?: string | undefined;

@@ -165,7 +165,7 @@ async function workflowWorker(
       ...emailClosingActivities(sql),
       ...inboundActivities(sql),
       ...paymentStartActivities(sql),
-      ...paymentActivities(sql, await paymentProcessors(sql, config.STRIPE_KEY)),
+      ...paymentActivities(sql, await paymentProcessors(sql, config)),
       ...notingSuccess(sql, {
         ...reconciliationActivities(sql, client),
         ...senderDomainActivities(sql, secretsKey, config.DNS_SERVERS ?? null),

@@ -4,11 +4,8 @@ import { simulatedEventKey, simulatedEvents } from '../../payments/simulatedEven
 import { stripeEvents } from '../../payments/stripe/events.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import type { Services } from '../services.ts';
-import { callOf, textResponse, withPlainErrors } from './pages.ts';
-
-// Events of Stripe are a few kB.
-const BODY_BYTES = 256 * 1024;
-const BODY_WITHIN_MS = 5_000;
+import { textResponse } from './pages.ts';
+import { answerOrBusy, withSlot } from './unauthenticated.ts';
 
 /**
  * Events of payment processors. One says only that something happened: the payment's workflow reads from the processor what it was. The
@@ -18,7 +15,7 @@ export const paymentEvents: Page = {
   methods: ['POST'],
   path: '/v1/payments/:processor',
   visitors: false,
-  handle: (visit) => withPlainErrors(answerTo(visit)),
+  handle: (visit) => answerOrBusy(answerTo(visit)),
   failed: () => textResponse(503, 'unavailable'),
 };
 
@@ -27,9 +24,8 @@ async function answerTo(visit: Visit): Promise<PageAnswer> {
   const { processor = '' } = params;
   const read = readerOf(services, processor);
   if (read === null) return textResponse(404, 'not found');
-  const body = await callOf(visit, { maxBytes: BODY_BYTES, withinMs: BODY_WITHIN_MS }).body();
   try {
-    const event = read(body, headers);
+    const event = await withSlot(visit, async (call) => read(await call.body(), headers));
     if (event !== null && !(await lookAtPayment(services, processor, event)))
       services.log.info({ processor }, 'an event is about no payment of ours');
     return textResponse(200, 'OK');
