@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true }));
 beforeEach(async () => {
   numbering = { kind: 'VAT', pattern: 'GON/{year}/{n}' };
-  await sql()`truncate invoices, payment_reversals, payments, statements, company_profiles`;
+  await sql()`truncate invoices, payment_reversals, payments, statement_documents, statements, company_profiles`;
 });
 
 const kwiaty: Buyer = {

@@ -223,7 +223,7 @@ describe('the ledger', () => {
 
   it.each([
     ...['kind=gift', 'from=2026-13-01', 'from=2026-02-02&to=2026-02-01', 'from=2020-01-01&to=2026-01-01'],
-    ...['cursor=x', 'about=%00'],
+    'cursor=x',
   ])('asked for with %s is refused, as page and as file', async (query) => {
     const person = await newPerson(panel, 'owner');
     expect((await ledgerOf(person, query)).status).toBe(422);
