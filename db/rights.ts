@@ -56,12 +56,7 @@ const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
     api_tokens: ['last_used_at'],
     payments: ['look_asked_at'],
   },
-  worker: {
-    // A payment that it finds at the processor fixes the price, and makes an account live.
-    accounts: [...PURSE, 'webhook_secret_before', 'price_per_part_grosze', 'mode', 'updated_at'],
-    api_keys: [],
-    api_tokens: [],
-  },
+  worker: { accounts: [...PURSE, 'webhook_secret_before'], api_keys: [], api_tokens: [] },
 };
 
 const NOBODYS = {

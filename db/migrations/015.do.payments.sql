@@ -56,6 +56,14 @@ create table payment_reversals (
   primary key (payment_id, id)
 );
 
+-- What a worker finds paid fixes the price and makes an account live. It sets no price that no top-up fixes.
+create function set_terms(given text, price integer, sends_live boolean) returns void
+  language sql security definer set search_path = pg_catalog, public, pg_temp as $$
+  update accounts
+     set price_per_part_grosze = price, mode = case when sends_live then 'live' else 'test' end, updated_at = now()
+   where id = given and (price = price_per_part_grosze or price between 10 and 15);
+$$;
+
 -- Not valid, to be quick: earlier entries met the stricter one.
 alter table ledger_entries drop constraint ledger_entries_kind_check,
   add constraint ledger_entries_kind_check check (kind in

@@ -168,8 +168,7 @@ export async function setTerms(
   account: string,
   { pricePerPartGrosze, mode }: { pricePerPartGrosze: number; mode: 'test' | 'live' },
 ): Promise<void> {
-  await tx`
-    update accounts set price_per_part_grosze = ${pricePerPartGrosze}, mode = ${mode}, updated_at = now() where id = ${account}`;
+  await tx`select set_terms(${account}, ${pricePerPartGrosze}, ${mode === 'live'})`;
 }
 
 export interface ListedPayment extends PaymentRow {

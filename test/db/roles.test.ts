@@ -37,7 +37,8 @@ const MAY: Record<Part, Record<string, string>> = {
       READ,
       'statements statement_documents own_emails maintenance_positions regular_work erasures_postponed',
     ),
-    ...named(APPEND, 'simulator_replies simulator_email_events'),
+    ...named(READ, 'payment_reversals'),
+    ...named(APPEND, 'payments simulator_replies simulator_email_events'),
     ...named(APPEND, 'email_recipients email_contents email_attachments email_attachment_pieces'),
     ...named(APPEND, 'email_events provider_email_events unsubscribe_links'),
     ...named(APPEND, 'audit_addresses'),
@@ -56,6 +57,7 @@ const MAY_CHANGE: Record<'api' | 'worker', Record<string, string>> = {
       'tool_confirm_grosze tool_confirm_recipients updated_at webhook_secret webhook_secret_before webhook_secret_changed_at webhook_url',
     api_keys: 'last_used_at',
     api_tokens: 'last_used_at',
+    payments: 'look_asked_at',
   },
   worker: { accounts: 'balance_grosze test_credits webhook_secret_before' },
 };
