@@ -129,6 +129,6 @@ it('sign-up, a send and an import need nothing but the keyboard', async () => {
   await page.keyboard.press('Enter');
   await page.getByText('Import zakończony').waitFor();
   await page.goto(`${url}/panel/contacts`);
-  await page.getByText('Ania').waitFor();
+  await page.locator('main').getByText('Ania').waitFor();
   await context.close();
 });
