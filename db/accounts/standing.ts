@@ -1,5 +1,6 @@
 import type { Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
+import { isValid } from './keys.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -9,6 +10,8 @@ export interface Standing {
   hasSent: boolean;
   hasUsedKey: boolean;
   hasSender: boolean;
+  /** Its keys that work are test keys. */
+  hasTestKeyAlone: boolean;
   /** Events that no attempt delivered in the last 24 hours. */
   webhookFails: boolean;
   /** Labels or hints of keys and tokens that nobody has used for 90 days, a few. */
@@ -27,6 +30,8 @@ export async function readStanding(sql: Sql, accountId: string): Promise<Standin
            exists (select from messages where account_id = ${accountId}) as has_sent,
            exists (select from keys where last_used_at is not null) as has_used_key,
            exists (select from senders where account_id = ${accountId} and active) as has_sender,
+           coalesce((select bool_and(k.mode = 'test') from api_keys k
+                      where k.account_id = ${accountId} and ${isValid(sql)}), false) as has_test_key_alone,
            exists (select from webhook_events
                     where account_id = ${accountId} and exhausted_at > now() - interval '24 hours'
                       and id > ${idFloor('evt', Date.now() - 2 * DAY_MS)}) as webhook_fails,

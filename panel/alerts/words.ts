@@ -2,7 +2,7 @@ import type { Dictionary } from '../language.ts';
 
 const pl = {
   heading: 'Powiadomienia',
-  lead: 'Wysyłamy e-mail, każdy raz, gdy:',
+  lead: 'Wysyłamy jednorazowy e-mail, gdy:',
   events: [
     'zostało mniej środków niż próg poniżej;',
     'przy średnim koszcie ostatnich 30 dni środków wystarczy na 7, 3 albo 1 dzień;',

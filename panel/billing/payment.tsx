@@ -11,23 +11,25 @@ interface Props {
   payment: ListedPayment;
   /** Their numbers. */
   invoices: readonly string[];
-  /** Whether the page reloads until it is decided. */
+  /** Whether somebody else has to act first. */
   waits: boolean;
+  /** Whether the page reloads until it is decided. */
+  reloads: boolean;
   current: AccountRow | null | undefined;
 }
 
 /** One payment: what it costs, before it is paid; what has become of it afterwards. */
-export function PaymentView({ language, payment, invoices, waits, current }: Props) {
+export function PaymentView({ language, payment, invoices, waits, reloads, current }: Props) {
   const say = words[language];
   const { id, state, netGrosze, vatGrosze, grossGrosze, statementId, buyer, paidAt, expiresAt } = payment;
-  const { refundedGrosze, disputedGrosze } = payment;
+  const { refundedGrosze, disputedGrosze, sessionUrl } = payment;
   const isOpen = state === 'starting' || state === 'open';
   const rate =
     isOpen && current && statementId === null ? rateAfterTopUp(current.pricePerPartGrosze, netGrosze) : null;
   const { facts } = say;
   return (
     <>
-      <Next {...{ language, payment, waits, current }} />
+      <Next {...{ language, payment, waits, reloads, current }} />
       <Facts
         rows={[
           [facts.what, subjectOf(language, payment)],
@@ -43,15 +45,22 @@ export function PaymentView({ language, payment, invoices, waits, current }: Pro
           [
             facts.buyer,
             <>
-              {buyer.name}
-              {buyer.nip === null ? '' : `, NIP ${buyer.nip}`}, {buyer.street}, {buyer.postalCode}{' '}
-              {buyer.city} {isOpen ? <a href="/panel/company">{say.change}</a> : null}
+              <bdi>{buyer.name}</bdi>
+              {buyer.nip === null ? '' : `, NIP ${buyer.nip}`}, <bdi>{buyer.street}</bdi>, {buyer.postalCode}{' '}
+              <bdi>{buyer.city}</bdi> {isOpen ? <a href="/panel/company">{say.change}</a> : null}
             </>,
           ],
           [facts.invoices, invoices.length === 0 ? null : invoices.join(', ')],
           [facts.id, <code>{id}</code>],
         ]}
       />
+      {state !== 'open' || reloads || sessionUrl === null ? null : (
+        <p>
+          <a class="button" href={sessionUrl}>
+            {say.pay}
+          </a>
+        </p>
+      )}
       <p>
         <a href="/panel/billing">{say.again}</a>
       </p>
@@ -60,10 +69,11 @@ export function PaymentView({ language, payment, invoices, waits, current }: Pro
 }
 
 /** What the person is told, and can do next. */
-function Next({ language, payment: { state, sessionUrl }, waits, current }: Omit<Props, 'invoices'>) {
+function Next({ language, payment, waits, reloads, current }: Omit<Props, 'invoices'>) {
   const say = words[language];
+  const { state, refundedGrosze, disputedGrosze } = payment;
   if (state === 'paid') {
-    return (
+    return refundedGrosze + disputedGrosze > 0 ? null : (
       <>
         <p role="status">{say.thanks}</p>
         {current?.mode === 'live' ? (
@@ -74,14 +84,8 @@ function Next({ language, payment: { state, sessionUrl }, waits, current }: Omit
       </>
     );
   }
-  if (state === 'starting') return <p role="status">{say.preparing}</p>;
+  if (state === 'starting') return <p role="status">{reloads ? say.preparing : say.notPrepared}</p>;
   if (state !== 'open') return <p role="status">{say.ended}</p>;
-  if (waits) return <p role="status">{say.confirming}</p>;
-  return sessionUrl === null ? null : (
-    <p>
-      <a class="button" href={sessionUrl}>
-        {say.pay}
-      </a>
-    </p>
-  );
+  if (reloads) return <p role="status">{say.confirming}</p>;
+  return waits ? <p role="status">{say.notConfirmed}</p> : null;
 }

@@ -54,7 +54,7 @@ async function start(visit: MemberVisit): Promise<Answer> {
       : await startStatementPayment({ ...visit, input: { statement, language, returnUrl } });
   if ('id' in started) return { to: `/panel/billing/${started.id}` };
   const { refused } = started;
-  if (refused === 'company_data_missing') return { to: '/panel/company?next=billing' };
+  if (refused === 'company_data_missing') return { to: '/panel/company?next=/panel/billing' };
   const text = words[language].faults[refused];
   return page(visit, { field: statement === undefined ? 'amount' : null, text }, typed);
 }
@@ -71,16 +71,27 @@ async function payment(visit: MemberVisit): Promise<Answer> {
   if (found?.accountId !== account.id) return problemPage(visit, 404);
   const [row] = await paymentsOf(services.sql, { account: account.id, before: `${id}~`, limit: 1 });
   const returned = Number(query.get('returned') ?? 0);
-  const waits = found.state === 'starting' || (found.state === 'open' && returned > 0);
+  const isStarting = found.state === 'starting';
+  const waits = isStarting || (found.state === 'open' && returned > 0);
+  const reloads = isStarting
+    ? Date.now() - found.createdAt.getTime() < RELOADS * RELOAD_S * 1_000
+    : waits && returned < RELOADS;
   if (returned > 0) await lookOnReturn(services, id);
   const invoices = numbersOf(await invoicesOf(services.sql, account.id, [id]), id);
   const view = (
     <PaymentView
-      {...{ language, payment: row!, invoices, waits, current: await readAccount(services.sql, account.id) }}
+      {...{
+        language,
+        payment: row!,
+        invoices,
+        waits,
+        reloads,
+        current: await readAccount(services.sql, account.id),
+      }}
     />
   );
   const onward = `/panel/billing/${id}${returned > 0 ? `?returned=${returned + 1}` : ''}`;
-  const headers = waits && returned < RELOADS ? { Refresh: `${RELOAD_S}; url=${onward}` } : {};
+  const headers = reloads ? { Refresh: `${RELOAD_S}; url=${onward}` } : {};
   return { status: 200, title: words[language].payment, view, headers };
 }
 

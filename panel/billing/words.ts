@@ -50,7 +50,7 @@ const pl = {
     what: 'Za co',
     net: 'Netto',
     vat: 'VAT 23%',
-    gross: 'Razem do zapłaty',
+    gross: 'Razem (brutto)',
     rate: 'Cena za część SMS po doładowaniu (netto)',
     state: 'Stan',
     id: 'Identyfikator',
@@ -64,10 +64,15 @@ const pl = {
   change: 'Zmień dane',
   pay: 'Przejdź do płatności',
   preparing: 'Przygotowujemy płatność. Strona odświeży się sama.',
+  notPrepared:
+    'Przygotowanie płatności trwa dłużej niż zwykle. Odśwież stronę za kilka minut; jeśli to nie pomoże, skontaktuj się z obsługą.',
   confirming:
     'Czekamy na potwierdzenie płatności. Strona odświeży się sama; możesz ją też zamknąć, niczego nie stracisz.',
+  notConfirmed:
+    'Nie mamy jeszcze potwierdzenia płatności. Jeśli płatność została dokończona, nie trzeba nic robić: zaksięgujemy ją, gdy tylko operator ją potwierdzi. Jeśli nie, możesz ją teraz dokończyć.',
   thanks: 'Dziękujemy, płatność jest zaksięgowana.',
-  liveNow: 'Konto wysyła już naprawdę. Utwórz klucz produkcyjny i zastąp nim testowy.',
+  liveNow:
+    'Konto jest aktywne i wysyła na każdy numer. Utwórz klucz produkcyjny i zastąp nim testowy, jeśli jest jeszcze w użyciu.',
   toKeys: 'Przejdź do kluczy',
   ended: 'Nic nie zostało pobrane. Możesz spróbować jeszcze raz.',
   again: 'Wróć do doładowań',
@@ -83,7 +88,8 @@ const pl = {
     net: 'Doładuj o (netto, zł)',
     cap: 'Najwyżej w miesiącu (netto, zł)',
   },
-  noCard: 'Nie ma zapisanej karty.',
+  noCard:
+    'Nie ma zapisanej karty. Zostanie zapisana przy pierwszej płatności kartą po włączeniu automatycznych doładowań.',
   cardWanted: 'Karta, którą opłacisz następne doładowanie, zostanie zapisana u operatora płatności.',
   card: (brand: string, last4: string) => `Zapisana karta: ${brand}, ostatnie cyfry ${last4}.`,
   removeCard: 'Usuń kartę',
@@ -137,7 +143,7 @@ const en: typeof pl = {
     what: 'For',
     net: 'Net',
     vat: 'VAT 23%',
-    gross: 'Total to pay',
+    gross: 'Total (gross)',
     rate: 'Price per SMS part after the top-up (net)',
     state: 'State',
     id: 'Id',
@@ -151,10 +157,15 @@ const en: typeof pl = {
   change: 'Change',
   pay: 'Go to payment',
   preparing: 'The payment is being prepared. The page reloads by itself.',
+  notPrepared:
+    'Preparing the payment takes longer than usual. Reload the page in a few minutes; if that does not help, contact support.',
   confirming:
     'The payment is being confirmed. The page reloads by itself; you can close it, nothing will be lost.',
+  notConfirmed:
+    'The payment has not been confirmed yet. If you have completed it, there is nothing to do: it is booked as soon as the payment processor confirms it. If not, you can complete it now.',
   thanks: 'Thank you, the payment has been booked.',
-  liveNow: 'The account sends for real now. Create a live key, and replace the test key with it.',
+  liveNow:
+    'The account is live and sends to any number. Create a live key, and replace the test key with it if that is still in use.',
   toKeys: 'Go to keys',
   ended: 'Nothing has been charged. You can try again.',
   again: 'Back to top-ups',
@@ -170,7 +181,8 @@ const en: typeof pl = {
     net: 'Top up by (net, PLN)',
     cap: 'At most in a month (net, PLN)',
   },
-  noCard: 'There is no saved card.',
+  noCard:
+    'There is no saved card. It is saved with the first payment by card after you turn automatic top-ups on.',
   cardWanted: 'The card that you pay the next top-up with will be kept by the payment processor.',
   card: (brand: string, last4: string) => `Saved card: ${brand}, ending in ${last4}.`,
   removeCard: 'Remove the card',

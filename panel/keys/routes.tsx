@@ -26,7 +26,9 @@ async function page(visit: MemberVisit, typed: Typed = UNTYPED): Promise<Answer>
   const { services, account, language } = visit;
   const keys: ShownKey[] = await readKeys(services.sql, account.id, SHOWN_MAX);
   const status = typed.fault === null ? 200 : 422;
-  return { status, title: words[language].heading, view: <Keys {...{ language, keys, typed }} /> };
+  const hasOldTestKey = account.mode === 'live' && keys.some(({ mode, valid }) => valid && mode === 'test');
+  const view = <Keys {...{ language, keys, hasOldTestKey, typed }} />;
+  return { status, title: words[language].heading, view };
 }
 
 async function create(visit: MemberVisit): Promise<Answer> {

@@ -19,10 +19,13 @@ export interface Typed {
 export function Keys({
   language,
   keys,
+  hasOldTestKey,
   typed,
 }: {
   language: Language;
   keys: readonly ShownKey[];
+  /** Of before the account went live. */
+  hasOldTestKey: boolean;
   typed: Typed;
 }) {
   const say = words[language];
@@ -30,6 +33,7 @@ export function Keys({
     <>
       <Summary language={language} fault={typed.fault} />
       <p>{say.lead}</p>
+      {hasOldTestKey ? <p class="notice">{say.oldTestKey}</p> : null}
       {keys.length === 0 ? (
         <p>{say.none}</p>
       ) : (

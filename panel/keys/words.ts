@@ -3,6 +3,8 @@ import type { Dictionary } from '../language.ts';
 const pl = {
   heading: 'Klucze',
   lead: 'Kluczem program wysyła i czyta w imieniu konta. Całego klucza nie przechowujemy: pokazujemy go raz.',
+  oldTestKey:
+    'Konto jest aktywne. Klucz testowy (pk_test_…) tylko odczytuje: utwórz klucz produkcyjny, wpisz go w programach i unieważnij testowy.',
   none: 'Nie ma jeszcze żadnego klucza.',
   columns: {
     key: 'Klucz',
@@ -60,6 +62,8 @@ const pl = {
 const en: typeof pl = {
   heading: 'Keys',
   lead: 'With a key, a program sends and reads for the account. We do not keep the whole key: it is shown once.',
+  oldTestKey:
+    'The account is live. The test key (pk_test_…) only reads: create a live key, put it into your programs and revoke the test key.',
   none: 'There is no key yet.',
   columns: {
     key: 'Key',

@@ -78,7 +78,7 @@ function Entry({ language, row }: { language: Language; row: LedgerRow }) {
       <th scope="row">{moment(language, createdAt)}</th>
       <td class="text">
         {nameOf(language, kind, reference)} <Belonging language={language} row={row} />{' '}
-        {[reference, note].map((text) => (text === null ? null : <span class="hint">{text} </span>))}
+        {[reference, note].map((text) => (text === null ? null : <bdi class="hint">{text} </bdi>))}
       </td>
       <td>{pln(language, amountGrosze)}</td>
       <td>{count(language, testCredits)}</td>

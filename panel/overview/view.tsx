@@ -54,14 +54,15 @@ function Needs({ language, account, role, standing, days }: Props) {
   const ofLastWeek = totalOf(days?.slice(-7) ?? []).costGrosze;
   const available = balanceGrosze + creditLimitGrosze;
   const isLow = mode === 'live' && available < Math.max(ofLastWeek, pricePerPartGrosze);
-  const { hasNumber, hasSent, webhookFails, unusedKeys } = standing;
+  const { hasNumber, hasSent, hasTestKeyAlone, webhookFails, unusedKeys } = standing;
   const to = (place: PlaceName, text: string) =>
     mayOpen(role, place) ? <a href={PLACES[place].path}>{text}</a> : text;
   const needs: ComponentChildren[] = [
     ...(status === 'active' ? [] : [say[status]]),
-    ...(isLow ? [say.balance(pln(language, available), pln(language, ofLastWeek))] : []),
-    ...(mode === 'test' && testCredits === 0 ? [say.credits] : []),
+    ...(isLow ? [to('billing', say.balance(pln(language, available), pln(language, ofLastWeek)))] : []),
+    ...(mode === 'test' && testCredits === 0 ? [to('billing', say.credits)] : []),
     ...(mode === 'test' && hasSent && !hasNumber ? [to('numbers', say.number)] : []),
+    ...(mode === 'live' && hasTestKeyAlone ? [to('keys', say.testKey)] : []),
     ...(webhookFails ? [to('webhooks', say.webhook)] : []),
     ...(unusedKeys.length > 0 ? [to('keys', say.keys(list(language, unusedKeys)))] : []),
   ];
@@ -79,7 +80,7 @@ function Needs({ language, account, role, standing, days }: Props) {
 }
 
 /** The way of a test account; what is done shows in its data. */
-function FirstSteps({ language, standing }: Props) {
+function FirstSteps({ language, role, standing }: Props) {
   const say = words[language];
   const { hasNumber, hasSent, hasUsedKey, hasSender } = standing;
   const steps = [
@@ -87,6 +88,7 @@ function FirstSteps({ language, standing }: Props) {
     { place: 'send', isDone: hasSent, words: say.steps.send },
     { place: 'keys', isDone: hasUsedKey, words: say.steps.curl },
     { place: 'senders', isDone: hasSender, words: say.steps.sender },
+    { place: 'billing', isDone: false, words: say.steps.live },
   ] as const;
   return (
     <section>
@@ -94,11 +96,10 @@ function FirstSteps({ language, standing }: Props) {
       <ol>
         {steps.map(({ place, isDone, words: [name, about] }) => (
           <li>
-            <a href={PLACES[place].path}>{name}</a>{' '}
+            {mayOpen(role, place) ? <a href={PLACES[place].path}>{name}</a> : name}{' '}
             <span class={isDone ? 'badge' : 'hint'}>{isDone ? say.done : about}</span>
           </li>
         ))}
-        <li>{say.steps.live}</li>
       </ol>
     </section>
   );

@@ -13,8 +13,10 @@ const pl = {
     closed: 'Konto jest zamknięte.',
     balance: (left: string, week: string) =>
       `Kończą się środki: zostało ${left} netto, a ostatnie siedem dni kosztowało ${week}.`,
-    credits: 'Bezpłatne wiadomości się skończyły.',
+    credits: 'Bezpłatne wiadomości się skończyły. Doładuj konto, aby wysyłać dalej.',
     number: 'Konto testowe nie ma własnego numeru, więc nic nie wyśle.',
+    testKey:
+      'Konto jest aktywne, a klucz testowy tylko odczytuje. Utwórz klucz produkcyjny i zastąp nim testowy.',
     webhook: 'Od wczoraj webhook nie przyjął części zdarzeń.',
     keys: (names: string) => `Od 90 dni nikt nie użył klucza: ${names}. Niepotrzebne unieważnij.`,
   },
@@ -25,7 +27,7 @@ const pl = {
     send: ['Wyślij pierwszy SMS', 'Z tej strony, na swój numer.'],
     curl: ['Wyślij to samo z terminala', 'Utwórz klucz, a dostaniesz gotowe polecenie.'],
     sender: ['Wybierz nadawcę', 'Jego nazwę zobaczą odbiorcy.'],
-    live: 'Po pierwszej wpłacie konto staje się aktywne i wysyła na każdy numer.',
+    live: ['Doładuj konto', 'Po pierwszej wpłacie konto staje się aktywne i wysyła na każdy numer.'],
   },
   today: 'Dziś',
   todayHint:
@@ -56,8 +58,10 @@ const en: typeof pl = {
     closed: 'The account is closed.',
     balance: (left, week) =>
       `The balance runs out: ${left} net are left, and the last seven days cost ${week}.`,
-    credits: 'There are no free messages left.',
+    credits: 'There are no free messages left. Top up to go on sending.',
     number: 'The test account has no number of its own, and so it sends nothing.',
+    testKey:
+      'The account is live, and the test key only reads. Create a live key, and replace the test key with it.',
     webhook: 'Since yesterday the webhook has not taken some of the events.',
     keys: (names) => `Nobody has used these keys for 90 days: ${names}. Revoke what is not needed.`,
   },
@@ -68,7 +72,7 @@ const en: typeof pl = {
     send: ['Send the first SMS', 'From this site, to your number.'],
     curl: ['Send the same from a terminal', 'Create a key, and you get the command.'],
     sender: ['Choose a sender', 'Recipients see its name.'],
-    live: 'With the first payment the account becomes live, and sends to any number.',
+    live: ['Top up', 'With the first payment the account becomes live, and sends to any number.'],
   },
   today: 'Today',
   todayHint: 'Since midnight in Poland; without messages that wait, were cancelled or rejected.',

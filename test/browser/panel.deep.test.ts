@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { HtmlValidate } from 'html-validate';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { LANGUAGES, type Language } from '../../panel/language.ts';
@@ -8,6 +8,8 @@ import { routes } from '../../panel/routes.ts';
 import { database, newAccount } from '../support/factories.ts';
 import { type Person, newPerson, type PanelUnderTest, SESSION, startPanel } from '../support/panel.ts';
 import { filledAccount } from './filledAccount.ts';
+import { CHECKOUTS, filledBilling, PAYMENTS } from './filledBilling.ts';
+import { complaintsOf } from './newcomer.ts';
 import { overflows, picture, startBrowser, violations } from './browser.ts';
 
 const WIDTHS = [320, 768, 1280];
@@ -43,8 +45,15 @@ beforeAll(async () => {
   cookies.set('goniec_session', cookies.get(SESSION)!);
   await owner.browser.post('/panel/numbers', { to: '511 999 000' });
   const numbers = (await owner.browser.get('/panel/numbers')).text;
+  const payments = await filledBilling(filled.account.id, filled.ids['messages']!);
   const others = await newAccount();
-  ids = { ...filled.ids, numbers: /ver_\w{26}/.exec(numbers)![0], invitation: newId('inv') };
+  ids = {
+    ...filled.ids,
+    ...payments,
+    billing: payments['paid']!,
+    numbers: /ver_\w{26}/.exec(numbers)![0],
+    invitation: newId('inv'),
+  };
   await database()`
     insert into invitations (id, account_id, address, role, invited_by)
     values (${ids['invitation']!}, ${others.id}, ${owner.address}, 'reader', ${owner.id})`;
@@ -61,9 +70,12 @@ const pages = routes
   )
   .map(({ path }) => path);
 
-/** The address of a page, of something of its kind in the account. */
+/** The address of a page, of something of its kind in the account, or of what its parameter names. */
 function addressOf(path: string): string {
-  const at = path.replace(/([^/]+)\/:\w+/, (_, kind: string) => `${kind}/${ids[kind]}`);
+  const at = path.replace(
+    /([^/]+)\/:(\w+)/,
+    (_, kind: string, name: string) => `${kind}/${ids[name] ?? ids[kind]}`,
+  );
   expect(at).not.toContain('undefined');
   return `http://127.0.0.1:${panel.api.port}${at}`;
 }
@@ -79,50 +91,52 @@ async function openWindow(language: Language, javaScriptEnabled = true) {
   return { context, page: await context.newPage(), complaints: complaintsOf(context, url) };
 }
 
-function complaintsOf(context: BrowserContext, url: string): string[] {
-  const complaints: string[] = [];
-  context.on('request', (request) => {
-    if (!request.url().startsWith(url)) complaints.push(request.url());
-  });
-  context.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  context.on('weberror', (error) => complaints.push(error.error().message));
-  return complaints;
-}
-
 const unfold = (page: Page) =>
   page.evaluate('for (const one of document.querySelectorAll("main details")) one.open = true');
 
-describe.each(pages)('%s', (path) => {
-  it.each(LANGUAGES)('in %s: valid markup, fits every width, nothing for axe to find', async (language) => {
-    const { context, page, complaints } = await openWindow(language);
-    const response = await page.goto(addressOf(path));
-    expect([response?.status(), await page.evaluate('document.documentElement.lang')]).toEqual([
-      200,
-      language,
-    ]);
-    const report = await markup.validateString(await response!.text());
-    expect(
-      report.results.flatMap(({ messages }) =>
-        messages.map((m) => `${m.ruleId}: ${m.message} ${m.line}:${m.column}`),
-      ),
-    ).toEqual([]);
-    expect(await page.evaluate('document.querySelectorAll("planted-x, script:not([src])").length')).toBe(0);
-    for (const colorScheme of SCHEMES) {
-      await page.emulateMedia({ colorScheme });
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 720 });
-        await picture(page, `panel${path.replace(/\W+/g, '-')}-${language}`, { width, colorScheme });
-        await unfold(page);
-        expect([width, await overflows(page)]).toEqual([width, false]);
-      }
-      expect(await violations(page)).toEqual([]);
+/** It fits every width, with nothing for axe to find and a silent console. @returns its markup */
+async function expectGood(path: string, language: Language): Promise<string> {
+  const { context, page, complaints } = await openWindow(language);
+  const response = await page.goto(addressOf(path));
+  expect([response?.status(), await page.evaluate('document.documentElement.lang')]).toEqual([200, language]);
+  const html = await response!.text();
+  expect(await page.evaluate('document.querySelectorAll("planted-x, img, script:not([src])").length')).toBe(
+    0,
+  );
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 720 });
+      await picture(page, `panel${path.replace(/\W+/g, '-')}-${language}`, { width, colorScheme });
+      await unfold(page);
+      expect([width, await overflows(page)]).toEqual([width, false]);
     }
-    expect(complaints).toEqual([]);
-    await context.close();
+    expect(await violations(page)).toEqual([]);
+  }
+  expect(complaints).toEqual([]);
+  await context.close();
+  return html;
+}
+
+async function expectValid(html: string): Promise<void> {
+  const { results } = await markup.validateString(html);
+  expect(
+    results.flatMap(({ messages }) => messages.map((m) => `${m.ruleId}: ${m.message} ${m.line}:${m.column}`)),
+  ).toEqual([]);
+}
+
+describe.each([...pages, ...Object.keys(PAYMENTS).map((name) => `/panel/billing/:${name}`)])('%s', (path) => {
+  it.each(LANGUAGES)('in %s: valid markup, fits every width, nothing for axe to find', async (language) => {
+    await expectValid(await expectGood(path, language));
   });
 });
+
+it.each(['', ...CHECKOUTS.map((state) => `/cs_${state}`)])(
+  'the simulated processor, /simulator/payments%s, is as good',
+  async (path) => {
+    await expectGood(`/simulator/payments${path}`, 'en');
+  },
+);
 
 it('takes at most 40 kB at a first visit, compressed, with everything', async () => {
   const { context, page } = await openWindow('pl');

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiClient } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
 import { newAddress, type PanelUnderTest, startPanel } from '../support/panel.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { startBrowser } from './browser.ts';
+import { shown, signUp, submit } from './newcomer.ts';
 
 let panel: PanelUnderTest;
 let browser: Browser;
@@ -19,45 +19,23 @@ afterAll(async () => {
   await panel?.api.stop();
 });
 
-/** What a page of the simulator shows, as soon as it says so. */
-async function shown(path: string, wanted: RegExp): Promise<string> {
-  const text = await eventually(
-    async () => (await fetch(url + path)).text(),
-    (html) => wanted.test(html),
-  );
-  return wanted.exec(text)![1]!;
-}
-
-const submit = (page: Page, name: string | RegExp) =>
-  Promise.all([
-    page.waitForEvent('load'),
-    page.locator('main').getByRole('button', { name }).first().click(),
-  ]);
-
 it.each([true, false])(
   'a stranger has sent a first SMS by page and by key within two minutes; JavaScript: %s',
   async (javaScriptEnabled) => {
     const began = Date.now();
     const context = await browser.newContext({ javaScriptEnabled, locale: 'pl' });
     const page = await context.newPage();
-    const address = newAddress();
     const number = `+48512${String(randomInt(1_000_000)).padStart(6, '0')}`;
     const phone = `/simulator/phone?number=${encodeURIComponent(number)}`;
     const receiver = await startReceiver();
 
-    await page.goto(`${url}/panel`);
-    await page.getByLabel('Adres e-mail').fill(address);
-    await submit(page, 'Wyślij kod');
-    const mailbox = `/simulator/mailbox?address=${encodeURIComponent(address)}`;
-    const mail = await shown(mailbox, /(\/simulator\/email\?id=\w+)/);
-    await page.getByLabel('Kod z e-maila').fill(await shown(mail, /\b(\d{6})\b/));
-    await submit(page, 'Zaloguj');
+    await signUp(page, url, 'pl');
     expect(new URL(page.url()).pathname).toBe('/panel/overview');
 
     await page.goto(`${url}/panel/numbers`);
     await page.getByLabel('Numer telefonu').fill(number.slice(3));
     await submit(page, 'Wyślij kod');
-    await page.getByLabel('Kod', { exact: true }).fill(await shown(phone, /\b(\d{6})\b/));
+    await page.getByLabel('Kod', { exact: true }).fill(await shown(url, phone, /\b(\d{6})\b/));
     await submit(page, 'Potwierdź numer');
 
     await page.goto(`${url}/panel/webhooks/address`);
@@ -71,7 +49,7 @@ it.each([true, false])(
     await page.getByLabel('Treść', { exact: true }).fill('Pierwsza wiadomość');
     await submit(page, 'Dalej');
     await submit(page, /^Wyślij \(/);
-    await shown(phone, /(Pierwsza wiadomość)/);
+    await shown(url, phone, /(Pierwsza wiadomość)/);
     await receiver.until((calls) =>
       calls.some(({ event, verified }) => verified && event.type === 'message.delivered'),
     );
@@ -82,7 +60,7 @@ it.each([true, false])(
     const key = await page.locator('#secret').innerText();
     const sent = await apiClient(url, key).accepted({ to: number, text: 'Druga wiadomość' });
     expect(sent).toMatchObject({ status: 'queued' });
-    await shown(phone, /(Druga wiadomość)/);
+    await shown(url, phone, /(Druga wiadomość)/);
 
     await page.goto(`${url}/panel/messages`);
     await page.locator('main').getByText('Druga wiadomość').waitFor();
@@ -124,13 +102,13 @@ it('sign-up, a send and an import need nothing but the keyboard', async () => {
   await type('Adres e-mail', address);
   await enter();
   const mailbox = `/simulator/mailbox?address=${encodeURIComponent(address)}`;
-  const mail = await shown(mailbox, /(\/simulator\/email\?id=\w+)/);
-  await type('Kod z e-maila', await shown(mail, /\b(\d{6})\b/));
+  const mail = await shown(url, mailbox, /(\/simulator\/email\?id=\w+)/);
+  await type('Kod z e-maila', await shown(url, mail, /\b(\d{6})\b/));
   await enter();
   await enter('Własne numery');
   await type('Numer telefonu', number);
   await enter();
-  await type('Kod', await shown(phone, /\b(\d{6})\b/));
+  await type('Kod', await shown(url, phone, /\b(\d{6})\b/));
   await enter();
 
   await enter('Wyślij');
@@ -138,7 +116,7 @@ it('sign-up, a send and an import need nothing but the keyboard', async () => {
   await type('Treść', 'Z klawiatury');
   await enter('Dalej');
   await enter(/^Wyślij \(/);
-  await shown(phone, /(Z klawiatury)/);
+  await shown(url, phone, /(Z klawiatury)/);
 
   await enter('Kontakty');
   await enter('Import z pliku');
@@ -151,6 +129,6 @@ it('sign-up, a send and an import need nothing but the keyboard', async () => {
   await page.keyboard.press('Enter');
   await page.getByText('Import zakończony').waitFor();
   await page.goto(`${url}/panel/contacts`);
-  await page.getByText('Ania').waitFor();
+  await page.locator('main').getByText('Ania').waitFor();
   await context.close();
 });

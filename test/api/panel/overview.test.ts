@@ -22,7 +22,7 @@ describe('first steps', () => {
     const { account } = person;
     const done = async () => (await overviewOf(person)).match(/>zrobione</g)?.length ?? 0;
     const before = await overviewOf(person);
-    for (const path of ['numbers', 'send', 'keys', 'senders'])
+    for (const path of ['numbers', 'send', 'keys', 'senders', 'billing'])
       expect(before).toMatch(new RegExp(`<li><a href="/panel/${path}">`));
     expect(await done()).toBe(0);
     await database()`insert into verified_numbers (account_id, msisdn) values (${account}, '+48500100299')`;
@@ -33,6 +33,8 @@ describe('first steps', () => {
     expect(await done()).toBe(3);
     await database()`insert into senders (account_id, name) values (${account}, 'SKLEP')`;
     expect(await done()).toBe(4);
+    const developer = await overviewOf(await newPerson(panel, 'developer', account));
+    expect(developer).toContain('<li>Doładuj konto ');
     expect(await overviewOf(await newPerson(panel, 'reader', account))).not.toContain('Pierwsze kroki');
     const live = await newAccount();
     expect(await overviewOf(await newPerson(panel, 'owner', live.id))).not.toContain('Pierwsze kroki');

@@ -72,6 +72,8 @@ describe('a top-up', () => {
     expect(await bookedFor(person.account)).toEqual([['topup', 10_000]]);
     expect(await standingOf(person.account)).toEqual({ mode: 'live', price: 14, balance: 10_000 });
     expect((await person.browser.get('/panel/billing')).text).toContain('zapłacono');
+    expect((await person.browser.get('/panel/overview')).text).toContain('klucz testowy tylko odczytuje');
+    expect((await person.browser.get('/panel/keys')).text).toContain('unieważnij testowy');
   });
 
   it.each([
@@ -94,7 +96,7 @@ describe('a top-up', () => {
   it('needs the company data first, and has three open at most', async () => {
     const person = await newPerson(panel, 'owner');
     expect(await person.browser.post('/panel/billing', { amount: '50' })).toMatchObject({
-      to: '/panel/company?next=billing',
+      to: '/panel/company?next=/panel/billing',
     });
     await enterCompany(person.account);
     for (let count = 0; count < 3; count += 1)
@@ -110,6 +112,9 @@ describe('a top-up', () => {
     expect((await late.browser.get(`/panel/billing/${one.id}?returned=1`)).headers.get('refresh')).toContain(
       'returned=2',
     );
+    const last = await late.browser.get(`/panel/billing/${one.id}?returned=40`);
+    expect(last.headers.get('refresh')).toBeNull();
+    expect(last.text).toContain('Nie mamy jeszcze potwierdzenia');
     expect(await bookedFor(late.account)).toEqual([]);
     await atProcessor(panel, one.session, { action: 'confirm' });
     await atProcessor(panel, other.session, { action: 'fail' });
