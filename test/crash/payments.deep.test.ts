@@ -268,6 +268,7 @@ test(
     const answers = new Map<number, number>();
     let sent = 0;
     const send = async (event: Event): Promise<void> => {
+      await delay(chance.between(200, 1_500));
       const status = await post(api, event);
       sent += 1;
       answers.set(status, (answers.get(status) ?? 0) + 1);
@@ -280,10 +281,8 @@ test(
       await insisting(() => happens(sql, topUp.session));
       waiting.push(eventOf(key, topUp.id));
       for (const extra of doubled) if (extra % steps.length === index) waiting.push(eventOf(key, topUp.id));
-      for (let count = chance.between(1, 5); count > 0 && waiting.length > 0; count -= 1) {
-        await delay(chance.between(200, 1_500));
+      for (let count = chance.between(1, 5); count > 0 && waiting.length > 0; count -= 1)
         await send(waiting.splice(chance.between(0, waiting.length - 1), 1)[0]!);
-      }
     }
     for (const event of chance.shuffled(waiting)) await send(event);
     const killed = await killing.end();
