@@ -122,6 +122,7 @@ const NOT_FOUND = {
     `The account ${account} neither has the keyword ${word} nor may claim it by consent.`,
   keyword_not_resting: ({ word }) => `The keyword ${word} does not rest.`,
   statement_missing: ({ statement }) => `There is no statement ${statement}.`,
+  payment_missing: ({ payment }) => `There is no payment ${payment}.`,
   invoice_missing: ({ document }) => `There is no document ${document}, or it was never exported.`,
   message_missing: ({ message }) => `There is no message ${message}.`,
   email_missing: ({ email }) => `There is no e-mail ${email}.`,
@@ -176,7 +177,6 @@ const REFUSED = {
   reference_used: ({ account, reference }) =>
     `The account ${account} has another payment with the reference ${reference}.`,
   statement_exists: ({ account, month }) => `The account ${account} has a statement for ${month} already.`,
-  payment_missing: ({ payment }) => `There is no payment ${payment}.`,
   payment_not_refundable: ({ payment, fault }) => `The payment ${payment} cannot be refunded so: ${fault}.`,
   invoice_number_used: ({ document }) => `Another document has this number of ${document} already.`,
   statement_paid: ({ statement }) => `The statement ${statement} is paid already.`,

@@ -1,10 +1,11 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { rootCause } from '@temporalio/common';
 import { newId } from '../../db/ids.ts';
 import { readPaymentRow, reversalsOf } from '../../db/money/payments.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { refundUpdate, type RefundInput } from '../../workflows/contracts.ts';
 import { topupStart } from '../../workflows/startOptions.ts';
-import { faultOf, recordedAfter } from '../staff.ts';
+import { recordedAfter } from '../staff.ts';
 import { updateWithStart } from '../updateWithStart.ts';
 
 const ANSWER_MS = 30_000;
@@ -22,7 +23,7 @@ export const refundPayment = recordedAfter(
     const gone = (await reversalsOf(sql, id)).filter(({ returnedAt }) => returnedAt === null);
     const left = gone.reduce((sum, { grossGrosze }) => sum - grossGrosze, payment.grossGrosze);
     const refund: RefundInput = { id: newId('pay'), grossGrosze: grosze ?? left };
-    if (payment.state !== 'paid' || refund.grossGrosze > left || left <= 0)
+    if (payment.state !== 'paid' || refund.grossGrosze > left || refund.grossGrosze <= 0)
       throw new StaffRefused({
         reason: 'payment_not_refundable',
         payment: id,
@@ -38,7 +39,7 @@ export const refundPayment = recordedAfter(
       await updateWithStart(await temporal(), { ...asking, args: [refund] }, Date.now() + ANSWER_MS);
     } catch (error) {
       if (!(error instanceof WorkflowUpdateFailedError)) throw error;
-      const fault = faultOf(error.cause);
+      const fault = rootCause(error.cause) ?? error.message;
       throw new StaffRefused({ reason: 'payment_not_refundable', payment: id, fault }, undefined, error);
     }
     const { accountId: account } = payment;

@@ -22,6 +22,7 @@ import { lookUp, acceptedLookup } from '../workflows/lookups.ts';
 import { submitsOf } from '../workflows/markers.ts';
 import { HOUR, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
 import { receiveReplies, startReply } from '../workflows/replies.ts';
+import { recordTopUp } from './topUps.ts';
 import { startServers } from '../support/startServers.ts';
 import { clickOn } from '../support/clicked.ts';
 import { until } from '../support/eventually.ts';
@@ -363,6 +364,9 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       await until('a late run', async () => (await handle(id).describe()).runId !== first);
       return await settled(id);
     },
+    'topup-refunded': async () => await recordTopUp(at, 'refunded'),
+    'topup-refunded-by-staff': async () => await recordTopUp(at, 'refunded by staff'),
+    'topup-expired': async () => settled(await recordTopUp(at, 'expired')),
     'inbound-unmatched': async () => settled(await startReply(at, '+48500100299', 'Dzień dobry')),
     reconciliation: async () => {
       const id = await scheduled();

@@ -95,7 +95,7 @@ export async function pauseSchedule(client: Client, name = 'reconciliation'): Pr
 }
 
 /** Where the workflows of a test run. */
-interface TemporalServer {
+export interface TemporalServer {
   address: string;
   namespace: string;
   client: Client;
@@ -104,7 +104,8 @@ interface TemporalServer {
   stop(): Promise<void>;
 }
 
-async function timeSkippingServer(): Promise<TemporalServer> {
+/** Starts a server of a test's own whose clock stands still until the test moves it. */
+export async function timeSkippingServer(): Promise<TemporalServer> {
   const server = await startTimeSkippingServer();
   const { connection } = server;
   // This server cannot list them, so there is nothing to compare with; their types are 2 keyword, 6 datetime.
