@@ -5,7 +5,7 @@ import { moveCheckout } from '../../db/money/simulatedPayments.ts';
 import { withVat } from '../../domain/vat.ts';
 import { database } from './factories.ts';
 import { eventually } from './eventually.ts';
-import type { Browser, PanelUnderTest, Person } from './panel.ts';
+import type { PanelUnderTest, Person } from './panel.ts';
 
 /** Enters a company for an account. */
 export async function enterCompany(account: string, sql: Sql = database()): Promise<void> {
@@ -52,16 +52,7 @@ export interface OpenPayment {
 export async function openTopUp({ browser }: Person, amount: string): Promise<OpenPayment> {
   const { to } = await browser.post('/panel/billing', { amount });
   const id = (to ?? '').replace('/panel/billing/', '');
-  return { id, session: await sessionOf(browser, id) };
-}
-
-/** The checkout of a payment, once it is open. */
-export async function sessionOf(browser: Browser, id: string): Promise<string> {
-  const { text } = await eventually(
-    () => browser.get(`/panel/billing/${id}`),
-    (seen) => seen.text.includes('/simulator/payments/'),
-  );
-  return /\/simulator\/payments\/(cs_[0-9a-f]{24})/.exec(text)![1]!;
+  return { id, session: await sessionOf(database(), id) };
 }
 
 /** Does something on the page of the simulated processor, as somebody on this machine. @returns where it leads */

@@ -43,7 +43,7 @@ const send = async (key: string): Promise<number> => {
 async function pay({ browser }: Person, statement: string): Promise<{ id: string; session: string }> {
   const { to } = await browser.post('/panel/billing', { statement });
   const id = (to ?? '').replace('/panel/billing/', '');
-  return { id, session: await sessionOf(browser, id) };
+  return { id, session: await sessionOf(database(), id) };
 }
 
 describe('an overdue statement', () => {
