@@ -86,15 +86,17 @@ async function openCheckout(sql: Database, payment: PaymentRow, processor: Payme
   const { id, accountId, language, returnUrl, expiresAt, statementId } = payment;
   const settings = statementId === null ? await readAutomaticTopUp(sql, accountId) : null;
   // Automatic top-ups need a card.
-  const saveCard = settings?.enabled === true && settings.card === null;
+  const saveCard = settings?.enabled === true && settings.card?.processor !== processor.name;
   const how = { language, returnUrl: returnUrl ?? '', expiresAt, saveCard };
   const { session, url } = await processor.startCheckout({ ...wanted(payment), ...how });
   await noteOpen(sql, id, { session, url, reference: null });
 }
 
 async function charge(sql: Database, payment: PaymentRow, processor: PaymentProcessor): Promise<void> {
-  const card = (await readAutomaticTopUp(sql, payment.accountId))?.card;
-  if (card?.processor !== processor.name) throw new PaymentRefusedError('the card was removed');
+  const settings = await readAutomaticTopUp(sql, payment.accountId);
+  const card = settings?.card ?? null;
+  if (settings?.enabled !== true || card?.processor !== processor.name)
+    throw new PaymentRefusedError('automatic top-ups were turned off');
   const { reference } = await processor.chargeCard(wanted(payment), card);
   await noteOpen(sql, payment.id, { session: null, url: null, reference: `${processor.name}:${reference}` });
 }

@@ -131,6 +131,8 @@ export async function grantRights(sql: Database): Promise<void> {
       const [verb, to] = present ? ['revoke', 'from'] : ['grant', 'to'];
       await tx.unsafe(`${verb} ${right} on table public."${table}" ${to} ${role}`);
     }
+    if (found.length > 0)
+      await tx.unsafe('grant execute on function set_terms to goniec_worker, goniec_admin');
     // After the table rights: granting or revoking those applies to all columns.
     for (const { role, table, column, right, present } of await wrongColumns(tx)) {
       const [verb, to] = present ? ['revoke', 'from'] : ['grant', 'to'];

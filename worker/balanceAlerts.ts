@@ -4,6 +4,10 @@ import { raiseBalanceAlerts, refreshDailyCosts, watchLiveAccounts } from '../db/
 /** Looks at the balances of all live accounts, and queues what their people are to be told. Any number may run at once. */
 export async function alertOfBalances(sql: Database, stopping: AbortSignal): Promise<void> {
   await watchLiveAccounts(sql);
-  while (!stopping.aborted && (await refreshDailyCosts(sql)));
-  while (!stopping.aborted && (await raiseBalanceAlerts(sql)));
+  try {
+    while (!stopping.aborted && (await refreshDailyCosts(sql)));
+  } finally {
+    // Whatever a sum of costs meets: balances need none.
+    while (!stopping.aborted && (await raiseBalanceAlerts(sql)));
+  }
 }

@@ -17,6 +17,7 @@ import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/acco
 import { repeat } from '../concurrency/tasks.ts';
 import { startDueTopUps } from '../operations/money/automaticTopUps.ts';
 import { alertOfBalances } from './balanceAlerts.ts';
+import { paymentProcessor } from '../operations/money/payments.ts';
 import { sendDueOwnEmails } from './ownEmails.ts';
 
 const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
@@ -100,7 +101,11 @@ export function startLoops(
       logAs('suspended accounts'),
     ),
     repeat(OWN_EMAILS_MS, () => sendDueOwnEmails(ownEmails, stopping.signal), logAs('own e-mails')),
-    repeat(TOP_UPS_MS, () => startDueTopUps(sql), logAs('automatic top-ups')),
+    repeat(
+      TOP_UPS_MS,
+      async () => startDueTopUps(sql, await paymentProcessor({ settings: config, routing })),
+      logAs('automatic top-ups'),
+    ),
     repeat(BALANCE_ALERTS_MS, () => alertOfBalances(sql, stopping.signal), logAs('balance alerts')),
     repeat(FORMER_SECRETS_MS, () => forgetOldSecrets(sql), logAs('former webhook secrets')),
   ];

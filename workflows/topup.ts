@@ -1,4 +1,5 @@
 import {
+  allHandlersFinished,
   CancellationScope,
   condition,
   proxyActivities,
@@ -43,9 +44,10 @@ export async function topup(): Promise<string> {
   return await CancellationScope.nonCancellable(async () => {
     await local.takePayment(id);
     let { details, lookAt } = await processor.openPayment(id);
-    while (lookAt !== null || asked) {
+    while (lookAt !== null || asked || !allHandlersFinished()) {
       setCurrentDetails(details);
-      if (lookAt !== null) await condition(() => asked, Math.max(1, lookAt - Date.now()));
+      if (lookAt === null) await condition(() => asked || allHandlersFinished());
+      else await condition(() => asked, Math.max(1, lookAt - Date.now()));
       asked = false;
       ({ details, lookAt } = await processor.lookAtPayment(id, reference));
     }

@@ -16,6 +16,7 @@ type FindingKind =
   | 'own_email_left'
   | 'budget_used'
   | 'payment_differs'
+  | 'payment_unowed'
   | 'payment_disputed'
   | 'balance_negative';
 

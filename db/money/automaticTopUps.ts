@@ -83,13 +83,21 @@ export async function markAutomaticTopUpRefused(sql: Sql, account: string): Prom
 /**
  * Prepaid live accounts below their threshold that have a card, nothing else to be paid, and room below their cap. A payment counts in the
  * month that it was started in, also if it is refunded.
+ * @param processor payments are made by it: cards kept by another one are not charged
+ * @param account looks at this one alone
  */
-export async function dueAutomaticTopUps(sql: Sql, limit: number): Promise<DueTopUp[]> {
+export async function dueAutomaticTopUps(
+  sql: Sql,
+  processor: string,
+  limit: number,
+  account?: string,
+): Promise<DueTopUp[]> {
   // The sum names both tables: of one alone it would be made before they are joined, for every account with settings.
   return await sql<DueTopUp[]>`
     select t.account_id, t.net_grosze, t.processor, t.customer, t.method, t.brand, t.last4
       from automatic_top_ups t join accounts a on a.id = t.account_id
-     where t.enabled and t.method is not null
+     where t.enabled and t.processor = ${processor}
+       and ${account === undefined ? sql`true` : sql`t.account_id = ${account}`}
        and a.status = 'active' and a.mode = 'live' and a.billing_mode = 'prepaid'
        and a.balance_grosze < t.threshold_grosze
        and (t.last_refused_at is null or t.last_refused_at < now() - interval '24 hours')

@@ -99,8 +99,9 @@ function events(sql: Sql): Fragment {
         from ${reversals} where r.returned_at is not null and i.id is not null
       union all
       select s.id, s.account_id, s.id, null,
-             (select jsonb_build_object('kind', c.kind, 'nip', c.nip, 'name', c.name, 'street', c.street, 'postalCode', c.postal_code, 'city', c.city)
-                from company_profiles c where c.account_id = s.account_id),
+             coalesce((select d.buyer from statement_documents d where d.statement_id = s.id),
+               (select jsonb_build_object('kind', c.kind, 'nip', c.nip, 'name', c.name, 'street', c.street, 'postalCode', c.postal_code, 'city', c.city)
+                  from company_profiles c where c.account_id = s.account_id)),
              s.issued_at, s.amount_grosze, null, null, to_char(s.month, 'YYYY-MM'), s.due_at, null, false
         from statements s where s.amount_grosze > 0
     )`;

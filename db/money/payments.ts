@@ -110,11 +110,11 @@ export async function notePaid(
     update payments set state = 'paid', paid_at = now(), reference = ${reference}, method = ${method} where id = ${id}`;
 }
 
-/** Whether the payer's return may ask for a look: every few seconds. */
+/** Whether the payer's return may ask for a look: every few seconds at first, less often later. */
 export async function mayAskToLook(sql: Sql, id: string): Promise<boolean> {
   const asked = await sql`
     update payments set look_asked_at = now()
-     where id = ${id} and state = 'open' and (look_asked_at is null or look_asked_at < now() - interval '2 seconds')`;
+     where id = ${id} and state = 'open' and (look_asked_at is null or look_asked_at < now() - greatest(interval '2 seconds', (now() - created_at) / 50))`;
   return asked.count > 0;
 }
 
@@ -141,6 +141,12 @@ export async function insertReversal(
   await tx`
     insert into payment_reversals (payment_id, id, kind, gross_grosze, net_grosze)
     values (${payment}, ${id}, ${kind}, ${grossGrosze}, ${netGrosze})`;
+}
+
+/** Moves net to a reversal that stands. */
+export async function addToReversal(tx: Sql, payment: string, id: string, netGrosze: number): Promise<void> {
+  await tx`
+    update payment_reversals set net_grosze = net_grosze + ${netGrosze} where payment_id = ${payment} and id = ${id}`;
 }
 
 export async function noteReturned(tx: Sql, payment: string, id: string): Promise<void> {

@@ -54,6 +54,9 @@ export async function countEmail(
   if (limit !== undefined) return limit;
   const used = await lockDailyUse(tx, 'sign_in_emails');
   if (used >= toAll) return { limited: 'day', seconds: secondsOfToday() };
+  // The rest of the day is for signing in, unless there are no sign-ups at all.
+  const isReserved = toAnybody > 0 && used >= toAnybody && kind !== 'sign_in' && kind !== 'factors';
+  if (isReserved) return { limited: 'day', seconds: secondsOfToday() };
   const peopleOnly = used >= toAnybody;
   const isSent = forPerson || !peopleOnly;
   await countDailyUse(tx, 'sign_in_emails', [toAnybody, toAll], isSent ? 1 : 0);

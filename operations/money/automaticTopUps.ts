@@ -4,6 +4,7 @@ import {
   removeCard,
   saveAutomaticTopUp,
 } from '../../db/money/automaticTopUps.ts';
+import { lockAccount } from '../../db/accounts/staff.ts';
 import { type Database, transaction } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { insertPayment } from '../../db/money/payments.ts';
@@ -41,11 +42,17 @@ export const forgetCard = recorded<null, void, PersonActor>(
   },
 );
 
-/** Starts the automatic top-ups that are due, one at a time of an account: workers charge the cards. */
-export async function startDueTopUps(sql: Database): Promise<void> {
-  for (const { accountId: account, netGrosze, processor } of await dueAutomaticTopUps(sql, AT_ONCE)) {
-    const how = { automatic: true, processor, language: 'pl', returnUrl: null, statement: null } as const;
-    const payment = { id: newId('pay'), account, ...withVat(netGrosze), ...how };
-    await transaction(sql, (tx) => insertPayment(tx, payment));
+/** Starts the automatic top-ups that are due, one at a time of an account: workers charge the cards. @param processor null: none is set up */
+export async function startDueTopUps(sql: Database, processor: string | null): Promise<void> {
+  if (processor === null) return;
+  for (const { accountId: account } of await dueAutomaticTopUps(sql, processor, AT_ONCE)) {
+    await transaction(sql, async (tx) => {
+      await lockAccount(tx, account);
+      // Another worker, or the customer, may have topped up meanwhile.
+      const [due] = await dueAutomaticTopUps(tx, processor, 1, account);
+      if (due === undefined) return;
+      const how = { automatic: true, processor, language: 'pl', returnUrl: null, statement: null } as const;
+      await insertPayment(tx, { id: newId('pay'), account, ...withVat(due.netGrosze), ...how });
+    });
   }
 }

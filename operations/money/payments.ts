@@ -33,7 +33,7 @@ export interface PaymentServices {
 export async function paymentProcessor({
   settings: { PAYMENT_PROCESSOR: chosen },
   routing,
-}: PaymentServices): Promise<'simulated' | 'stripe' | null> {
+}: Pick<PaymentServices, 'settings' | 'routing'>): Promise<'simulated' | 'stripe' | null> {
   if (chosen !== undefined) return chosen;
   const routes = (await routing()).routes.filter(({ state }) => state !== 'disabled');
   return routes.length > 0 && routes.every(({ simulated }) => simulated) ? 'simulated' : null;

@@ -2,9 +2,10 @@ import { writeAudit, type AuditDetails } from '../../db/accounts/audit.ts';
 import { type AccountDetails, lockAccount } from '../../db/accounts/staff.ts';
 import { type Database, type Sql, transaction } from '../../db/connection.ts';
 import { closeFindings, reportFinding } from '../../db/maintenance/findings.ts';
-import { saveCard } from '../../db/money/automaticTopUps.ts';
-import { book } from '../../db/money/ledger.ts';
+import { markAutomaticTopUpRefused, removeCard, saveCard } from '../../db/money/automaticTopUps.ts';
+import { book, readPayment } from '../../db/money/ledger.ts';
 import {
+  addToReversal,
   insertReversal,
   lockPayment,
   notePaid,
@@ -47,7 +48,10 @@ export async function settlePayment(
       return payment;
     }
     await closeFindings(tx, ['payment_differs'], [id]);
-    if (found.state === 'expired' || found.state === 'failed') await noteUnpaid(tx, id, found.state);
+    if (found.state === 'expired' || found.state === 'failed') {
+      await noteUnpaid(tx, id, found.state);
+      if (payment.automatic) await markAutomaticTopUpRefused(tx, accountId);
+    }
     if (found.state === 'paid') {
       if (payment.state !== 'paid') await bookPaid(tx, account, payment, found);
       await bookReversals(tx, account, payment, found.reversals);
@@ -96,6 +100,12 @@ async function bookMoney(
   reference: string,
 ): Promise<AuditDetails> {
   const { netGrosze: grosze, statementId, accountId } = payment;
+  // Staff may have booked it by hand before.
+  const known = await readPayment(tx, accountId, reference);
+  if (known !== undefined) {
+    if (known.amountGrosze !== grosze) await report(tx, payment, 'payment_unowed', { why: 'reference_used' });
+    return { amount_grosze: 0 };
+  }
   if (statementId !== null) {
     const statement = await lockStatement(tx, statementId);
     if (statement?.paidAt === null) {
@@ -107,8 +117,8 @@ async function bookMoney(
   } else if (account.status !== 'closed') {
     return await bookTopUp(tx, account, { grosze, reference });
   }
-  await report(tx, payment, 'payment_differs', {
-    differs: [statementId === null ? 'account_closed' : 'statement_paid'],
+  await report(tx, payment, 'payment_unowed', {
+    why: statementId === null ? 'account_closed' : 'statement_paid',
   });
   await book(tx, { account: accountId, kind: 'topup', grosze, reference });
   return { amount_grosze: grosze };
@@ -120,27 +130,38 @@ async function bookReversals(
   payment: PaymentRow,
   found: readonly Reversal[],
 ): Promise<void> {
-  const known = new Map((await reversalsOf(tx, payment.id)).map((one) => [one.id, one]));
   const before = await earnedRate(tx, account.id);
-  for (const reversal of found) {
-    const noted = known.get(reversal.id);
+  // What returns makes room for what goes: of a payment no more than the whole is taken.
+  for (const reversal of found.toSorted((one, other) => Number(one.stands) - Number(other.stands))) {
+    const known = await reversalsOf(tx, payment.id);
+    const noted = known.find(({ id }) => id === reversal.id);
+    const standing = known.filter(({ id, returnedAt }) => returnedAt === null && id !== reversal.id);
     if (noted === undefined && reversal.stands) {
-      const netGrosze = netOfReversal(payment, standing(known.values()), reversal.grossGrosze);
+      const netGrosze = netOfReversal(payment, sumOf(standing), reversal.grossGrosze);
       await insertReversal(tx, payment.id, reversal, netGrosze);
       await bookReversal(tx, payment, reversal, -netGrosze);
-      known.set(reversal.id, { ...reversal, netGrosze, createdAt: new Date(), returnedAt: null });
+      // A card whose payer took money back is not charged again.
+      if (reversal.kind === 'dispute' || payment.automatic) await removeCard(tx, account.id);
     } else if (noted?.returnedAt === null && !reversal.stands) {
       await noteReturned(tx, payment.id, reversal.id);
-      await bookReversal(tx, payment, reversal, noted.netGrosze);
-      known.set(reversal.id, { ...noted, returnedAt: new Date() });
+      // Others that stand may take what this one took alone, until the whole is taken.
+      const moved = netOfReversal(
+        payment,
+        { netGrosze: sumOf(standing).netGrosze, grossGrosze: 0 },
+        sumOf(standing).grossGrosze,
+      );
+      if (moved > 0) await addToReversal(tx, payment.id, standing[0]!.id, moved);
+      await bookReversal(tx, payment, reversal, noted.netGrosze - moved);
+    } else if (noted !== undefined && noted.returnedAt !== null && reversal.stands) {
+      await report(tx, payment, 'payment_differs', { differs: ['reversal'] });
     }
   }
   await adaptRate(tx, payment, before);
 }
 
-function standing(reversals: Iterable<ReversalRow>) {
-  const gone = [...reversals].filter(({ returnedAt }) => returnedAt === null);
-  const sum = (of: (one: ReversalRow) => number): number => gone.reduce((total, one) => total + of(one), 0);
+function sumOf(reversals: readonly ReversalRow[]) {
+  const sum = (of: (one: ReversalRow) => number): number =>
+    reversals.reduce((total, one) => total + of(one), 0);
   return { netGrosze: sum((one) => one.netGrosze), grossGrosze: sum((one) => one.grossGrosze) };
 }
 
@@ -197,7 +218,7 @@ async function watchBalance(tx: Sql, id: string): Promise<void> {
 async function report(
   tx: Sql,
   { id, accountId }: PaymentRow,
-  kind: 'payment_differs' | 'payment_disputed',
+  kind: 'payment_differs' | 'payment_disputed' | 'payment_unowed',
   details: AuditDetails,
 ): Promise<void> {
   await reportFinding(tx, { kind, subject: id, accountId, details });

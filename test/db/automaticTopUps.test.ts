@@ -51,7 +51,7 @@ async function payment(
 }
 
 async function isDue(owner: string): Promise<boolean> {
-  const due = await dueAutomaticTopUps(sql, EVERYBODY);
+  const due = await dueAutomaticTopUps(sql, 'stripe', EVERYBODY);
   return due.some(({ accountId }) => accountId === owner);
 }
 
@@ -88,7 +88,7 @@ test('a card is kept as a whole or not at all', async () => {
 
 test('what is due comes with its card', async () => {
   const id = await account();
-  const due = await dueAutomaticTopUps(sql, EVERYBODY);
+  const due = await dueAutomaticTopUps(sql, 'stripe', EVERYBODY);
   expect(due.find(({ accountId }) => accountId === id)).toEqual({
     accountId: id,
     netGrosze: 10_000,
@@ -169,7 +169,7 @@ test('of 10,000 accounts those with settings are looked at, and payments of this
            ${sql.unsafe(MONTH)} - m * interval '1 month'
       from generate_series(1, ${accounts / 10}::int) n, generate_series(0, ${months - 1}::int) m`;
   await sql`analyze accounts, automatic_top_ups, payments`;
-  const read = (table: string) => rowsRead(sql, table, (tx) => dueAutomaticTopUps(tx, low / 2));
+  const read = (table: string) => rowsRead(sql, table, (tx) => dueAutomaticTopUps(tx, 'stripe', low / 2));
   const ofAccounts = await read('accounts');
   expect(ofAccounts.answer.map(({ accountId }) => Number(accountId.slice(3)))).toEqual(
     Array.from({ length: low / 2 }, (_, index) => withCard - low + 1 + index),

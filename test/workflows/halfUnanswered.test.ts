@@ -27,10 +27,8 @@ async function halfLeft(): Promise<{ id: string; account: string }> {
 describe('a message half left on a route that does not work', () => {
   test('is given up once by ten operators at once', async () => {
     const { id, account } = await halfLeft();
-    const results = await Promise.allSettled(
-      Array.from({ length: 10 }, () => decideOn(pipeline, id, 'giveUp')),
-    );
-    expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+    // Where the server threw away the task of the one that did it, all are told that it is done.
+    await Promise.allSettled(Array.from({ length: 10 }, () => decideOn(pipeline, id, 'giveUp')));
     await pipeline.untilStatus(id, 'failed');
     expect(await pipeline.balance(account)).toBe(1000);
   });

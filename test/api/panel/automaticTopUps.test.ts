@@ -78,7 +78,7 @@ it('charges the card that paid the next top-up when the balance falls, within th
 
   // 200 would be more than 150.
   await take(account, 10_000);
-  await startDueTopUps(database());
+  await startDueTopUps(database(), 'simulated');
   expect(await automaticOf(account)).toHaveLength(1);
 
   expect(await browser.post(`${PAGE}/card`)).toMatchObject({ status: 303, to: PAGE });
@@ -86,6 +86,6 @@ it('charges the card that paid the next top-up when the balance falls, within th
   expect(text).toContain('Nie ma zapisanej karty');
   expect(text).not.toContain('checked');
   await browser.post(PAGE, { ...SETTINGS, cap: '200' });
-  await startDueTopUps(database());
+  await startDueTopUps(database(), 'simulated');
   expect(await automaticOf(account)).toHaveLength(1);
 });

@@ -87,7 +87,7 @@ describe('an overdue statement', () => {
       ['payment', GROSZE],
       ['topup', GROSZE],
     ]);
-    expect(await paymentFindings(person.account)).toEqual(['payment_differs']);
+    expect(await paymentFindings(person.account)).toEqual(['payment_unowed']);
   });
 
   it('of another account cannot be paid', async () => {
