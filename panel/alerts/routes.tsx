@@ -2,6 +2,7 @@ import { readAccountDetails } from '../../db/accounts/staff.ts';
 import { readLowBalance } from '../../db/money/balanceAlerts.ts';
 import { membersOf } from '../../db/people/members.ts';
 import { PAYERS } from '../../domain/actor.ts';
+import { isId } from '../../domain/ids.ts';
 import { parsePln } from '../../domain/money.ts';
 import { changeAlerts } from '../../operations/money/alerts.ts';
 import { asking, attempt, type Fault, requireActive } from '../ask.ts';
@@ -37,7 +38,10 @@ async function change(visit: MemberVisit): Promise<Answer> {
   const { form, language, account } = visit;
   const typed = {
     lowBalance: (form.get('low_balance') ?? '').trim(),
-    people: [...form.keys()].flatMap((name) => (name.startsWith(PERSON) ? [name.slice(PERSON.length)] : [])),
+    people: [...form.keys()].flatMap((name) => {
+      const id = name.slice(PERSON.length);
+      return name.startsWith(PERSON) && isId('per', id) ? [id] : [];
+    }),
   };
   const lowBalance = typed.lowBalance === '' ? null : parsePln(typed.lowBalance);
   if (typed.lowBalance !== '' && (lowBalance ?? 0) === 0)

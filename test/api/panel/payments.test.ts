@@ -191,6 +191,31 @@ describe('what goes back', () => {
     expect((await person.browser.get('/panel/billing')).text).toContain('zwrócono');
   });
 
+  it('is never more than the whole, and is gone while one of two reversals stands', async () => {
+    const person = await newPayer();
+    const { id, session } = await paid(person, '100');
+    const look = async () => {
+      const { body, headers } = simulatedEvent(eventKey(), id);
+      expect((await send('simulated', body, headers)).status).toBe(200);
+    };
+    // The bank takes what a pending refund gives back already; then the refund fails.
+    for (const kind of ['refund', 'dispute']) {
+      await database()`
+        insert into simulated_reversals (id, session, kind, gross_grosze) values (${`${kind}_of_${id}`}, ${session}, ${kind}, 12300)`;
+      await look();
+      await bookedTimes(person.account, kind === 'refund' ? 2 : 3);
+    }
+    expect(await standingOf(person.account)).toMatchObject({ mode: 'test', balance: 0 });
+    await database()`update simulated_reversals set stands = false where id = ${`refund_of_${id}`}`;
+    await look();
+    await bookedTimes(person.account, 4);
+    expect(await standingOf(person.account)).toMatchObject({ mode: 'test', balance: 0 });
+    await database()`update simulated_reversals set stands = false where session = ${session}`;
+    await look();
+    await bookedTimes(person.account, 5);
+    expect(await standingOf(person.account)).toMatchObject({ mode: 'live', balance: 10_000 });
+  });
+
   it('leaves the best price of what stays paid', async () => {
     const person = await newPayer();
     const { session } = await paid(person, '500');
