@@ -131,14 +131,21 @@ export async function grantRights(sql: Database): Promise<void> {
       const [verb, to] = present ? ['revoke', 'from'] : ['grant', 'to'];
       await tx.unsafe(`${verb} ${right} on table public."${table}" ${to} ${role}`);
     }
-    if (found.length > 0)
-      await tx.unsafe('grant execute on function set_terms to goniec_worker, goniec_admin');
+    await grantTerms(tx);
     // After the table rights: granting or revoking those applies to all columns.
     for (const { role, table, column, right, present } of await wrongColumns(tx)) {
       const [verb, to] = present ? ['revoke', 'from'] : ['grant', 'to'];
       await tx.unsafe(`${verb} ${right} ("${column}") on table public."${table}" ${to} ${role}`);
     }
   });
+}
+
+/** What fixes prices, to those who may: functions are everybody's unless they are revoked. */
+async function grantTerms(tx: Sql): Promise<void> {
+  const roles = await tx<{ role: string }[]>`
+    select rolname as role from pg_roles
+     where rolname = any(${[ROLES.worker, ROLES.admin]}) and to_regproc('public.set_terms') is not null`;
+  for (const { role } of roles) await tx.unsafe(`grant execute on function set_terms to ${role}`);
 }
 
 interface FoundColumn {
