@@ -55,11 +55,10 @@ export function paymentActivities(sql: Database, processors: readonly PaymentPro
     /** Asks the processor to give money back; looking at the payment books it. */
     async refundPayment(id: string, { id: refund, grossGrosze }: RefundInput): Promise<void> {
       const { payment, processor } = await find(id);
-      const [, reference] = payment.reference?.split(':') ?? [];
-      if (payment.state !== 'paid' || reference === undefined)
+      if (payment.state !== 'paid' || payment.reference === null)
         throw paymentRefused('the payment is not paid');
       try {
-        await processor.refund(reference, { id: refund, grossGrosze });
+        await processor.refund(referenceAt(payment.reference), { id: refund, grossGrosze });
       } catch (error) {
         if (error instanceof PaymentRefusedError) throw paymentRefused(error.message);
         throw error;

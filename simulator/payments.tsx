@@ -6,17 +6,18 @@ import {
   returnReversal,
   reverse,
   type SimulatedCheckout,
-  type SimulatedReversal,
 } from '../db/money/simulatedPayments.ts';
 import { transaction } from '../db/connection.ts';
 import { newId } from '../db/ids.ts';
+import { parsePln } from '../domain/money.ts';
+import type { Reversal } from '../domain/payments.ts';
 import { simulatedEvent, simulatedEventKey } from '../payments/simulatedEvents.ts';
 import { framed, problem, seeOther, simulatorPage, Time } from './frame.tsx';
 
 const RECENT = 50;
 const METHODS = ['card', 'blik', 'p24'] as const;
 
-type Found = SimulatedCheckout & { reversals: SimulatedReversal[] };
+type Found = SimulatedCheckout & { reversals: Reversal[] };
 
 /** /simulator/payments: what the simulated payment processor was asked for. */
 export const paymentsPage = simulatorPage('/simulator/payments', {
@@ -100,9 +101,7 @@ async function takeBack(
   form: URLSearchParams,
 ): Promise<boolean> {
   const kind = form.get('action') === 'refund' ? 'refund' : 'dispute';
-  const amount = /^([0-9]{1,7})(?:[.,]([0-9]{2}))?$/.exec(form.get('amount') ?? '');
-  if (amount === null) return false;
-  const grossGrosze = Number(amount[1]) * 100 + Number(amount[2] ?? 0);
+  const grossGrosze = parsePln(form.get('amount') ?? '') ?? 0;
   const id = `${kind === 'refund' ? 're' : 'dp'}_${newId('pay').slice('pay_'.length)}`;
   return grossGrosze > 0 && (await transaction(sql, (tx) => reverse(tx, session, { id, kind, grossGrosze })));
 }

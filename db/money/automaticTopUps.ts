@@ -1,3 +1,4 @@
+import type { SavedCard } from '../../domain/payments.ts';
 import type { Sql } from '../connection.ts';
 import { polishDay } from '../dailyUse.ts';
 
@@ -12,12 +13,8 @@ export interface AutomaticTopUpSettings {
 }
 
 /** A card as its processor keeps it. */
-export interface KeptCard {
+export interface KeptCard extends SavedCard {
   processor: string;
-  customer: string;
-  method: string;
-  brand: string;
-  last4: string;
 }
 
 export interface AutomaticTopUp extends AutomaticTopUpSettings {

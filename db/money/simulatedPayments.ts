@@ -1,6 +1,5 @@
-import type { PaymentState, WantedCheckout, WantedPayment } from '../../domain/payments.ts';
-import type { Database, Sql } from '../connection.ts';
-import { transaction } from '../connection.ts';
+import type { PaymentState, Reversal, WantedCheckout, WantedPayment } from '../../domain/payments.ts';
+import { type Database, type Sql, transaction } from '../connection.ts';
 
 export interface SimulatedCheckout {
   session: string;
@@ -17,13 +16,6 @@ export interface SimulatedCheckout {
   method: PaymentState['method'];
   expiresAt: Date;
   createdAt: Date;
-}
-
-export interface SimulatedReversal {
-  id: string;
-  kind: 'refund' | 'dispute';
-  grossGrosze: number;
-  stands: boolean;
 }
 
 /** Stores the state of the simulated payment processor. */
@@ -59,24 +51,20 @@ export function simulatedPayments(sql: Database) {
 export async function readCheckout(
   sql: Sql,
   key: string,
-): Promise<(SimulatedCheckout & { reversals: SimulatedReversal[] }) | undefined> {
+): Promise<(SimulatedCheckout & { reversals: Reversal[] }) | undefined> {
   await sql`
     update simulated_checkouts set state = 'expired' where session = ${key} and state = 'open' and expires_at <= now()`;
   const [checkout] = await sql<SimulatedCheckout[]>`
-    select session, payment_id, account_id, gross_grosze, currency, live, description, return_url, save_card, state, reference, method,
-           expires_at, created_at
-      from simulated_checkouts where session = ${key} or reference = ${key}`;
+    select ${columns(sql)} from simulated_checkouts where session = ${key} or reference = ${key}`;
   if (checkout === undefined) return undefined;
-  const reversals = await sql<SimulatedReversal[]>`
+  const reversals = await sql<Reversal[]>`
     select id, kind, gross_grosze, stands from simulated_reversals where session = ${checkout.session} order by created_at, id`;
   return { ...checkout, reversals };
 }
 
 export async function listCheckouts(sql: Sql, limit: number): Promise<SimulatedCheckout[]> {
   return await sql<SimulatedCheckout[]>`
-    select session, payment_id, account_id, gross_grosze, currency, live, description, return_url, save_card, state, reference, method,
-           expires_at, created_at
-      from simulated_checkouts order by created_at desc limit ${limit}`;
+    select ${columns(sql)} from simulated_checkouts order by created_at desc limit ${limit}`;
 }
 
 /** What the payer did, or the bank: moves a checkout on. @returns false if it is no longer in one of these states */
@@ -97,7 +85,7 @@ export async function moveCheckout(
 export async function reverse(
   tx: Sql,
   session: string,
-  { id, kind, grossGrosze }: Omit<SimulatedReversal, 'stands'>,
+  { id, kind, grossGrosze }: Omit<Reversal, 'stands'>,
 ): Promise<boolean> {
   await tx`select from simulated_checkouts where session = ${session} for update`;
   const inserted = await tx`
@@ -116,4 +104,10 @@ export async function returnReversal(sql: Sql, session: string, id: string): Pro
   const returned = await sql`
     update simulated_reversals set stands = false where session = ${session} and id = ${id} and stands`;
   return returned.count > 0;
+}
+
+function columns(sql: Sql) {
+  return sql`
+    session, payment_id, account_id, gross_grosze, currency, live, description, return_url, save_card, state, reference, method,
+    expires_at, created_at`;
 }

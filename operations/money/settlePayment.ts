@@ -145,11 +145,7 @@ async function bookReversals(
     } else if (noted?.returnedAt === null && !reversal.stands) {
       await noteReturned(tx, payment.id, reversal.id);
       // Others that stand may take what this one took alone, until the whole is taken.
-      const moved = netOfReversal(
-        payment,
-        { netGrosze: sumOf(standing).netGrosze, grossGrosze: 0 },
-        sumOf(standing).grossGrosze,
-      );
+      const moved = netOfReversal(payment, sumOf(standing), 0);
       if (moved > 0) await addToReversal(tx, payment.id, standing[0]!.id, moved);
       await bookReversal(tx, payment, reversal, noted.netGrosze - moved);
     } else if (noted !== undefined && noted.returnedAt !== null && reversal.stands) {
