@@ -1,4 +1,5 @@
 import type { Database } from '../db/connection.ts';
+import type { ProcessorName } from '../domain/payments.ts';
 import type { Services as OperationServices } from '../operations/context.ts';
 import type { Admission } from './http/admission.ts';
 import type { KeyLookups } from './http/authentication.ts';
@@ -21,7 +22,7 @@ export interface ApiSettings {
   NUMBER_CODES_A_DAY: number;
   SIGN_UP_EMAILS_A_DAY: number;
   SIGN_IN_EMAILS_A_DAY: number;
-  PAYMENT_PROCESSOR?: 'simulated' | 'stripe' | undefined;
+  PAYMENT_PROCESSOR?: ProcessorName | undefined;
   STRIPE_WEBHOOK_SECRETS?: readonly string[] | undefined;
 }
 

@@ -1,3 +1,5 @@
+export type ProcessorName = 'simulated' | 'stripe';
+
 /** A payment that a processor is asked for. */
 export interface WantedPayment {
   /** Ours, `pay_…`: asked for again, the processor answers with the same payment. */

@@ -2,15 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type {
   PaymentEvent,
   PaymentState,
-  SavedCard,
-  WantedCheckout,
-  WantedPayment,
-} from '../domain/payments.ts';
-
-export type {
-  PaymentEvent,
-  PaymentState,
-  Reversal,
+  ProcessorName,
   SavedCard,
   WantedCheckout,
   WantedPayment,
@@ -28,7 +20,7 @@ export class PaymentRefusedError extends Error {
 
 /** All calls are idempotent by our ids. They throw PaymentRefusedError, or anything else if the processor is to be asked again. */
 export interface PaymentProcessor {
-  readonly name: 'simulated' | 'stripe';
+  readonly name: ProcessorName;
   /** Whether our key moves real money; a payment of the other mode is not ours. */
   readonly live: boolean;
   startCheckout(wanted: WantedCheckout): Promise<{ session: string; url: string }>;

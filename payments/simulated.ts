@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  type PaymentProcessor,
-  PaymentRefusedError,
-  type PaymentState,
-  type Reversal,
-  type SavedCard,
-  type WantedCheckout,
-} from './processor.ts';
+import type { PaymentState, Reversal, SavedCard, WantedCheckout, WantedPayment } from '../domain/payments.ts';
+import { type PaymentProcessor, PaymentRefusedError } from './processor.ts';
 
 /** Where the simulated processor keeps its payments. */
 export interface SimulatedPayments {
@@ -20,10 +14,7 @@ export interface SimulatedPayments {
       > & { session: string; paymentId: string; saveCard: boolean; reversals: Reversal[] })
     | undefined
   >;
-  charge(
-    reference: string,
-    wanted: { id: string; accountId: string; grossGrosze: number; description: string },
-  ): Promise<void>;
+  charge(reference: string, wanted: WantedPayment): Promise<void>;
   refund(session: string, refund: { id: string; grossGrosze: number }): Promise<boolean>;
 }
 

@@ -1,10 +1,11 @@
 import type { Database } from '../db/connection.ts';
 import { simulatedPayments } from '../db/money/simulatedPayments.ts';
+import type { ProcessorName } from '../domain/payments.ts';
 import type { PaymentProcessor } from '../payments/processor.ts';
 import { simulatedProcessor } from '../payments/simulated.ts';
 
 interface ProcessorSettings {
-  PAYMENT_PROCESSOR?: PaymentProcessor['name'] | undefined;
+  PAYMENT_PROCESSOR?: ProcessorName | undefined;
   STRIPE_KEY?: string | undefined;
 }
 

@@ -8,6 +8,7 @@ import {
 import type { Logger } from 'pino';
 import { Client } from '@temporalio/client';
 import type { Seller } from '../domain/parties.ts';
+import type { ProcessorName } from '../domain/payments.ts';
 import { idsAmong } from '../telemetry/ids.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
@@ -64,7 +65,7 @@ export interface WorkerOptions {
     WORKFLOW_CALL_STACKS?: boolean | undefined;
     DNS_SERVERS?: readonly string[] | undefined;
     OWN_EMAIL_ACCOUNT?: string | undefined;
-    PAYMENT_PROCESSOR?: 'simulated' | 'stripe' | undefined;
+    PAYMENT_PROCESSOR?: ProcessorName | undefined;
     STRIPE_KEY?: string | undefined;
     PANEL_URL?: string | undefined;
     PUBLIC_URL?: string | undefined;

@@ -183,20 +183,36 @@ export interface ListedPayment extends PaymentRow {
   disputedGrosze: number;
 }
 
-/** An account's payments, newest first. @param before an id, to go on after it */
+/** An account's payments, newest first. @param account null: of all @param before an id, to go on after it */
 export async function paymentsOf(
   sql: Sql,
   { account, before, limit }: { account: string | null; before: string | null; limit: number },
 ): Promise<ListedPayment[]> {
   return await sql<ListedPayment[]>`
+    ${listed(sql)}
+     where ${account === null ? sql`true` : sql`account_id = ${account}`}
+       and ${before === null ? sql`true` : sql`payments.id < ${before}`}
+     order by payments.id desc limit ${limit}`;
+}
+
+/** One payment of an account. */
+export async function readListedPayment(
+  sql: Sql,
+  account: string,
+  id: string,
+): Promise<ListedPayment | undefined> {
+  const [row] = await sql<ListedPayment[]>`
+    ${listed(sql)} where account_id = ${account} and payments.id = ${id}`;
+  return row;
+}
+
+function listed(sql: Sql) {
+  return sql`
     select ${columns(sql)}, back.*
       from payments cross join lateral (
         select coalesce(sum(gross_grosze) filter (where kind = 'refund'), 0)::bigint as refunded_grosze,
                coalesce(sum(gross_grosze) filter (where kind = 'dispute'), 0)::bigint as disputed_grosze
-          from payment_reversals where payment_id = payments.id and returned_at is null) back
-     where ${account === null ? sql`true` : sql`account_id = ${account}`}
-       and ${before === null ? sql`true` : sql`payments.id < ${before}`}
-     order by payments.id desc limit ${limit}`;
+          from payment_reversals where payment_id = payments.id and returned_at is null) back`;
 }
 
 /** Open payments whose workflows may be lost. */

@@ -14,7 +14,7 @@ import { lockStatement } from '../../db/money/statements.ts';
 import type { PersonActor } from '../../domain/actor.ts';
 import { MAX_TOP_UP_GROSZE, MIN_TOP_UP_GROSZE } from '../../domain/money.ts';
 import type { Routing } from '../../domain/routing.ts';
-import type { PaymentEvent } from '../../domain/payments.ts';
+import type { PaymentEvent, ProcessorName } from '../../domain/payments.ts';
 import { withVat } from '../../domain/vat.ts';
 import { lookSignal } from '../../workflows/contracts.ts';
 import { topupStart } from '../../workflows/startOptions.ts';
@@ -26,14 +26,14 @@ export interface PaymentServices {
   sql: Database;
   temporal: Client;
   routing: () => Promise<Routing>;
-  settings: { PAYMENT_PROCESSOR?: 'simulated' | 'stripe' | undefined };
+  settings: { PAYMENT_PROCESSOR?: ProcessorName | undefined };
 }
 
 /** The processor that payments are made by: the one that is set, else the simulated one where the whole network is; null: none. */
 export async function paymentProcessor({
   settings: { PAYMENT_PROCESSOR: chosen },
   routing,
-}: Pick<PaymentServices, 'settings' | 'routing'>): Promise<'simulated' | 'stripe' | null> {
+}: Pick<PaymentServices, 'settings' | 'routing'>): Promise<ProcessorName | null> {
   if (chosen !== undefined) return chosen;
   const routes = (await routing()).routes.filter(({ state }) => state !== 'disabled');
   return routes.length > 0 && routes.every(({ simulated }) => simulated) ? 'simulated' : null;

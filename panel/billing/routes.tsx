@@ -1,6 +1,6 @@
 import { readAccount } from '../../db/accounts/accounts.ts';
 import { invoicesOf } from '../../db/money/invoices.ts';
-import { paymentsOf, readPaymentRow } from '../../db/money/payments.ts';
+import { paymentsOf, readListedPayment } from '../../db/money/payments.ts';
 import { PAYERS } from '../../domain/actor.ts';
 import { isId } from '../../domain/ids.ts';
 import { parsePln } from '../../domain/money.ts';
@@ -67,9 +67,8 @@ async function payment(visit: MemberVisit): Promise<Answer> {
     query,
     language,
   } = visit;
-  const found = isId('pay', id) ? await readPaymentRow(services.sql, id) : undefined;
-  if (found?.accountId !== account.id) return problemPage(visit, 404);
-  const [row] = await paymentsOf(services.sql, { account: account.id, before: `${id}~`, limit: 1 });
+  const found = isId('pay', id) ? await readListedPayment(services.sql, account.id, id) : undefined;
+  if (found === undefined) return problemPage(visit, 404);
   const returned = Number(query.get('returned') ?? 0);
   const isStarting = found.state === 'starting';
   const waits = isStarting || (found.state === 'open' && returned > 0);
@@ -82,7 +81,7 @@ async function payment(visit: MemberVisit): Promise<Answer> {
     <PaymentView
       {...{
         language,
-        payment: row!,
+        payment: found,
         invoices,
         waits,
         reloads,

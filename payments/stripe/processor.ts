@@ -1,5 +1,6 @@
 import Stripe from 'stripe';
-import * as payments from '../processor.ts';
+import type { Reversal, SavedCard, WantedCheckout, WantedPayment } from '../../domain/payments.ts';
+import { type PaymentProcessor, PaymentRefusedError } from '../processor.ts';
 import { ofDispute, ofIntent, ofRefund, ofSession, whole } from './state.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -15,7 +16,7 @@ export interface StripeSettings {
 }
 
 /** Stripe's hosted Checkout, in the API version of the SDK. Whoever calls it repeats what failed: the SDK does not. */
-export function stripeProcessor({ key, baseUrl }: StripeSettings): payments.PaymentProcessor {
+export function stripeProcessor({ key, baseUrl }: StripeSettings): PaymentProcessor {
   const quiet = { timeout: TIMEOUT_MS, maxNetworkRetries: 0, telemetry: false };
   const stripe = new Stripe(key, { ...quiet, ...(baseUrl !== undefined && addressOf(baseUrl)) });
   return {
@@ -34,7 +35,7 @@ export function stripeProcessor({ key, baseUrl }: StripeSettings): payments.Paym
       const { id, status } = await answered(stripe.paymentIntents.create(chargeOf(wanted, card), once));
       if (status !== 'requires_action') return { reference: id };
       await answered(stripe.paymentIntents.cancel(id));
-      throw new payments.PaymentRefusedError('The bank asks for the payer.');
+      throw new PaymentRefusedError('The bank asks for the payer.');
     },
 
     async read({ session, reference }) {
@@ -43,7 +44,7 @@ export function stripeProcessor({ key, baseUrl }: StripeSettings): payments.Paym
         const found = await answered(stripe.checkout.sessions.retrieve(session, { expand }));
         return { ...ofSession(found), reversals: await reversals(whole(found.payment_intent)) };
       }
-      if (reference === null) throw new payments.PaymentRefusedError('Neither a session nor a payment.');
+      if (reference === null) throw new PaymentRefusedError('Neither a session nor a payment.');
       const expand = ['latest_charge.refunds'];
       const intent = await answered(stripe.paymentIntents.retrieve(reference, { expand }));
       return { ...ofIntent(intent), reversals: await reversals(intent) };
@@ -56,7 +57,7 @@ export function stripeProcessor({ key, baseUrl }: StripeSettings): payments.Paym
   };
 
   // A charge comes with its ten latest refunds.
-  async function reversals(intent: Stripe.PaymentIntent | null): Promise<payments.Reversal[]> {
+  async function reversals(intent: Stripe.PaymentIntent | null): Promise<Reversal[]> {
     if (intent?.status !== 'succeeded') return [];
     const which = { payment_intent: intent.id, limit: PAGE };
     const latest = whole(intent.latest_charge)?.refunds;
@@ -66,7 +67,7 @@ export function stripeProcessor({ key, baseUrl }: StripeSettings): payments.Paym
   }
 }
 
-function checkoutOf(wanted: payments.WantedCheckout): Stripe.Checkout.SessionCreateParams {
+function checkoutOf(wanted: WantedCheckout): Stripe.Checkout.SessionCreateParams {
   const { id, grossGrosze, description, saveCard, language, returnUrl, expiresAt } = wanted;
   const price = { currency: 'pln', unit_amount: grossGrosze, product_data: { name: description } };
   const metadata = metadataOf(wanted);
@@ -88,10 +89,7 @@ function checkoutOf(wanted: payments.WantedCheckout): Stripe.Checkout.SessionCre
   };
 }
 
-function chargeOf(
-  wanted: payments.WantedPayment,
-  card: payments.SavedCard,
-): Stripe.PaymentIntentCreateParams {
+function chargeOf(wanted: WantedPayment, card: SavedCard): Stripe.PaymentIntentCreateParams {
   return {
     amount: wanted.grossGrosze,
     currency: 'pln',
@@ -106,7 +104,7 @@ function chargeOf(
   };
 }
 
-const metadataOf = ({ id, accountId }: payments.WantedPayment) => ({ payment: id, account: accountId });
+const metadataOf = ({ id, accountId }: WantedPayment) => ({ payment: id, account: accountId });
 
 function addressOf(baseUrl: string) {
   const { protocol, hostname, port } = new URL(baseUrl);
@@ -134,7 +132,7 @@ async function answered<T>(answer: Promise<T>): Promise<T> {
     const { type, code, decline_code: declined, requestId, message } = error;
     const text = `${[type, code, declined, requestId].filter(Boolean).join(' ')}: ${message}`;
     const forGood = error instanceof StripeCardError || error instanceof StripeInvalidRequestError;
-    if (forGood) throw new payments.PaymentRefusedError(text);
+    if (forGood) throw new PaymentRefusedError(text);
     throw new StripeFailedError(text);
   }
 }

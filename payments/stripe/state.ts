@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { PaymentState, Reversal, SavedCard } from '../processor.ts';
+import type { PaymentState, Reversal, SavedCard } from '../../domain/payments.ts';
 
 const UNDONE = new Set<string | null>(['failed', 'canceled']);
 const OVER = new Set<string>(['requires_payment_method', 'canceled']);

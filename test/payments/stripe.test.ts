@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PaymentProcessor, type PaymentState, PaymentRefusedError } from '../../payments/processor.ts';
+import type { PaymentState } from '../../domain/payments.ts';
+import { type PaymentProcessor, PaymentRefusedError } from '../../payments/processor.ts';
 import { stripeProcessor } from '../../payments/stripe/processor.ts';
 import * as wire from './stripeServer.ts';
 

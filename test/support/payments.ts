@@ -3,9 +3,9 @@ import { newId } from '../../db/ids.ts';
 import { insertPayment } from '../../db/money/payments.ts';
 import { moveCheckout } from '../../db/money/simulatedPayments.ts';
 import { withVat } from '../../domain/vat.ts';
-import { database } from './factories.ts';
+import { database, newAccount } from './factories.ts';
 import { eventually } from './eventually.ts';
-import type { PanelUnderTest, Person } from './panel.ts';
+import { newPerson, type PanelUnderTest, type Person } from './panel.ts';
 
 /** Enters a company for an account. */
 export async function enterCompany(account: string, sql: Sql = database()): Promise<void> {
@@ -92,4 +92,11 @@ export async function paymentFindings(account: string): Promise<string[]> {
   const rows = await database()<{ kind: string }[]>`
     select kind from findings where account_id = ${account} and state = 'open' order by kind`;
   return rows.map(({ kind }) => kind);
+}
+
+/** The owner of a new test account without money, whose company is entered. */
+export async function newPayer(panel: PanelUnderTest): Promise<Person> {
+  const { id } = await newAccount({ mode: 'test', balance: 0, price: 15 });
+  await enterCompany(id);
+  return await newPerson(panel, 'owner', id);
 }

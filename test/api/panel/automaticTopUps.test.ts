@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startDueTopUps } from '../../../operations/money/automaticTopUps.ts';
 import { eventually } from '../../support/eventually.ts';
-import { books, database, newAccount } from '../../support/factories.ts';
-import { newPerson, type PanelUnderTest, type Person, startPanel } from '../../support/panel.ts';
-import { atProcessor, bookedFor, enterCompany, openTopUp, paymentIs } from '../../support/payments.ts';
+import { books, database } from '../../support/factories.ts';
+import { type PanelUnderTest, type Person, startPanel } from '../../support/panel.ts';
+import { atProcessor, bookedFor, newPayer, openTopUp, paymentIs } from '../../support/payments.ts';
 
 const PAGE = '/panel/billing/automatic';
 const SETTINGS = { enabled: 'on', threshold: '20', net: '100', cap: '150' };
@@ -13,12 +13,6 @@ beforeAll(async () => {
   panel = await startPanel({ PAYMENT_PROCESSOR: 'simulated' });
 });
 afterAll(() => panel.api.stop());
-
-async function newPayer(): Promise<Person> {
-  const { id } = await newAccount({ mode: 'test', balance: 0, price: 15 });
-  await enterCompany(id);
-  return await newPerson(panel, 'owner', id);
-}
 
 async function pay(person: Person, method: string): Promise<void> {
   const { id, session } = await openTopUp(person, '50');
@@ -43,7 +37,7 @@ it.each([
   ['cap', { cap: 'sto' }],
   ['cap', { cap: '99,99' }],
 ])('a fault in %s is named, with the form as typed: %j', async (field, typed) => {
-  const person = await newPayer();
+  const person = await newPayer(panel);
   const { status, text } = await person.browser.post(PAGE, { ...SETTINGS, ...typed });
   expect(status).toBe(422);
   expect(text).toContain(`href="#${field}"`);
@@ -53,7 +47,7 @@ it.each([
 });
 
 it('charges the card that paid the next top-up when the balance falls, within the cap, until it is removed', async () => {
-  const person = await newPayer();
+  const person = await newPayer(panel);
   const { account, browser } = person;
   await pay(person, 'card');
   expect((await browser.get(PAGE)).text).toContain('Nie ma zapisanej karty');

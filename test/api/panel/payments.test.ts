@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { simulatedEvent, simulatedEventKey } from '../../../payments/simulatedEvents.ts';
 import { eventually } from '../../support/eventually.ts';
-import { database, newAccount } from '../../support/factories.ts';
+import { database } from '../../support/factories.ts';
 import { newBrowser, newPerson, type PanelUnderTest, type Person, startPanel } from '../../support/panel.ts';
 import {
   atProcessor,
   bookedFor,
   enterCompany,
+  newPayer,
   openTopUp,
   paymentFindings,
   paymentIs,
@@ -18,12 +19,6 @@ beforeAll(async () => {
   panel = await startPanel({ PAYMENT_PROCESSOR: 'simulated' });
 });
 afterAll(() => panel.api.stop());
-
-async function newPayer(): Promise<Person> {
-  const { id } = await newAccount({ mode: 'test', balance: 0, price: 15 });
-  await enterCompany(id);
-  return await newPerson(panel, 'owner', id);
-}
 
 const standingOf = async (account: string) => {
   const [row] = await database()`
@@ -51,7 +46,7 @@ const send = (processor: string, body: string, headers: Record<string, string>) 
 
 describe('a top-up', () => {
   it('is paid at the processor, booked once and makes the account live at its price', async () => {
-    const person = await newPayer();
+    const person = await newPayer(panel);
     const { id, session } = await openTopUp(person, '100,00 zł');
     const page = (await person.browser.get(`/panel/billing/${id}`)).text;
     for (const text of ['100,00', '23,00', '123,00', '0,14', 'Żółw &amp; Spółka', '5260250274'])
@@ -87,7 +82,7 @@ describe('a top-up', () => {
     ['1e3', 422],
     ['', 422],
   ])('of %s is answered %i', async (amount, status) => {
-    const person = await newPayer();
+    const person = await newPayer(panel);
     const seen = await person.browser.post('/panel/billing', { amount });
     expect(seen.status).toBe(status);
     if (status === 422) expect(seen.text).toContain('href="#amount"');
@@ -105,7 +100,7 @@ describe('a top-up', () => {
   });
 
   it('that is confirmed later waits; that fails books nothing', async () => {
-    const [late, failing] = await Promise.all([newPayer(), newPayer()]);
+    const [late, failing] = await Promise.all([newPayer(panel), newPayer(panel)]);
     const [one, other] = [await openTopUp(late, '50'), await openTopUp(failing, '50')];
     await atProcessor(panel, one.session, { action: 'pay-later', method: 'p24' });
     await atProcessor(panel, other.session, { action: 'pay-later', method: 'p24' });
@@ -125,7 +120,7 @@ describe('a top-up', () => {
   });
 
   it.each(['refuse', 'expire'])('can end unpaid: %s', async (action) => {
-    const person = await newPayer();
+    const person = await newPayer(panel);
     const { id, session } = await openTopUp(person, '50');
     await atProcessor(panel, session, { action });
     await paymentIs(id, action === 'refuse' ? 'failed' : 'expired');
@@ -154,7 +149,7 @@ describe('a top-up', () => {
       (session: string) => database()`update simulated_checkouts set live = true where session = ${session}`,
     ],
   ])('whose %s is another at the processor is not booked, and staff are told', async (_, alter) => {
-    const person = await newPayer();
+    const person = await newPayer(panel);
     const { session } = await openTopUp(person, '50');
     await alter(session);
     await atProcessor(panel, session, { action: 'pay', method: 'card' });
@@ -166,7 +161,7 @@ describe('a top-up', () => {
   });
 
   it('is shown to its account alone; the way back works signed out and says nothing', async () => {
-    const [person, other] = await Promise.all([newPayer(), newPayer()]);
+    const [person, other] = await Promise.all([newPayer(panel), newPayer(panel)]);
     const { id } = await openTopUp(person, '50');
     expect((await other.browser.get(`/panel/billing/${id}`)).status).toBe(404);
     const stranger = await newBrowser(panel).get(`/panel/paid/${id}`);
@@ -177,7 +172,7 @@ describe('a top-up', () => {
 
 describe('what goes back', () => {
   it('is refunded in parts that sum to the whole, and undoes the price and sending live', async () => {
-    const person = await newPayer();
+    const person = await newPayer(panel);
     const { session } = await paid(person, '500');
     expect(await standingOf(person.account)).toMatchObject({ mode: 'live', price: 10 });
     for (const [index, amount] of ['200.33', '200.34', '214.33'].entries()) {
@@ -192,7 +187,7 @@ describe('what goes back', () => {
   });
 
   it('is never more than the whole, and is gone while one of two reversals stands', async () => {
-    const person = await newPayer();
+    const person = await newPayer(panel);
     const { id, session } = await paid(person, '100');
     const look = async () => {
       const { body, headers } = simulatedEvent(eventKey(), id);
@@ -217,7 +212,7 @@ describe('what goes back', () => {
   });
 
   it('leaves the best price of what stays paid', async () => {
-    const person = await newPayer();
+    const person = await newPayer(panel);
     const { session } = await paid(person, '500');
     await paid(person, '100');
     await atProcessor(panel, session, { action: 'refund', amount: '615.00' });
@@ -226,7 +221,7 @@ describe('what goes back', () => {
   });
 
   it('leaves a price that staff agreed', async () => {
-    const person = await newPayer();
+    const person = await newPayer(panel);
     const { session } = await paid(person, '500');
     await database()`update accounts set price_per_part_grosze = 7 where id = ${person.account}`;
     await atProcessor(panel, session, { action: 'refund', amount: '100.00' });
@@ -235,7 +230,7 @@ describe('what goes back', () => {
   });
 
   it('a dispute takes the money, also what is spent, and returns it when it is won', async () => {
-    const person = await newPayer();
+    const person = await newPayer(panel);
     const { session } = await paid(person, '100');
     await database()`
       insert into ledger_entries (account_id, kind, amount_grosze, note) values (${person.account}, 'adjustment', -4000, 'spent')`;
