@@ -39,6 +39,8 @@ const ROOMS = {
   // What pages of any room are made of: the document around them, style sheets.
   pages: [],
   api: ['concurrency', 'db', 'domain', 'operations', 'pages', 'payments', 'telemetry'],
+  // What staff may ask for, by command line and console.
+  commands: ['db', 'domain', 'operations', 'providers'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
   // Pages of the simulated network.

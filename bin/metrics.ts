@@ -8,7 +8,8 @@ import { registry } from '../telemetry/metrics.ts';
 import type { Config } from './config.ts';
 import { databaseMetrics } from './databaseMetrics.ts';
 import { freePort } from './ports.ts';
-import { errorCode, StartProblem } from './problem.ts';
+import { errorCode } from '../domain/errors.ts';
+import { StartProblem } from './problem.ts';
 
 const REQUEST_TIMEOUT_MS = 5_000;
 const SDK_TIMEOUT_MS = 2_000;

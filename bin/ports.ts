@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer, isIP } from 'node:net';
-import { errorCode, StartProblem } from './problem.ts';
+import { errorCode } from '../domain/errors.ts';
+import { StartProblem } from './problem.ts';
 
 export function isPortFree(port: number, host: string): Promise<boolean> {
   return listenOnce(port, host).then(

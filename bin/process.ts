@@ -1,6 +1,7 @@
 import { DriverProblem, requireDriver } from '../db/connection.ts';
 import { ConfigError } from './config.ts';
-import { errorCode, errorText, StartProblem } from './problem.ts';
+import { errorCode, errorText } from '../domain/errors.ts';
+import { StartProblem } from './problem.ts';
 import { listenProblem } from './ports.ts';
 
 export type Running = {

@@ -1,6 +1,7 @@
 import type { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
-import { errorText, StartProblem } from './problem.ts';
+import { errorText } from '../domain/errors.ts';
+import { StartProblem } from './problem.ts';
 
 // By Temporal's command line, and by number in temporal.api.enums.v1.IndexedValueType.
 const TYPES = { KEYWORD: ['Keyword', 2], DATETIME: ['Datetime', 6] } as const;

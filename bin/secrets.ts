@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { hasSqlState, openDatabase, SQLSTATE } from '../db/connection.ts';
 import { claimFact, keyFingerprint } from '../db/installation.ts';
 import { ConfigError, type Config } from './config.ts';
-import { errorCode, StartProblem } from './problem.ts';
+import { errorCode } from '../domain/errors.ts';
+import { StartProblem } from './problem.ts';
 
 const KEY_BYTES = 32;
 

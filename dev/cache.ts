@@ -3,7 +3,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } fro
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { errorCode, errorText, lastLine, StartProblem } from '../bin/problem.ts';
+import { errorCode, errorText } from '../domain/errors.ts';
+import { lastLine, StartProblem } from '../bin/problem.ts';
 
 /** What is downloaded or built once per machine: `$XDG_CACHE_HOME/goniec`, else `~/.cache/goniec`. */
 export function cacheFolder(): string {

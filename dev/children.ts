@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode, lastLine, StartProblem } from '../bin/problem.ts';
+import { errorCode } from '../domain/errors.ts';
+import { lastLine, StartProblem } from '../bin/problem.ts';
 import { identify, isRunning, readIdentity } from '../bin/runfile.ts';
 
 /** A process that this one has started. */

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, StartProblem } from '../bin/problem.ts';
+import { errorCode } from '../domain/errors.ts';
+import { StartProblem } from '../bin/problem.ts';
 import { freePort } from '../bin/ports.ts';
 import { identify, isRunning, readIdentity } from '../bin/runfile.ts';
 

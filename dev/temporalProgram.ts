@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { errorText, StartProblem } from '../bin/problem.ts';
+import { errorText } from '../domain/errors.ts';
+import { StartProblem } from '../bin/problem.ts';
 import { buildWithGo, cacheFolder, makeOnce } from './cache.ts';
 import { systemEnvironment } from './children.ts';
 

@@ -1,44 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { Database } from '../../db/connection.ts';
-import { accountCommands } from './accounts.ts';
-import { auditCommands } from './audit.ts';
-import { type AnyCommand, type Argument, execute, FLAG_VALUE } from './command.ts';
-import { emailCommands } from './emails.ts';
-import { eraseCommands } from './erase.ts';
-import { AdminError, describeError, invalidArgument } from './errors.ts';
-import { inboundCommands } from './inbound.ts';
-import { invoiceCommands } from './invoices.ts';
-import { keyCommands } from './keys.ts';
-import { messageCommands } from './messages.ts';
-import { moneyCommands } from './money.ts';
-import { asJson, asText, named } from './output.ts';
-import { peopleCommands } from './people.ts';
-import { routeCommands } from './routes.ts';
-import { routeRuleCommands } from './routeRules.ts';
-import { senderCommands } from './senders.ts';
-import { simulatorCommands } from './simulator.ts';
-import { stuckCommands } from './stuck.ts';
+import { ALL_COMMANDS } from '../../commands/all.ts';
+import { type AnyCommand, type Argument, execute, FLAG_VALUE } from '../../commands/command.ts';
+import { AdminError, describeError, invalidArgument } from '../../commands/errors.ts';
+import { asJson, asText, named, printable } from '../../commands/output.ts';
+import { ConfigError } from '../config.ts';
+import { StartProblem } from '../problem.ts';
 import type { OpenTools } from './tools.ts';
-import { webhookCommands } from './webhooks.ts';
-
-export const ALL_COMMANDS: readonly AnyCommand[] = [
-  ...accountCommands,
-  ...keyCommands,
-  ...senderCommands,
-  ...peopleCommands,
-  ...moneyCommands,
-  ...invoiceCommands,
-  ...inboundCommands,
-  ...simulatorCommands,
-  ...routeCommands,
-  ...routeRuleCommands,
-  ...messageCommands,
-  ...emailCommands,
-  ...webhookCommands,
-  ...stuckCommands,
-  ...eraseCommands,
-  ...auditCommands,
-];
 
 const JSON_ABOUT = 'print one JSON object and nothing else';
 const GROUPS: Readonly<Record<string, string>> = {
@@ -89,10 +57,17 @@ export async function runAdmin(line: readonly string[], around: Environment): Pr
     else around.out(await carryOut(typed, around, json));
     return 0;
   } catch (error) {
-    const problem = describeError(error);
+    const problem = isOfProcess(error)
+      ? { code: 'unavailable', message: printable(error.message) }
+      : describeError(error);
     around.err(json ? asJson({ error: problem }) : `${problem.message}\n`);
     return 1;
   }
+}
+
+/** What keeps a process of the service from starting. */
+function isOfProcess(error: unknown): error is Error {
+  return error instanceof ConfigError || error instanceof StartProblem;
 }
 
 async function carryOut({ command, values }: Typed, around: Environment, json: boolean): Promise<string> {

@@ -6,30 +6,12 @@ import { type Database, LONGEST_TRANSACTION_MS, openDatabase } from '../../db/co
 import type { Numbering } from '../../db/money/invoices.ts';
 import type { Seller } from '../../domain/parties.ts';
 import { type Config, readConfig, sellerOf } from '../config.ts';
-import { errorCode } from '../problem.ts';
-import { AdminError, invalidArgument, refused } from './errors.ts';
+import { errorCode } from '../../domain/errors.ts';
+import { AdminError, invalidArgument, refused } from '../../commands/errors.ts';
+import type { Tools } from '../../commands/tools.ts';
 
 const CONNECT_TIMEOUT = '5s';
 const MAX_BYTES = 1_000_000;
-
-/** What some commands need besides the database; each is opened on first use. */
-export interface Tools {
-  secretsKey(): Promise<Buffer>;
-  /** `WEBHOOK_ALLOW_PRIVATE`. */
-  webhookAllowPrivate(): Promise<boolean>;
-  /** `DNS_SERVERS`; null: the system's. */
-  dnsServers(): Promise<readonly string[] | null>;
-  /** `SELLER_…` and `INVOICE_…`. @throws AdminError refused where the seller is not set */
-  invoicing(): Promise<{ seller: Seller; numbering: Numbering }>;
-  temporal(): Promise<Client>;
-  /**
-   * Reads what does not belong on a command line.
-   * @param option its name as typed, for error messages
-   * @param source a file's path, `-` for standard input, `env:NAME` for an environment variable
-   * @throws AdminError invalid_argument, without quoting the content
-   */
-  read(option: string, source: string): Promise<string>;
-}
 
 export type OpenTools = Tools & { close(): Promise<void> };
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ALL_COMMANDS } from '../../bin/admin/program.ts';
+import { ALL_COMMANDS } from '../../commands/all.ts';
 import { KINDS } from '../../operations/support/stuck.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, makeOnce } from '../../dev/cache.ts';
-import { errorCode, StartProblem } from '../../bin/problem.ts';
+import { errorCode } from '../../domain/errors.ts';
+import { StartProblem } from '../../bin/problem.ts';
 
 /** A Java program that is kept in the cache folder. */
 interface MavenProgram {

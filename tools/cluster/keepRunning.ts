@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DevServer } from '../../dev/children.ts';
-import { errorText } from '../../bin/problem.ts';
+import { errorText } from '../../domain/errors.ts';
 
 // The first restart is immediate; a server that cannot live must not eat the machine.
 const DELAYS_MS = [0, 1_000, 2_000, 5_000];

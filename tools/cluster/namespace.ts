@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { errorText, StartProblem } from '../../bin/problem.ts';
+import { errorText } from '../../domain/errors.ts';
+import { StartProblem } from '../../bin/problem.ts';
 import { addSearchAttributes, searchAttributes } from '../../bin/searchAttributes.ts';
 
 // How long closed workflows can be looked at; as in docker-compose.yml.

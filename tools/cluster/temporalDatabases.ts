@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createDatabase } from '../../db/setup.ts';
 import { openDatabase } from '../../db/connection.ts';
-import { errorText, StartProblem } from '../../bin/problem.ts';
+import { errorText } from '../../domain/errors.ts';
+import { StartProblem } from '../../bin/problem.ts';
 
 /** Where Temporal keeps its state, and by which name and password it gets there. */
 export type TemporalStore = {

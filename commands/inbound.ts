@@ -1,13 +1,13 @@
-import { listKeywords } from '../../db/accounts/keywords.ts';
-import { listUnmatched } from '../../db/incoming/replies.ts';
-import { restrictionOf } from '../../domain/keywords.ts';
+import { listKeywords } from '../db/accounts/keywords.ts';
+import { listUnmatched } from '../db/incoming/replies.ts';
+import { restrictionOf } from '../domain/keywords.ts';
 import {
   allowKeyword,
   disableInbound,
   enableInbound,
   releaseKeyword,
   revokeKeyword,
-} from '../../operations/accounts/inbound.ts';
+} from '../operations/accounts/inbound.ts';
 import { command, required, shown } from './command.ts';
 import { account, limit, onlyAccount, phoneNumber, text } from './values.ts';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { GivenCredentials } from '../../operations/routes/credentials.ts';
-import type { KindOptions, OptionReading, ProviderKind } from '../../providers/kind.ts';
-import { providerKinds } from '../../providers/registry.ts';
+import type { GivenCredentials } from '../operations/routes/credentials.ts';
+import type { KindOptions, OptionReading, ProviderKind } from '../providers/kind.ts';
+import { providerKinds } from '../providers/registry.ts';
 import { type Argument, optional } from './command.ts';
 import { invalidArgument } from './errors.ts';
 import type { Tools } from './tools.ts';

@@ -1,5 +1,5 @@
-import { signInAddress } from '../../domain/people.ts';
-import { resetFactors } from '../../operations/people/resetFactors.ts';
+import { signInAddress } from '../domain/people.ts';
+import { resetFactors } from '../operations/people/resetFactors.ts';
 import { command, required, shown } from './command.ts';
 import { readBy } from './values.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseInstant } from '../../domain/calendar.ts';
-import { isSenderName, parseMsisdn } from '../../domain/msisdn.ts';
-import { MAX_PRICE, parsePln } from '../../domain/money.ts';
+import { parseInstant } from '../domain/calendar.ts';
+import { isSenderName, parseMsisdn } from '../domain/msisdn.ts';
+import { MAX_PRICE, parsePln } from '../domain/money.ts';
 import { defaulted, flag, optional, required } from './command.ts';
 
 const MAX_ROWS = 1000;

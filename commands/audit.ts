@@ -1,5 +1,5 @@
-import { listAudit } from '../../db/accounts/audit.ts';
-import { listFindings } from '../../db/maintenance/findings.ts';
+import { listAudit } from '../db/accounts/audit.ts';
+import { listFindings } from '../db/maintenance/findings.ts';
 import { command, defaulted, required, shown } from './command.ts';
 import { limit, oneOf, onlyAccount, wholeNumber } from './values.ts';
 
@@ -31,7 +31,7 @@ export const auditCommands = [
     about: 'Says that a finding is dealt with; what was repaired too often may be repaired again.',
     options: { id: required('--id <N>', 'the finding, from findings list', wholeNumber(1, FINDING_MAX)) },
     async ask(asking, input) {
-      const { dismissFinding } = await import('../../operations/support/settle.ts');
+      const { dismissFinding } = await import('../operations/support/settle.ts');
       return shown(await dismissFinding({ ...asking, input }));
     },
   }),

@@ -1,7 +1,7 @@
-import { listTokens } from '../../db/accounts/keys.ts';
-import { listKeys } from '../../db/accounts/staff.ts';
-import { MAX_GROSZE, MAX_RATE_LIMIT, TOKEN_LABEL_LENGTH } from '../../domain/money.ts';
-import { ALL_SCOPES } from '../../domain/actor.ts';
+import { listTokens } from '../db/accounts/keys.ts';
+import { listKeys } from '../db/accounts/staff.ts';
+import { MAX_GROSZE, MAX_RATE_LIMIT, TOKEN_LABEL_LENGTH } from '../domain/money.ts';
+import { ALL_SCOPES } from '../domain/actor.ts';
 import {
   changeToolBudget,
   type CreatedToken,
@@ -10,7 +10,7 @@ import {
   revokeKey,
   revokeToken,
   rotateToken,
-} from '../../operations/accounts/keys.ts';
+} from '../operations/accounts/keys.ts';
 import { command, optional, required, shown } from './command.ts';
 import { account, choice, id, line, orNone, text, wholeNumber } from './values.ts';
 

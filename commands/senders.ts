@@ -1,12 +1,12 @@
-import { readSenderRequests, REQUEST_STATES } from '../../db/accounts/senderRequests.ts';
-import { listSenderDetails, listVerifiedNumbers } from '../../db/accounts/staff.ts';
-import { approveSender, rejectSender } from '../../operations/accounts/senderRequests.ts';
+import { readSenderRequests, REQUEST_STATES } from '../db/accounts/senderRequests.ts';
+import { listSenderDetails, listVerifiedNumbers } from '../db/accounts/staff.ts';
+import { approveSender, rejectSender } from '../operations/accounts/senderRequests.ts';
 import {
   addSender,
   forgetVerifiedNumber,
   removeSender,
   verifyNumber,
-} from '../../operations/accounts/senders.ts';
+} from '../operations/accounts/senders.ts';
 import { command, optional, required, shown } from './command.ts';
 import { account, id, limit, line, onlyAccount, oneOf, phoneNumber, senderName, text } from './values.ts';
 

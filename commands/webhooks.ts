@@ -1,6 +1,6 @@
-import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../db/webhooks/webhookDeliveries.ts';
-import { WEBHOOK_URL_MAX } from '../../domain/webhooks.ts';
-import { configureLegacyWebhook, endPreviousSecret } from '../../operations/webhooks/configure.ts';
+import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../db/webhooks/webhookDeliveries.ts';
+import { WEBHOOK_URL_MAX } from '../domain/webhooks.ts';
+import { configureLegacyWebhook, endPreviousSecret } from '../operations/webhooks/configure.ts';
 import { command, flag, NOTHING_DONE, optional, shown } from './command.ts';
 import { refused, summaryOf } from './errors.ts';
 import {
@@ -48,7 +48,7 @@ export const webhookCommands = [
       yes,
     },
     async ask(asking, { id, limit, yes: agreed, ...filter }) {
-      const { resendExhausted, resendForStaff } = await import('../../operations/webhooks/resend.ts');
+      const { resendExhausted, resendForStaff } = await import('../operations/webhooks/resend.ts');
       if (id !== undefined) {
         if (Object.keys(filter).length > 0) throw refused('Give either --id or filters, not both.');
         await resendForStaff({ ...asking, input: { id } });

@@ -1,14 +1,14 @@
-import { listEmailsForStaff, readEmailHead, readEmailTimeline } from '../../db/emails/reads.ts';
-import { ERASED_ADDRESS, maskAddress } from '../../domain/email/address.ts';
-import { recordsOf } from '../../domain/email/domainStates.ts';
-import { EMAIL_STATUSES, shownState } from '../../domain/email/statuses.ts';
+import { listEmailsForStaff, readEmailHead, readEmailTimeline } from '../db/emails/reads.ts';
+import { ERASED_ADDRESS, maskAddress } from '../domain/email/address.ts';
+import { recordsOf } from '../domain/email/domainStates.ts';
+import { EMAIL_STATUSES, shownState } from '../domain/email/statuses.ts';
 import {
   addDomain,
   type DomainView,
   listDomains,
   removeDomain,
   setDefaultDomain,
-} from '../../operations/email/domains/manage.ts';
+} from '../operations/email/domains/manage.ts';
 import { command, defaulted, optional, required, type Shown, shown } from './command.ts';
 import { notFound } from './errors.ts';
 import { account, emailId, limit, oneOf, text, yesOrNo } from './values.ts';
@@ -69,7 +69,7 @@ export const emailCommands = [
     about: 'Ends an e-mail that waits or is unanswered as failed and refunds it; its recipients may have it.',
     options: { id: required('<ID>', 'the e-mail', emailId) },
     async ask(asking, input) {
-      const { giveUpEmailForStaff } = await import('../../operations/support/settle.ts');
+      const { giveUpEmailForStaff } = await import('../operations/support/settle.ts');
       return shown({ id: input.id, ...(await giveUpEmailForStaff({ ...asking, input })) });
     },
   }),
@@ -93,7 +93,7 @@ export const emailCommands = [
     about: 'Looks now whether the DNS records of a sender domain are there.',
     options: { account, name },
     async ask(asking, values, tools) {
-      const { checkDomain } = await import('../../operations/email/domains/manage.ts');
+      const { checkDomain } = await import('../operations/email/domains/manage.ts');
       const input = { ...values, dnsServers: await tools.dnsServers() };
       return domainShown(await checkDomain({ ...asking, input }));
     },
@@ -115,7 +115,7 @@ export const emailCommands = [
     about: 'Answers for a sender domain: it is verified on every route from now on, whatever DNS says.',
     options: { account, name },
     async ask(asking, input) {
-      const { confirmDomain } = await import('../../operations/email/domains/manage.ts');
+      const { confirmDomain } = await import('../operations/email/domains/manage.ts');
       return domainShown(await confirmDomain({ ...asking, input }));
     },
   }),

@@ -1,4 +1,4 @@
-import { DriverProblem } from '../../db/connection.ts';
+import { DriverProblem } from '../db/connection.ts';
 import {
   type OfReason,
   type Refusal,
@@ -6,10 +6,9 @@ import {
   type ResendRefusal,
   type StaffRefusal,
   StaffRefused,
-} from '../../domain/refusals.ts';
-import type { ItemOutcome } from '../../operations/staff.ts';
-import { ConfigError } from '../config.ts';
-import { errorCode, errorText, StartProblem } from '../problem.ts';
+} from '../domain/refusals.ts';
+import type { ItemOutcome } from '../operations/staff.ts';
+import { errorCode, errorText } from '../domain/errors.ts';
 import { printable } from './output.ts';
 
 type Code = 'invalid_argument' | 'not_found' | 'refused' | 'unavailable';
@@ -58,8 +57,7 @@ const REFUSED_BY_DATABASE = /^(08|28|3D|53|57P)/;
 function failureInWords(error: unknown): { code: string; message: string } {
   const state = errorCode(error) ?? '';
   const unavailable = (message: string) => ({ code: 'unavailable', message });
-  if (error instanceof ConfigError || error instanceof StartProblem || error instanceof DriverProblem)
-    return unavailable(error.message);
+  if (error instanceof DriverProblem) return unavailable(error.message);
   if (state === NO_SUCH_TABLE) return unavailable('The database has no schema yet; run npm run migrate.');
   if (UNREACHABLE.test(state)) return unavailable(`The database cannot be reached (${state}).`);
   const text = errorText(error).replace(/\s+/g, ' ').replace(/\.$/, '');

@@ -1,14 +1,14 @@
-import { COUNTED_MAX, readStuck, type StuckFilter, type StuckKind } from '../../db/messages/stuck.ts';
-import type { Sql } from '../../db/connection.ts';
-import { findRoute } from '../../operations/routes/routes.ts';
+import { COUNTED_MAX, readStuck, type StuckFilter, type StuckKind } from '../db/messages/stuck.ts';
+import type { Sql } from '../db/connection.ts';
+import { findRoute } from '../operations/routes/routes.ts';
 import {
   KINDS,
   MINUTES,
   type StuckReason,
   STUCK_ACTION_NAMES,
   type WorkflowKind,
-} from '../../operations/support/stuck.ts';
-import type { WorkflowState } from '../../operations/support/workflow.ts';
+} from '../operations/support/stuck.ts';
+import type { WorkflowState } from '../operations/support/workflow.ts';
 import { command, NOTHING_DONE, optional, required, shown } from './command.ts';
 import { summaryOf } from './errors.ts';
 import type { Tools } from './tools.ts';
@@ -68,7 +68,7 @@ export const stuckCommands = [
       yes,
     },
     async ask(asking, { action, limit, yes: agreed, ...filter }) {
-      const { unstick } = await import('../../operations/support/unstick.ts');
+      const { unstick } = await import('../operations/support/unstick.ts');
       const input = { action, filter, limit, agreed };
       const { kind, things, of, outcome } = await unstick({ ...asking, input });
       const data = things.map((thing) => ({ kind, ...thing, workflow: null }));
@@ -84,7 +84,7 @@ async function findWorkflows(
   kind: WorkflowKind,
   filter: StuckFilter,
 ): Promise<Found> {
-  const { stuckTasks, stuckTimers } = await import('../../operations/support/stuck.ts');
+  const { stuckTasks, stuckTimers } = await import('../operations/support/stuck.ts');
   const { found, remark } = await fromTemporal(tools, (client) =>
     kind === 'task' ? stuckTasks(client, filter) : stuckTimers(sql, client, filter),
   );
@@ -118,7 +118,7 @@ async function findStored(
 async function statesOf(tools: Tools, ids: readonly string[]) {
   const none = new Map<string, WorkflowState>();
   if (ids.length === 0) return { states: none, remark: null };
-  const { workflowStates } = await import('../../operations/support/workflow.ts');
+  const { workflowStates } = await import('../operations/support/workflow.ts');
   const { found, remark } = await fromTemporal(tools, (client) => workflowStates(client, ids));
   return { states: found ?? none, remark };
 }

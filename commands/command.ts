@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Database, Sql } from '../../db/connection.ts';
-import { findAccount } from '../../operations/accounts/accounts.ts';
-import { type ActRecord, recorded, recordedAfter, type StaffRequest } from '../../operations/staff.ts';
+import type { Database, Sql } from '../db/connection.ts';
+import { findAccount } from '../operations/accounts/accounts.ts';
+import { type ActRecord, recorded, recordedAfter, type StaffRequest } from '../operations/staff.ts';
 import type { Tools } from './tools.ts';
 
 export interface Argument<T, Always extends boolean = boolean> {

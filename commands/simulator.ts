@@ -1,6 +1,6 @@
-import { readReceivedEmails, readReceivedMessages } from '../../db/routes/simulatorInbox.ts';
-import { emailAddress } from '../../domain/email/address.ts';
-import { simulateReply } from '../../operations/support/simulator.ts';
+import { readReceivedEmails, readReceivedMessages } from '../db/routes/simulatorInbox.ts';
+import { emailAddress } from '../domain/email/address.ts';
+import { simulateReply } from '../operations/support/simulator.ts';
 import { command, optional, required, shown } from './command.ts';
 import { phoneNumber, readBy, text } from './values.ts';
 

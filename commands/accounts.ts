@@ -1,6 +1,6 @@
-import { listAccounts, listKeys, listSenderDetails, listVerifiedNumbers } from '../../db/accounts/staff.ts';
-import { readBuyer } from '../../db/money/companyProfiles.ts';
-import { listStatements } from '../../db/money/statements.ts';
+import { listAccounts, listKeys, listSenderDetails, listVerifiedNumbers } from '../db/accounts/staff.ts';
+import { readBuyer } from '../db/money/companyProfiles.ts';
+import { listStatements } from '../db/money/statements.ts';
 import {
   ACCOUNT_NAME_LENGTH,
   MAX_CONFIRM_GROSZE,
@@ -10,11 +10,11 @@ import {
   QUOTA_NAMES,
   type QuotaName,
   QUOTAS,
-} from '../../domain/money.ts';
-import { BUYER_KINDS } from '../../domain/parties.ts';
-import { changeAccount, createAccount, findAccount } from '../../operations/accounts/accounts.ts';
-import { changeCompany } from '../../operations/accounts/company.ts';
-import { changeQuotas, quotaUsage } from '../../operations/accounts/quotas.ts';
+} from '../domain/money.ts';
+import { BUYER_KINDS } from '../domain/parties.ts';
+import { changeAccount, createAccount, findAccount } from '../operations/accounts/accounts.ts';
+import { changeCompany } from '../operations/accounts/company.ts';
+import { changeQuotas, quotaUsage } from '../operations/accounts/quotas.ts';
 import { command, defaulted, optional, required, shown } from './command.ts';
 import { account, choice, json, line, orNone, orWord, price, text, wholeNumber, yesNo } from './values.ts';
 

@@ -1,6 +1,6 @@
-import { addressKey, emailAddress } from '../../domain/email/address.ts';
-import type { Done } from '../../operations/support/erase.ts';
-import { rotateSecrets } from '../../operations/support/rotateSecrets.ts';
+import { addressKey, emailAddress } from '../domain/email/address.ts';
+import type { Done } from '../operations/support/erase.ts';
+import { rotateSecrets } from '../operations/support/rotateSecrets.ts';
 import { command, NOTHING_DONE, optional, required, shown } from './command.ts';
 import { invalidArgument, refused } from './errors.ts';
 import { onlyAccount, phoneNumber, readBy, text, yes } from './values.ts';
@@ -38,7 +38,7 @@ export const eraseCommands = [
     },
     async ask(asking, { number, email, account = null, yes: agreed }) {
       if ((number === undefined) === (email === undefined)) throw refused('Give either --number or --email.');
-      const { erase, eraseAddress } = await import('../../operations/support/erase.ts');
+      const { erase, eraseAddress } = await import('../operations/support/erase.ts');
       const { traces, done } =
         number === undefined
           ? await eraseAddress({ ...asking, input: { address: addressKey(email!), account, agreed } })

@@ -3,11 +3,11 @@ import {
   readOverview,
   type RouteOverview,
   type RouteWorker,
-} from '../../db/routes/routeOverview.ts';
-import { readRouteRules, type Route } from '../../db/routes/routes.ts';
-import { StaffRefused } from '../../domain/refusals.ts';
-import type { RouteRule } from '../../domain/routing.ts';
-import { DEFAULT_BROKEN_AFTER_S, MAX_BROKEN_AFTER_S, MAX_PARTS_PER_SECOND } from '../../domain/money.ts';
+} from '../db/routes/routeOverview.ts';
+import { readRouteRules, type Route } from '../db/routes/routes.ts';
+import { StaffRefused } from '../domain/refusals.ts';
+import type { RouteRule } from '../domain/routing.ts';
+import { DEFAULT_BROKEN_AFTER_S, MAX_BROKEN_AFTER_S, MAX_PARTS_PER_SECOND } from '../domain/money.ts';
 import {
   addRoute,
   changeRoute,
@@ -16,9 +16,9 @@ import {
   enableRoute,
   removeRoute,
   type SwitchedRoute,
-} from '../../operations/routes/changes.ts';
-import { type CallbackAddresses, handOutCallbacks } from '../../operations/routes/callbacks.ts';
-import { replaceCredentials } from '../../operations/routes/credentials.ts';
+} from '../operations/routes/changes.ts';
+import { type CallbackAddresses, handOutCallbacks } from '../operations/routes/callbacks.ts';
+import { replaceCredentials } from '../operations/routes/credentials.ts';
 import {
   checkedSettings,
   findRoute,
@@ -27,9 +27,9 @@ import {
   plainRoute,
   simulatedUseNow,
   storedSettings,
-} from '../../operations/routes/routes.ts';
-import { tryRoute } from '../../operations/routes/rules.ts';
-import { providerKinds } from '../../providers/registry.ts';
+} from '../operations/routes/routes.ts';
+import { tryRoute } from '../operations/routes/rules.ts';
+import { providerKinds } from '../providers/registry.ts';
 import { command, defaulted, flag, optional, required, type Shown, shown, type Values } from './command.ts';
 import { refusalInWords } from './errors.ts';
 import { credentialOptions, readCredentials, readSettings, settingOptions } from './routeOptions.ts';

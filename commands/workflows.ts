@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { TimelineEntry } from '../../domain/timeline.ts';
-import type { WorkflowView } from '../../operations/support/workflow.ts';
+import type { TimelineEntry } from '../domain/timeline.ts';
+import type { WorkflowView } from '../operations/support/workflow.ts';
 import { printable } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -19,7 +19,7 @@ export async function fromTemporal<T>(
 
 /** The workflow of a message or e-mail as printed, with one timeline of database and Temporal. */
 export async function withWorkflow(tools: Tools, id: string, timeline: readonly TimelineEntry[]) {
-  const { viewWorkflow, workflowEntries } = await import('../../operations/support/workflow.ts');
+  const { viewWorkflow, workflowEntries } = await import('../operations/support/workflow.ts');
   const { found, remark } = await fromTemporal(tools, async (client) => {
     const view = await viewWorkflow(client, id);
     return { view, entries: view === null ? [] : await workflowEntries(client, id) };

@@ -1,8 +1,8 @@
-import { readRouteRules, type StoredRule } from '../../db/routes/routes.ts';
-import type { SimulatedUse } from '../../domain/routing.ts';
-import { DEFAULT_WEIGHT, MAX_WEIGHT } from '../../domain/money.ts';
-import { findRoute, simulatedUseNow } from '../../operations/routes/routes.ts';
-import { addRule, removeRule, whichRoutes } from '../../operations/routes/rules.ts';
+import { readRouteRules, type StoredRule } from '../db/routes/routes.ts';
+import type { SimulatedUse } from '../domain/routing.ts';
+import { DEFAULT_WEIGHT, MAX_WEIGHT } from '../domain/money.ts';
+import { findRoute, simulatedUseNow } from '../operations/routes/routes.ts';
+import { addRule, removeRule, whichRoutes } from '../operations/routes/rules.ts';
 import { command, defaulted, optional, required, shown } from './command.ts';
 import {
   accountId,

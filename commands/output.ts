@@ -1,4 +1,4 @@
-import { byColumnName } from '../../db/connection.ts';
+import { byColumnName } from '../db/connection.ts';
 
 type Row = Record<string, unknown>;
 

@@ -1,9 +1,9 @@
-import { readFacts, readHead, readInternalFacts } from '../../db/messages/history.ts';
-import { listUnanswered } from '../../db/messages/unanswered.ts';
-import { maskMsisdn } from '../../domain/msisdn.ts';
-import { internalTimeline } from '../../domain/timeline.ts';
-import { findRoute } from '../../operations/routes/routes.ts';
-import type { Decided, DecidedOne } from '../../operations/support/decisions.ts';
+import { readFacts, readHead, readInternalFacts } from '../db/messages/history.ts';
+import { listUnanswered } from '../db/messages/unanswered.ts';
+import { maskMsisdn } from '../domain/msisdn.ts';
+import { internalTimeline } from '../domain/timeline.ts';
+import { findRoute } from '../operations/routes/routes.ts';
+import type { Decided, DecidedOne } from '../operations/support/decisions.ts';
 import { command, defaulted, flag, NOTHING_DONE, optional, required, shown } from './command.ts';
 import { leftInWords, notFound, summaryOf } from './errors.ts';
 import { account, id, limit, messageId, messageIds, oneOf, routeName, yes, yesOrNo } from './values.ts';
@@ -76,7 +76,7 @@ export const messageCommands = [
       yes: flag('--yes', 'does it to several messages; without this it only shows what it would do'),
     },
     async ask(asking, { id: ids, yes: agreed }) {
-      const { resubmit, resubmitAll } = await import('../../operations/support/decisions.ts');
+      const { resubmit, resubmitAll } = await import('../operations/support/decisions.ts');
       const [id] = ids;
       if (id !== undefined && ids.length === 1)
         return decided(id, await resubmit({ ...asking, input: { id } }));
@@ -92,7 +92,7 @@ export const messageCommands = [
     about: 'Ends an unanswered message as failed and refunds it; the phone may have got it.',
     options: { id: required('--id <ID>', 'the message, from messages unanswered', messageId) },
     async ask(asking, input) {
-      const { giveUp } = await import('../../operations/support/decisions.ts');
+      const { giveUp } = await import('../operations/support/decisions.ts');
       return decided(input.id, await giveUp({ ...asking, input }));
     },
   }),
@@ -104,7 +104,7 @@ export const messageCommands = [
       as: required('--as <sent|unsent>', 'by the records of the SMSC', oneOf('sent', 'unsent')),
     },
     async ask(asking, input) {
-      const { settle } = await import('../../operations/support/settle.ts');
+      const { settle } = await import('../operations/support/settle.ts');
       return shown({ id: input.id, ...(await settle({ ...asking, input })) });
     },
   }),
@@ -113,7 +113,7 @@ export const messageCommands = [
     about: 'Cancels a message that is still scheduled, to the last second, and refunds it.',
     options: { id: required('<ID>', 'the message', messageId) },
     async ask(asking, input) {
-      const { cancelForStaff } = await import('../../operations/cancel.ts');
+      const { cancelForStaff } = await import('../operations/cancel.ts');
       return decided(input.id, await cancelForStaff({ ...asking, input }));
     },
   }),
@@ -127,7 +127,7 @@ export const messageCommands = [
       yes,
     },
     async ask(asking, { request = null, yes: agreed, ...values }) {
-      const { cancelMany } = await import('../../operations/support/unstick.ts');
+      const { cancelMany } = await import('../operations/support/unstick.ts');
       const { ids, of, outcome } = await cancelMany({ ...asking, input: { ...values, request, agreed } });
       if (outcome === null) return shown({ wouldCancel: ids.length, of }, NOTHING_DONE);
       const { done, data } = summaryOf(outcome);
