@@ -18,6 +18,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   domains: 'Domains that e-mails are sent from.',
   numbers: 'Numbers that a test account may send to.',
   people: 'Those who sign in to the panel.',
+  staff: 'Those who use the console.',
   inbound: 'Replies from phones.',
   simulator: 'The simulated network.',
   routes: 'Ways to the providers: SMSCs and HTTP interfaces.',
