@@ -19,6 +19,8 @@ export class AdminError extends Error {
   constructor(
     readonly code: Code,
     message: string,
+    /** The one to blame, as typed: `--price`, `KEY_ID`. */
+    readonly option: string | null = null,
   ) {
     super(message);
   }
@@ -26,7 +28,7 @@ export class AdminError extends Error {
 
 /** @param option its name as typed (`--price`, `KEY_ID`) */
 export function invalidArgument(option: string, reason: string): AdminError {
-  return new AdminError('invalid_argument', `${option}: ${reason}`);
+  return new AdminError('invalid_argument', `${option}: ${reason}`, option);
 }
 
 export function notFound(what: string): AdminError {

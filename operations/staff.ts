@@ -27,14 +27,16 @@ export function staffServices({
   return { sql, temporal: () => Promise.resolve(temporal), secretsKey: () => Promise.resolve(secretsKey) };
 }
 
+/** Why staff do something, where they are asked for it: audit details. */
+export type Grounds = { reason: string; approved_by?: string };
+
 /** @typeParam Who who may ask: staff alone unless the operation says otherwise */
 export interface StaffRequest<Input, Who extends Actor = StaffActor> {
   services: StaffServices;
   actor: Who;
   /** The request of a person; staff have none. */
   request?: Request;
-  /** Why, where staff are asked for it: an audit detail. */
-  reason?: string;
+  grounds?: Grounds;
   /** What it would do: a change of the database is rolled back, and anything else is not even tried. */
   dryRun?: boolean;
   input: Input;
@@ -88,11 +90,11 @@ export function recorded<Input, Data, Who extends Actor = StaffActor>(
   action: string,
   change: (tx: Sql, input: Input, asked: { services: StaffServices; actor: Who }) => Promise<Done<Data>>,
 ): StaffOperation<Input, Data, Who> {
-  return async ({ services, actor, request, reason, dryRun = false, input }) => {
+  return async ({ services, actor, request, grounds, dryRun = false, input }) => {
     const carryOut = async (tx: Sql) => {
       if (actor.kind === 'person') await lockAsPerson(tx, actor);
       const done = await change(tx, input, { services, actor });
-      const entries = entriesOf(actor, action, done, reason);
+      const entries = entriesOf(actor, action, done, grounds);
       await writeAll(
         tx,
         entries.map((entry) => ({ ...entry, request })),
@@ -135,11 +137,11 @@ export function recordedAfter<Input, Data>(
   action: string,
   act: (services: StaffServices, input: Input, record: Recorder) => Promise<Done<Data>>,
 ): StaffOperation<Input, Data> {
-  return async ({ services, actor, reason, dryRun = false, input }) => {
+  return async ({ services, actor, grounds, dryRun = false, input }) => {
     if (dryRun && !isUnagreed(input)) throw new NoDryRunError();
-    const record: Recorder = (one) => recordWithRetry(services.sql, [entryOf(actor, action, one, reason)]);
+    const record: Recorder = (one) => recordWithRetry(services.sql, [entryOf(actor, action, one, grounds)]);
     const done = await act(services, input, record);
-    await recordWithRetry(services.sql, entriesOf(actor, action, done, reason));
+    await recordWithRetry(services.sql, entriesOf(actor, action, done, grounds));
     return done.data;
   };
 }
@@ -230,17 +232,16 @@ async function writeAll(tx: Sql, entries: readonly AuditEntry[]): Promise<void> 
   for (const entry of entries) await writeAudit(tx, entry);
 }
 
-function entriesOf(actor: Actor, action: string, done: Done<unknown>, reason?: string): AuditEntry[] {
-  return (done.records ?? [done]).map((act) => entryOf(actor, action, act, reason));
+function entriesOf(actor: Actor, action: string, done: Done<unknown>, grounds?: Grounds): AuditEntry[] {
+  return (done.records ?? [done]).map((act) => entryOf(actor, action, act, grounds));
 }
 
 function entryOf(
   actor: Actor,
   action: string,
   { account, subject, details, protective }: ActRecord,
-  reason?: string,
+  grounds?: Grounds,
 ): AuditEntry {
-  const why = reason === undefined ? {} : { reason };
-  const about = { account: account ?? null, subject: subject ?? null, details: { ...details, ...why } };
+  const about = { account: account ?? null, subject: subject ?? null, details: { ...details, ...grounds } };
   return { actor: actorName(actor), action, ...about, protective };
 }

@@ -1,10 +1,9 @@
-import type { ComponentChildren } from 'preact';
 import { asset } from '../pages/assets.ts';
 import { htmlAnswer } from '../pages/document.tsx';
 import { withVat } from '../domain/vat.ts';
 import { type Language, moment, month, pln } from './language.ts';
 import { mayOpen, type PlaceName, PLACES, SECTIONS } from './menu.ts';
-import type { Answer, Visit } from './route.ts';
+import type { Answer, ShownAnswer, Visit } from './route.ts';
 import { words } from './words.ts';
 
 const STYLE = asset(new URL('panel.css', import.meta.url));
@@ -21,10 +20,8 @@ const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-type Shown = Extract<Answer, { view: ComponentChildren }>;
-
 /** A page within the panel: header, navigation as far as the person may go, and the view. */
-export function document(visit: Visit, { status, title, view, script, headers }: Shown) {
+export function document(visit: Visit, { status, title, view, script, headers }: ShownAnswer) {
   const { language } = visit;
   const say = words[language];
   const signedIn = visit.session !== null;
