@@ -111,10 +111,7 @@ interface StaffPasskey extends Passkey {
 }
 
 /** A passkey, with whom it belongs to. */
-export async function staffPasskey(
-  sql: Sql,
-  id: string,
-): Promise<StaffPasskey | undefined> {
+export async function staffPasskey(sql: Sql, id: string): Promise<StaffPasskey | undefined> {
   const [row] = await sql<StaffPasskey[]>`
     select k.id, k.public_key, k.counter, k.staff_id, t.name
       from staff_passkeys k join staff t on t.id = k.staff_id where k.id = ${id}`;
