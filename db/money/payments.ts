@@ -23,6 +23,9 @@ export interface PaymentRow extends Price {
   /** Of the processor's payment, such as `stripe:pi_…`; its ledger entry has the same. */
   reference: string | null;
   method: string | null;
+  /** The kept card that was asked for, where the processor was. */
+  chargedCustomer: string | null;
+  chargedMethod: string | null;
   /** `starting`: the processor has not been asked yet; `open`: it can be paid, or is not confirmed. */
   state: 'starting' | 'open' | 'paid' | 'expired' | 'failed';
   createdAt: Date;
@@ -83,6 +86,15 @@ export async function findPayment(
     select id, account_id from payments
      where (id = ${id} or reference = ${reference === null ? null : `${processor}:${reference}`}) and processor = ${processor}`;
   return row;
+}
+
+/** Stores which kept card is asked for, before it is. */
+export async function noteCharging(
+  sql: Sql,
+  id: string,
+  { customer, method }: { customer: string; method: string },
+): Promise<void> {
+  await sql`update payments set charged_customer = ${customer}, charged_method = ${method} where id = ${id}`;
 }
 
 /** Stores where a payment can be paid. */
@@ -228,5 +240,5 @@ export async function longOpenPayments(
 function columns(sql: Sql) {
   return sql`
     payments.id, account_id, statement_id, net_grosze, vat_grosze, gross_grosze, buyer, automatic, processor, language, return_url, session,
-    session_url, reference, method, state, payments.created_at, expires_at, paid_at`;
+    session_url, reference, method, charged_customer, charged_method, state, payments.created_at, expires_at, paid_at`;
 }
