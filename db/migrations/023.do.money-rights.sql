@@ -45,3 +45,12 @@ alter table automatic_top_ups
 -- The card that was asked for: where the answer is lost, the same is asked again, whatever card is kept by then.
 alter table payments add column charged_customer text, add column charged_method text,
   add check ((charged_customer is null) = (charged_method is null));
+
+-- What staff set as price per part; null: nothing. set_terms may set it again.
+alter table accounts add column agreed_price_grosze integer;
+create or replace function set_terms(given text, price integer, sends_live boolean) returns void
+  language sql security definer set search_path = pg_catalog, public, pg_temp as $$
+  update accounts
+     set price_per_part_grosze = price, mode = case when sends_live then 'live' else 'test' end, updated_at = now()
+   where id = given and (price in (price_per_part_grosze, agreed_price_grosze) or price between 10 and 15);
+$$;

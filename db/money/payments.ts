@@ -165,14 +165,21 @@ export async function noteReturned(tx: Sql, payment: string, id: string): Promis
   await tx`update payment_reversals set returned_at = now() where payment_id = ${payment} and id = ${id}`;
 }
 
-/** What stays paid in of an account, grosze net: the largest top-up, and the sum with the opening balance. */
-export async function standingTopUps(
-  tx: Sql,
-  account: string,
-): Promise<{ largestGrosze: number; sumGrosze: number }> {
-  const [row] = await tx<{ largestGrosze: number; sumGrosze: number }[]>`
+interface StandingTopUps {
+  /** The largest top-up. */
+  largestGrosze: number;
+  /** With the opening balance. */
+  sumGrosze: number;
+  /** The price per part that staff set; null: they set none. */
+  agreedPriceGrosze: number | null;
+}
+
+/** What stays paid in of an account, grosze net, and the price without it. */
+export async function standingTopUps(tx: Sql, account: string): Promise<StandingTopUps> {
+  const [row] = await tx<StandingTopUps[]>`
     select coalesce(max(left_grosze) filter (where kind = 'topup'), 0)::bigint as largest_grosze,
-           coalesce(sum(left_grosze), 0)::bigint as sum_grosze
+           coalesce(sum(left_grosze), 0)::bigint as sum_grosze,
+           (select agreed_price_grosze from accounts where id = ${account})
       from (select e.kind, e.amount_grosze - coalesce((
                      select sum(r.net_grosze) from payments p join payment_reversals r on r.payment_id = p.id
                       where p.reference = e.reference and p.account_id = e.account_id and r.returned_at is null), 0) as left_grosze
