@@ -59,7 +59,7 @@ test('a charge whose answer was lost is asked for by the same card, whatever was
     insertPayment(tx, { id, account, statement: null, ...withVat(5_000), ...how }),
   );
   const asked: string[] = [];
-  const { openPayment } = activitiesOf(
+  const worker = activitiesOf(
     {
       ...simulated,
       name: 'stripe',
@@ -72,10 +72,10 @@ test('a charge whose answer was lost is asked for by the same card, whatever was
     },
     'stripe',
   );
-  await expect(openPayment(id)).rejects.toThrow('lost');
+  await expect(worker.openPayment(id)).rejects.toThrow('lost');
   await saveCard(sql, account, { ...card, customer: 'cus_2', method: 'pm_2' });
   await saveAutomaticTopUp(sql, account, { ...settings, enabled: false });
-  await openPayment(id);
+  await worker.openPayment(id);
   expect(asked).toEqual(['cus_1 pm_1', 'cus_1 pm_1']);
   const [row] = await sql`select state, reference from payments where id = ${id}`;
   expect(row).toEqual({ state: 'open', reference: 'stripe:pi_1' });
