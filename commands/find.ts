@@ -1,10 +1,18 @@
 import type { Database } from '../db/connection.ts';
 import { SOUGHT_MAX } from '../domain/search.ts';
-import { search } from '../operations/support/search.ts';
+import { type FoundThing, search } from '../operations/support/search.ts';
 import { command, required, shown } from './command.ts';
 import { onlyAccount, text } from './values.ts';
 
 const pasted = text.max(SOUGHT_MAX, `at most ${SOUGHT_MAX} characters`);
+
+export interface FindResult {
+  /** Kinds of which there are more. */
+  onlyNewestOf?: string[];
+  /** Places that were given up. */
+  tooSlow?: string[];
+  data: FoundThing[];
+}
 
 export const findCommands = [
   command({
@@ -16,7 +24,7 @@ export const findCommands = [
     outside: true,
     async run(sql: Database, { text, account = null }) {
       const { things, cutOff, tooSlow, soughtAs } = await search(sql, text, account);
-      const result = {
+      const result: FindResult = {
         ...(cutOff.length === 0 ? {} : { onlyNewestOf: cutOff }),
         ...(tooSlow.length === 0 ? {} : { tooSlow }),
         data: things,

@@ -90,6 +90,11 @@ export const KINDS = {
     sql`statements`,
     sql`t.id, t.account_id, t.issued_at, concat_ws(', ', to_char(t.month, 'YYYY-MM'), t.amount_grosze || ' gr'), null`,
   ],
+  staff: (sql) => [sql`staff`, sql`t.id, null, t.created_at, concat_ws(', ', t.name, t.role), t.address`],
+  approval: (sql) => [
+    sql`approvals`,
+    sql`t.id, null, t.created_at, concat_ws(', ', t.command, t.asked_by), null`,
+  ],
   invoice: (sql) => [sql`invoices`, sql`t.number, t.account_id, t.exported_at, t.kind, null`],
 } satisfies Record<string, Source>;
 

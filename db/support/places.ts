@@ -31,7 +31,7 @@ const BY_ID: Record<IdPrefix, HitKind> = {
     dom: 'domain',
   },
   ...{ imp: 'import', ver: 'verification', per: 'person', sin: 'sign-in', ses: 'session', inv: 'invitation' },
-  ...{ snd: 'sender request', pay: 'payment' },
+  ...{ snd: 'sender request', pay: 'payment', stf: 'staff', apr: 'approval' },
 };
 const PROCESSORS: Record<ProcessorName, true> = { simulated: true, stripe: true };
 
@@ -101,6 +101,7 @@ function placesByAddress(address: string): Place[] {
       ofEachAccount: 'id',
     },
     { kind: 'person', by: 'address', condition: own },
+    { kind: 'staff', by: 'address', condition: own },
     { kind: 'sign-in', by: 'address', condition: own },
     { kind: 'invitation', by: 'address', condition: own },
     { kind: 'suppression', by: 'address', condition: own, ofEachAccount: null },
