@@ -106,11 +106,7 @@ function placesByAddress(address: string): Place[] {
     { kind: 'invitation', by: 'address', condition: own },
     { kind: 'suppression', by: 'address', condition: own, ofEachAccount: null },
     { kind: 'account', by: 'contact address', condition: (sql) => sql`lower(t.contact_email) = ${address}` },
-    {
-      kind: 'contact',
-      by: 'address',
-      condition: (sql) => sql`t.search like fragment_pattern(${address}) and lower(t.email) = ${address}`,
-    },
+    { kind: 'contact', by: 'address', condition: (sql) => sql`lower(t.email) = ${address}` },
   ];
 }
 
