@@ -136,8 +136,9 @@ function placesByText(text: string): Place[] {
       kind: 'payment',
       by: "processor's id",
       condition: (sql) => sql`
-        (t.session = ${text} or t.reference = any(${references})
-          or t.id in (select payment_id from payment_reversals where id = ${text}))`,
+        t.id = any(array(select id from payments where session = ${text}
+                         union all select id from payments where reference = any(${references})
+                         union all select payment_id from payment_reversals where id = ${text}))`,
     },
     {
       kind: 'ledger entry',
