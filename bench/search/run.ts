@@ -4,9 +4,9 @@ import { startPostgres } from '../../dev/postgres.ts';
 import { search } from '../../operations/support/search.ts';
 import { fill } from './fill.ts';
 
-/** Measures the search of staff: `nice tsx bench/search/run.ts FOLDER`, which needs 25 GB and keeps what it was filled with. */
+/** Measures the search of staff: `nice tsx bench/search/run.ts FOLDER [KIND]`, which needs 25 GB and keeps what it was filled with. */
 
-const [folder = ''] = process.argv.slice(2);
+const [folder = '', only = ''] = process.argv.slice(2);
 const EACH = 200;
 const CONNECTIONS = 4;
 // For filling; what is measured only reads.
@@ -50,7 +50,8 @@ try {
     const filled = await sql`select from messages limit 1`;
     if (filled.count === 0) await fill(postgres.superuserUrl);
     await sql`create extension if not exists tsm_system_rows`;
-    for (const [kind, rows] of Object.entries(KINDS)) console.log(await measured(sql, kind, rows));
+    for (const [kind, rows] of Object.entries(KINDS))
+      if (kind.includes(only)) console.log(await measured(sql, kind, rows));
   } finally {
     await sql.end({ timeout: 5 });
   }
