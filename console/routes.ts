@@ -2,6 +2,7 @@ import { STAFF_ROLES } from '../domain/staff.ts';
 import { approvalRoutes } from './approvals/routes.tsx';
 import { commandRoutes } from './commands/routes.tsx';
 import { type ConsoleRoute, staffPage } from './route.ts';
+import { searchRoutes } from './search/routes.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
 
@@ -9,6 +10,7 @@ import { youRoutes } from './you/routes.tsx';
 export const routes: readonly ConsoleRoute[] = [
   ...signInRoutes,
   staffPage('/console', STAFF_ROLES, { get: () => ({ to: '/console/commands' }) }),
+  ...searchRoutes,
   ...commandRoutes,
   ...approvalRoutes,
   ...youRoutes,
