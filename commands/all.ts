@@ -1,5 +1,6 @@
 import type { AnyCommand } from './command.ts';
 import { accountCommands } from './accounts.ts';
+import { attentionCommands } from './attention.ts';
 import { auditCommands } from './audit.ts';
 import { emailCommands } from './emails.ts';
 import { eraseCommands } from './erase.ts';
@@ -31,6 +32,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...messageCommands,
   ...emailCommands,
   ...webhookCommands,
+  ...attentionCommands,
   ...stuckCommands,
   ...eraseCommands,
   ...auditCommands,

@@ -119,6 +119,7 @@ const NOT_FOUND = {
   keyword_not_held: ({ account, word }) =>
     `The account ${account} neither has the keyword ${word} nor may claim it by consent.`,
   keyword_not_resting: ({ word }) => `The keyword ${word} does not rest.`,
+  reply_missing: ({ reply }) => `There is no reply ${reply}.`,
   statement_missing: ({ statement }) => `There is no statement ${statement}.`,
   payment_missing: ({ payment }) => `There is no payment ${payment}.`,
   invoice_missing: ({ document }) => `There is no document ${document}, or it was never exported.`,
@@ -172,6 +173,8 @@ const REFUSED = {
   inbound_disabled: ({ account }) => `The account ${account} receives no replies.`,
   keyword_unsubscribes: ({ word }) => `${word} unsubscribes, and cannot be anybody’s keyword.`,
   keyword_needs_no_consent: ({ word }) => `${word} needs no consent: any account may claim it.`,
+  reply_not_unmatched: ({ reply }) =>
+    `The reply ${reply} does not wait for staff: it belongs to an account, is not matched yet, or is erased.`,
   reference_used: ({ account, reference }) =>
     `The account ${account} has another payment with the reference ${reference}.`,
   statement_exists: ({ account, month }) => `The account ${account} has a statement for ${month} already.`,

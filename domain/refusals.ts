@@ -199,6 +199,7 @@ export type StaffRefusal =
   | { reason: 'inbound_disabled'; account: string }
   | { reason: 'keyword_unsubscribes' | 'keyword_needs_no_consent' | 'keyword_not_resting'; word: string }
   | { reason: 'keyword_not_held'; account: string; word: string }
+  | { reason: 'reply_missing' | 'reply_not_unmatched'; reply: string }
   | { reason: 'top_up_too_small'; minGrosze: number }
   /** The reference belongs to a payment of another kind or amount. */
   | { reason: 'reference_used'; account: string; reference: string }
