@@ -1,6 +1,7 @@
 import type { AnyCommand } from './command.ts';
 import { accountCommands } from './accounts.ts';
 import { auditCommands } from './audit.ts';
+import { bulkCommands } from './bulks.ts';
 import { emailCommands } from './emails.ts';
 import { eraseCommands } from './erase.ts';
 import { inboundCommands } from './inbound.ts';
@@ -32,6 +33,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...emailCommands,
   ...webhookCommands,
   ...stuckCommands,
+  ...bulkCommands,
   ...eraseCommands,
   ...auditCommands,
 ];
