@@ -11,9 +11,8 @@ import { COUNTED_MAX } from '../db/messages/stuck.ts';
 import type { startBulk } from '../operations/support/bulks.ts';
 import { command, defaulted, NOTHING_DONE, optional, required, type StaffContext, shown } from './command.ts';
 import { leftInWords } from './errors.ts';
-import { id, limit, line, oneOf, stuckFilters, wholeNumber, yes } from './values.ts';
+import { id, limit, oneOf, stuckFilters, wholeNumber, yes } from './values.ts';
 
-const REASON_MAX = 500;
 const bulkId = id('bulk', 'a bulk');
 // Of what, depends on the action.
 const ids = z
@@ -29,11 +28,10 @@ export const bulkCommands = [
       action: required('--action <ACTION>', BULK_ACTIONS.join(', '), oneOf(...BULK_ACTIONS)),
       id: optional('--id <ID,…>', 'messages, webhook events (resend) or findings (dismiss)', ids),
       ...stuckFilters,
-      reason: optional('--reason <TEXT>', 'for the audit log', line(REASON_MAX)),
       yes,
     },
-    async ask(asking, { action, id: ids, reason = null, yes: agreed, ...filter }) {
-      const input = { action, ids, filter, limit: COUNTED_MAX, reason, agreed };
+    async ask(asking, { action, id: ids, yes: agreed, ...filter }) {
+      const input = { action, ids, filter, limit: COUNTED_MAX, agreed };
       const { id, things, foreseen } = await (await operations()).startBulk({ ...asking, input });
       if (agreed) return shown({ id, action, items: things.length }, id && `See bulks show ${id}.`);
       const possible = foreseen.filter(({ why }) => why === null);
@@ -78,13 +76,7 @@ export const bulkCommands = [
     async run(sql, { id, outcome = null, limit }) {
       await (await operations()).findBulk(sql, id);
       const items = await readBulkItems(sql, id, outcome, limit);
-      const data = items.map((one) => ({
-        item: one.item,
-        outcome: one.outcome ?? 'open',
-        at: one.at,
-        why: whyNot(one),
-      }));
-      return { ...shown({ data }), subject: id };
+      return { ...shown({ data: items.map(itemRecord) }), subject: id };
     },
   }),
   command({
@@ -98,7 +90,8 @@ export const bulkCommands = [
 // Loaded when needed: it comes with the Temporal client.
 const operations = () => import('../operations/support/bulks.ts');
 
-function progress({ items, open, createdAt, endedAt, stoppedAt, ...bulk }: BulkRow) {
+/** A bulk as staff see it. */
+export function progress({ items, open, createdAt, endedAt, stoppedAt, ...bulk }: BulkRow) {
   const minutes = ((endedAt ?? new Date()).getTime() - createdAt.getTime()) / 60_000;
   const state = stoppedAt === null ? ['running', 'ended'] : ['stopping', 'stopped'];
   return {
@@ -108,17 +101,18 @@ function progress({ items, open, createdAt, endedAt, stoppedAt, ...bulk }: BulkR
   };
 }
 
-function whyNot({ outcome, why }: BulkItem): string | null {
-  if (outcome === null || outcome === 'done') return null;
-  return leftInWords(why);
+/** An item as staff see it. */
+export function itemRecord({ item, outcome, at, why }: BulkItem) {
+  const isLeft = outcome === 'refused' || outcome === 'unknown';
+  return { item, outcome: outcome ?? 'open', at, why: isLeft ? leftInWords(why) : null };
 }
 
-type Input = Omit<Parameters<typeof startBulk>[0]['input'], 'reason'>;
+type Input = Parameters<typeof startBulk>[0]['input'];
 
 /** Starts a bulk and waits for what comes of it; in a dry run, only plans it. */
 export async function carriedOut(asking: StaffContext, input: Input) {
   const { startBulk, awaitBulk } = await operations();
-  const plan = await startBulk({ ...asking, input: { ...input, reason: null } });
+  const plan = await startBulk({ ...asking, input });
   if (plan.id === null) return { plan, done: 0, items: [], left: [], remark: null };
   const { sql } = asking.services;
   const { done, endedAt } = await awaitBulk(sql, plan.id);

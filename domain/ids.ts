@@ -23,7 +23,9 @@ export type IdPrefix =
   | 'inv'
   | 'snd'
   | 'pay'
-  | 'bulk';
+  | 'bulk'
+  | 'stf'
+  | 'apr';
 
 /** Source of a pattern for what follows the prefix and underscore: a ULID in lower case. */
 export const ID_BODY = '[0-9a-z]{26}';

@@ -12,7 +12,7 @@ const local = proxyLocalActivities<ReturnType<typeof bulkStartActivities>>(LOCAL
 // Acts on a few at a time. Each outcome is stored at once: a repeated attempt continues with what has none.
 const { actOnNext } = proxyActivities<ReturnType<typeof bulkActivities>>({
   startToCloseTimeout: '5m',
-  heartbeatTimeout: '30s',
+  heartbeatTimeout: '15s',
   retry: { initialInterval: '1s', maximumInterval: '1m' },
 });
 

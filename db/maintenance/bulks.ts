@@ -1,5 +1,6 @@
 import type postgres from 'postgres';
 import type { StaffRefusal } from '../../domain/refusals.ts';
+import type { AuditDetails } from '../accounts/audit.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 import { reserved } from '../money/reservations.ts';
@@ -16,9 +17,10 @@ interface NewBulk {
   action: BulkAction;
   /** As the audit log names staff. */
   actor: string;
-  reason: string | null;
+  /** For the audit log. */
+  grounds: AuditDetails;
   /** What the items were found by; empty: by their ids. */
-  filter: Readonly<Record<string, unknown>>;
+  filter: AuditDetails;
   /** In the order in which they are acted on. */
   items: readonly string[];
 }
@@ -48,10 +50,10 @@ export interface BulkItem {
 /** Stores a bulk, and reserves its workflow. @returns its id */
 export async function insertBulk(tx: Sql, { items, ...bulk }: NewBulk): Promise<string> {
   const id = newId('bulk');
-  const { action, actor, reason } = bulk;
+  const { action, actor, grounds, filter } = bulk;
   await tx`
-    insert into bulks (id, action, actor, reason, filter)
-    values (${id}, ${action}, ${actor}, ${reason}, ${tx.json(bulk.filter as postgres.JSONValue)})`;
+    insert into bulks (id, action, actor, grounds, filter)
+    values (${id}, ${action}, ${actor}, ${json(tx, grounds)}, ${json(tx, filter)})`;
   await tx`
     insert into bulk_items (bulk_id, item, position)
     select ${id}, item, position from unnest(${items as string[]}::text[]) with ordinality i(item, position)`;
@@ -114,6 +116,10 @@ export async function noteBulkItem(
        set outcome = ${outcome}, why = ${why === null ? null : sql.json(why)}, at = now()
      where bulk_id = ${bulk} and item = ${item} and outcome is null`;
   return noted.count > 0;
+}
+
+function json(sql: Sql, value: object): postgres.Parameter {
+  return sql.json(value as postgres.JSONValue);
 }
 
 /** @returns false if there is none, or it has ended */

@@ -3,7 +3,7 @@ create table bulks (
   id text collate "C" primary key,
   action text not null check (action in ('cancel', 'resubmit', 'give-up', 'resend', 'dismiss')),
   actor text not null, -- staff
-  reason text,
+  grounds jsonb not null, -- the reason, where one was asked for: for the audit log
   filter jsonb not null, -- what its items were found by; {}: by their ids
   created_at timestamptz not null default now(),
   stopped_at timestamptz, -- the remaining items stay as they are

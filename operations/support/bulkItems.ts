@@ -67,10 +67,9 @@ async function actOnOne(services: StaffServices, bulk: BulkRow, item: string): P
   const { audit, act } = ACTS[bulk.action];
   const note: Note = async (tx, outcome, { account = null, subject = item, details }) => {
     await noteOnce(tx, bulk, item, outcome);
-    const why = bulk.reason === null ? {} : { reason: bulk.reason };
     await writeAudit(tx, {
       ...{ actor: bulk.actor, action: audit, account, subject },
-      details: { ...details, bulk: bulk.id, ...why },
+      details: { ...details, bulk: bulk.id, ...bulk.grounds },
     });
   };
   try {

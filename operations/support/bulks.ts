@@ -46,7 +46,6 @@ interface NewBulk {
   /** With ids, what they were found by. */
   filter: BulkFilter & AuditDetails;
   limit: number;
-  reason: string | null;
   /** False: dry run. */
   agreed: boolean;
 }
@@ -74,18 +73,16 @@ export interface PlannedBulk {
  * Starts an action on many things, which are fixed by that: a workflow acts on each and records it, whoever goes away meanwhile.
  * @throws StaffRefused account_missing, route_missing, bulk_items_malformed
  */
-export const startBulk = recorded('bulks start', async (tx, input: NewBulk, { actor }) => {
-  const { action, filter, reason, agreed } = input;
+export const startBulk = recorded('bulks start', async (tx, input: NewBulk, { actor, grounds = {} }) => {
+  const { action, filter, agreed } = input;
   if (filter.account !== undefined) await findAccount(tx, filter.account);
   if (filter.route !== undefined) await findRoute(tx, filter.route);
   const { count: of, things } = await choose(tx, input);
   const items = things.map(({ id }) => id);
-  const bulk = { action, actor: actor.name, reason, filter, items };
+  const bulk = { action, actor: actor.name, grounds, filter, items };
   const id = agreed && items.length > 0 ? await insertBulk(tx, bulk) : null;
   const data: PlannedBulk = { id, things, of, foreseen: agreed ? [] : await foresee(tx, action, items) };
-  const how = agreed
-    ? { items: items.length, ...(reason === null ? {} : { reason }) }
-    : { carried_out: false };
+  const how = agreed ? { items: items.length } : { carried_out: false };
   return {
     data,
     account: filter.account,

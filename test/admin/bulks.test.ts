@@ -41,7 +41,9 @@ async function bulk(action: string, ids: readonly string[], ...more: string[]): 
 }
 
 const outcomes = async (id: string): Promise<Answer> =>
-  Object.fromEntries(listIn(await ok('bulks', 'items', id)).map(({ item, outcome }) => [String(item), outcome]));
+  Object.fromEntries(
+    listIn(await ok('bulks', 'items', id)).map(({ item, outcome }) => [String(item), outcome]),
+  );
 
 const audited = async (subject: string): Promise<unknown[]> => [
   ...(await pipeline.sql`select actor, action, details from audit_log where subject = ${subject} order by id`),
@@ -65,7 +67,7 @@ describe('a bulk', () => {
     const later = await scheduled(account);
     const unknown = newId('msg');
     const ids = [...both, later, unknown];
-    const line = ['bulks', 'start', '--action', 'give-up', '--id', ids.join(','), '--reason', 'SMSC says no'];
+    const line = ['bulks', 'start', '--action', 'give-up', '--id', ids.join(',')];
     const told = await ok(...line);
     expect(told).toMatchObject({ would: 'give-up', on: 2, of: 4, accounts: 2, refund_grosze: 30 });
     expect(listIn(told)).toEqual([
@@ -77,7 +79,7 @@ describe('a bulk', () => {
     const { id } = await ok(...line, '--yes');
     await untilState(String(id), 'ended');
     expect(await ok('bulks', 'show', String(id))).toMatchObject({
-      ...{ id, action: 'give-up', actor: ACTOR, reason: 'SMSC says no' },
+      ...{ id, action: 'give-up', actor: ACTOR },
       ...{ items: 4, open: 0, done: 2, refused: 2, unknown: 0 },
     });
     const items = listIn(await ok('bulks', 'items', String(id)));
@@ -88,7 +90,7 @@ describe('a bulk', () => {
     expect(listIn(await ok('bulks', 'items', String(id), '--outcome', 'refused'))).toMatchObject(
       listIn(told).map(({ id: item, why }) => ({ item, why })),
     );
-    const details = { answered: true, bulk: id, reason: 'SMSC says no' };
+    const details = { answered: true, bulk: id };
     for (const one of both)
       expect(await audited(one)).toEqual([{ actor: ACTOR, action: 'messages give-up', details }]);
     expect(await audited(later)).toEqual([]);
@@ -145,7 +147,7 @@ describe('a bulk', () => {
   test('whose workflow was lost is started again by the reconciliation', async () => {
     const message = await scheduled(await pipeline.account());
     const id = await transaction(pipeline.sql, async (tx) => {
-      const made = { action: 'cancel', actor: ACTOR, reason: null, filter: {}, items: [message] } as const;
+      const made = { action: 'cancel', actor: ACTOR, grounds: {}, filter: {}, items: [message] } as const;
       const inserted = await insertBulk(tx, made);
       await tx`delete from reservations where subject_id = ${inserted}`;
       await tx`update bulks set created_at = now() - interval '11 minutes' where id = ${inserted}`;

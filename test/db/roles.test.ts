@@ -26,9 +26,10 @@ const STAFFS = {
   ),
   ...named(APPEND, 'installation'),
 };
+const CONSOLE = named('', 'staff staff_passkeys staff_sessions answered_challenges approvals');
 const MAY: Record<Part, Record<string, string>> = {
   api: {
-    ...{ ...BOOKS, ...STAFFS },
+    ...{ ...BOOKS, ...STAFFS, ...CONSOLE },
     ...named(APPEND, 'api_keys api_tokens sender_requests'),
     ...named(APPEND_AND_DELETE, 'verified_numbers'),
     ...named(READ, 'message_parts message_moves concat_references reply_parts webhook_attempts'),
@@ -47,7 +48,7 @@ const MAY: Record<Part, Record<string, string>> = {
     ...named('', 'bulks bulk_items'),
   },
   worker: {
-    ...{ ...BOOKS, ...STAFFS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
+    ...{ ...BOOKS, ...STAFFS, ...CONSOLE, ...named(APPEND_AND_DELETE, 'audit_addresses') },
     ...{ bulks: 'SELECT UPDATE DELETE', bulk_items: 'SELECT UPDATE' },
   },
   admin: {

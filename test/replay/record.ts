@@ -372,7 +372,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'inbound-unmatched': async () => settled(await startReply(at, '+48500100299', 'Dzień dobry')),
     'bulk-ended': async () => {
       const items = [await unanswered(), newId('msg')];
-      const made = { action: 'resubmit', actor: 'recorded', reason: null, filter: {}, items } as const;
+      const made = { action: 'resubmit', actor: 'recorded', grounds: {}, filter: {}, items } as const;
       const id = await transaction(at.sql, (tx) => insertBulk(tx, made));
       await started(id);
       return await settled(id);
