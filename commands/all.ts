@@ -2,6 +2,7 @@ import type { AnyCommand } from './command.ts';
 import { accountCommands } from './accounts.ts';
 import { attentionCommands } from './attention.ts';
 import { auditCommands } from './audit.ts';
+import { bulkCommands } from './bulks.ts';
 import { emailCommands } from './emails.ts';
 import { eraseCommands } from './erase.ts';
 import { inboundCommands } from './inbound.ts';
@@ -36,6 +37,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...webhookCommands,
   ...attentionCommands,
   ...stuckCommands,
+  ...bulkCommands,
   ...eraseCommands,
   ...auditCommands,
 ];

@@ -39,8 +39,8 @@ export function shown(result: object, ...remarks: (string | null)[]): Shown {
   return { result, remarks };
 }
 
-// The request of a staff operation, without its input.
-type StaffContext = Omit<StaffRequest<never>, 'input'>;
+/** The request of a staff operation, without its input. */
+export type StaffContext = Omit<StaffRequest<never>, 'input'>;
 
 interface Declaration<A extends Arguments> {
   /** `accounts create`. */

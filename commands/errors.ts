@@ -7,7 +7,6 @@ import {
   type StaffRefusal,
   StaffRefused,
 } from '../domain/refusals.ts';
-import type { ItemOutcome } from '../operations/staff.ts';
 import { errorCode, errorText } from '../domain/errors.ts';
 import { printable } from './output.ts';
 
@@ -134,6 +133,7 @@ const NOT_FOUND = {
   finding_missing: ({ finding }) => `There is no finding ${finding}.`,
   route_missing: ({ route }) => `There is no route ${route}.`,
   rule_missing: ({ rule }) => `There is no rule ${rule}.`,
+  bulk_missing: ({ bulk }) => `There is no bulk ${bulk}.`,
 } satisfies Partial<Sentences>;
 
 const INVALID_ARGUMENT = {
@@ -152,6 +152,7 @@ const INVALID_ARGUMENT = {
       ? `--credentials: ${kind} knows ${fields.join(', ')} and nothing else`
       : `--credentials: ${field} is missing or cannot be used`,
   type_not_carried: ({ kind, type }) => `--type: a route of kind ${kind} carries no ${type}`,
+  bulk_items_malformed: ({ action }) => `--id: these are not all ids of what ${action} is for`,
   reply_too_long: ({ limit }) => `--text: at most ${limit} characters`,
 } satisfies Partial<Sentences>;
 
@@ -211,7 +212,7 @@ const REFUSED = {
   staff_exists: ({ address, name }) => `Somebody of staff has the address ${address} or the name ${name}.`,
   email_not_waiting: ({ email, status, submission }) =>
     `The e-mail ${email} is ${status} (${submission}); only one that waits, or is unanswered, can be given up.`,
-  nothing_unstuck: ({ why }) => leftInWords(why),
+  bulk_ended: ({ bulk }) => `The bulk ${bulk} has ended.`,
   event_not_resent: ({ event, why }) => `The event ${event}: ${leftInWords(why)}.`,
   previous_secret_missing: ({ account }) => `The account ${account} has no previous secret in force.`,
   route_exists: ({ route }) => `There is already a route ${route}.`,
@@ -251,22 +252,9 @@ const OF_RESEND: Readonly<Record<ResendRefusal['reason'], string>> = {
   resends_at_once: 'too many of its account are being delivered again',
 };
 
-type Outcome = ItemOutcome<StaffRefusal | ResendRefusal>;
-
-export function summaryOf(all: readonly Outcome[]): { done: number; data: { id: string; reason: string }[] } {
-  const left = all.filter(({ carriedOut }) => carriedOut !== true);
-  return {
-    done: all.length - left.length,
-    data: left.map(({ id, why }) => ({ id, reason: leftInWords(why) })),
-  };
-}
-
 /** Why one of several was not done; null: no worker answered. */
-export function leftInWords(why: Outcome['why']): string {
+export function leftInWords(why: StaffRefusal | ResendRefusal | null): string {
   if (why === null) return 'no worker answered in time; it may still be carried out';
-  if (why === 'not_tried') return 'it was not tried, after the error before';
-  if (why instanceof StaffRefused) return leftInWords(why.refusal);
-  if (why instanceof Error) return why.message;
   if (!isOfResend(why)) return ofStaff(why).message;
   const again = why.reason === 'event_pending' && why.again;
   return again ? 'it is being delivered again already' : OF_RESEND[why.reason];

@@ -1,5 +1,6 @@
 import { STAFF_ROLES } from '../domain/staff.ts';
 import { approvalRoutes } from './approvals/routes.tsx';
+import { bulkRoutes } from './bulks/routes.tsx';
 import { commandRoutes } from './commands/routes.tsx';
 import { type ConsoleRoute, staffPage } from './route.ts';
 import { signInRoutes } from './signIn/routes.tsx';
@@ -10,6 +11,7 @@ export const routes: readonly ConsoleRoute[] = [
   ...signInRoutes,
   staffPage('/console', STAFF_ROLES, { get: () => ({ to: '/console/commands' }) }),
   ...commandRoutes,
+  ...bulkRoutes,
   ...approvalRoutes,
   ...youRoutes,
 ];

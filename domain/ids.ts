@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'inv'
   | 'snd'
   | 'pay'
+  | 'bulk'
   | 'stf'
   | 'apr';
 

@@ -226,8 +226,9 @@ export type StaffRefusal =
   | { reason: 'email_missing'; email: string }
   | { reason: 'email_not_waiting'; email: string; status: string; submission: string }
   | { reason: 'message_answered_meanwhile' | 'message_undecidable'; message: string }
-  /** Why the only stuck item was not acted on; null: no worker answered in time. */
-  | { reason: 'nothing_unstuck'; why: StaffRefusal | null }
+  /** These are not ids of what the action is for. */
+  | { reason: 'bulk_items_malformed'; action: string }
+  | { reason: 'bulk_missing' | 'bulk_ended'; bulk: string }
   | RouteRefusal
   | { reason: 'reply_too_long'; limit: number }
   /** `fault`: the Temporal client's message. */

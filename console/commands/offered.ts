@@ -20,6 +20,7 @@ const OFFERED: readonly (readonly [roles: readonly StaffRole[], names: readonly 
       ...['inbound unmatched', 'routes list', 'routes show', 'routes rules list', 'routes which'],
       ...['messages show', 'messages unanswered', 'emails show', 'domains list', 'webhooks list'],
       ...['stuck', 'findings list', 'audit', 'staff list'],
+      ...['bulks show', 'bulks list', 'bulks items'],
     ],
   ],
   [
@@ -32,7 +33,7 @@ const OFFERED: readonly (readonly [roles: readonly StaffRole[], names: readonly 
         'messages cancel',
         'messages cancel-all',
       ],
-      ...['emails give-up', 'webhooks resend', 'findings dismiss', 'unstick'],
+      ...['emails give-up', 'webhooks resend', 'findings dismiss', 'unstick', 'bulks start', 'bulks stop'],
     ],
   ],
   [

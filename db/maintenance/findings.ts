@@ -135,6 +135,14 @@ export async function listFindings(
      order by ${order} limit ${limit}`;
 }
 
+export async function readFindings(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<{ id: string; accountId: string | null }[]> {
+  return await sql<{ id: string; accountId: string | null }[]>`
+    select id::text as id, account_id from findings where id = any(${ids as string[]}::bigint[])`;
+}
+
 /** Closes a finding on behalf of staff, and resets its repair count. @returns the finding; undefined when there is none with this id */
 export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow | undefined> {
   const [row] = await sql<FindingRow[]>`
