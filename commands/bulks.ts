@@ -7,6 +7,7 @@ import {
   listBulks,
   readBulkItems,
 } from '../db/maintenance/bulks.ts';
+import { FINDING_KINDS } from '../db/maintenance/findings.ts';
 import { COUNTED_MAX } from '../db/messages/stuck.ts';
 import type { startBulk } from '../operations/support/bulks.ts';
 import { command, defaulted, NOTHING_DONE, optional, required, type StaffContext, shown } from './command.ts';
@@ -28,6 +29,7 @@ export const bulkCommands = [
       action: required('--action <ACTION>', BULK_ACTIONS.join(', '), oneOf(...BULK_ACTIONS)),
       id: optional('--id <ID,…>', 'messages, webhook events (resend) or findings (dismiss)', ids),
       ...stuckFilters,
+      kind: optional('--kind <KIND>', 'of findings (dismiss)', oneOf(...FINDING_KINDS)),
       yes,
     },
     async ask(asking, { action, id: ids, yes: agreed, ...filter }) {

@@ -120,7 +120,7 @@ async function items({ services, params }: StaffVisit): Promise<Answer> {
   };
 }
 
-const FILTERS = ['action', 'account', 'route', 'minutes'];
+const FILTERS = ['action', 'account', 'route', 'minutes', 'kind'];
 const TICKED = 'on';
 
 /** From a list, whose boxes have the names of their items: what is ticked, or with `all` whatever matches its filters. */

@@ -9,7 +9,7 @@ import {
   readMessageFacts,
   stopBulk as storeStop,
 } from '../../db/maintenance/bulks.ts';
-import { listFindings, readFindings } from '../../db/maintenance/findings.ts';
+import { type FindingKind, listFindings, readFindings } from '../../db/maintenance/findings.ts';
 import { readStuck, type StuckThing } from '../../db/messages/stuck.ts';
 import { readResends, whyNotResent } from '../../db/webhooks/webhookDeliveries.ts';
 import { type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
@@ -37,6 +37,8 @@ interface BulkFilter {
   account?: string;
   route?: string;
   minutes?: number;
+  /** Of the findings that are dismissed. */
+  kind?: FindingKind;
 }
 
 interface NewBulk {
@@ -101,9 +103,9 @@ async function choose(
       throw new StaffRefused({ reason: 'bulk_items_malformed', action });
     return { count: ids.length, things: [...new Set(ids)].map((id) => ({ id })) };
   }
-  const { account = null, route = null } = filter;
+  const { account = null, route = null, kind: finding = null } = filter;
   if (action === 'dismiss') {
-    const found = await listFindings(tx, { account, state: 'open' }, limit);
+    const found = await listFindings(tx, { account, state: 'open', kind: finding }, limit);
     return { count: found.length, things: found.map(({ id }) => ({ id: String(id) })) };
   }
   const kind = STUCK_ACTIONS[action];
