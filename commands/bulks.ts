@@ -14,6 +14,9 @@ import { command, defaulted, NOTHING_DONE, optional, required, type StaffContext
 import { leftInWords } from './errors.ts';
 import { id, limit, oneOf, stuckFilters, wholeNumber, yes } from './values.ts';
 
+const WAITED_MS = 120_000;
+// A page, which says why, is to answer within seconds.
+const PAGE_WAITED_MS = 4_000;
 const bulkId = id('bulk', 'a bulk');
 // Of what, depends on the action.
 const ids = z
@@ -117,7 +120,8 @@ export async function carriedOut(asking: StaffContext, input: Input) {
   const plan = await startBulk({ ...asking, input });
   if (plan.id === null) return { plan, done: 0, items: [], left: [], remark: null };
   const { sql } = asking.services;
-  const { done, endedAt } = await awaitBulk(sql, plan.id);
+  const withinMs = asking.grounds === undefined ? WAITED_MS : PAGE_WAITED_MS;
+  const { done, endedAt } = await awaitBulk(sql, plan.id, withinMs);
   const items = (await readBulkItems(sql, plan.id, null, COUNTED_MAX)).map((one) => ({
     id: one.item,
     carriedOut: one.outcome === 'done' ? true : one.outcome === 'refused' ? false : null,

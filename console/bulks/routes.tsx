@@ -16,7 +16,7 @@ import { problemPage } from '../shell.tsx';
 const PATH = '/console/bulks';
 const START = 'bulks start';
 const STOP = 'bulks stop';
-const SHOWN = 100;
+const SHOWN = 50;
 const language = 'en';
 
 async function list({ services, staff, query }: StaffVisit): Promise<Answer> {

@@ -94,12 +94,15 @@ export async function readBulkItems(
      order by position limit ${limit}`;
 }
 
-/** The next items to act on; none once the bulk is stopped. */
-export async function nextBulkItems(sql: Sql, id: string, limit: number): Promise<string[]> {
+/** Takes the next items to act on: once the bulk is stopped, only those that were taken before. */
+export async function takeBulkItems(sql: Sql, id: string, limit: number): Promise<string[]> {
   const rows = await sql<{ item: string }[]>`
-    select i.item from bulks b join bulk_items i on i.bulk_id = b.id
-     where b.id = ${id} and b.stopped_at is null and i.outcome is null
-     order by i.position limit ${limit}`;
+    update bulk_items set taken = true
+     where bulk_id = ${id} and item = any(array(
+       select i.item from bulks b join bulk_items i on i.bulk_id = b.id
+        where b.id = ${id} and i.outcome is null and (i.taken or b.stopped_at is null)
+        order by i.position limit ${limit}))
+    returning item`;
   return rows.map(({ item }) => item);
 }
 

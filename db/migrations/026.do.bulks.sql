@@ -15,6 +15,7 @@ create table bulk_items (
   bulk_id text collate "C" not null references bulks on delete cascade,
   item text collate "C" not null, -- id of a message, a webhook event, a finding
   position int not null,
+  taken boolean not null default false, -- before it is acted on: it gets its outcome, stopped or not
   outcome text check (outcome in ('done', 'refused', 'unknown')), -- null: not acted on yet; unknown: it may still be carried out
   why jsonb, -- the refusal
   at timestamptz,

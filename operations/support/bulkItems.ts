@@ -5,9 +5,9 @@ import {
   type BulkOutcome,
   type BulkRow,
   endBulk,
-  nextBulkItems,
   noteBulkItem,
   readBulk,
+  takeBulkItems,
 } from '../../db/maintenance/bulks.ts';
 import { readSubmission } from '../../db/messages/unanswered.ts';
 import type { BulkProgress } from '../../workflows/contracts.ts';
@@ -55,7 +55,7 @@ export async function actOnNext(services: StaffServices, id: string): Promise<Bu
   const bulk = await readBulk(sql, id);
   // Of a restored database.
   if (bulk === undefined) return { details: 'It is not in the database.', ended: true };
-  const items = await nextBulkItems(sql, id, AT_ONCE);
+  const items = await takeBulkItems(sql, id, AT_ONCE);
   const results = await Promise.allSettled(items.map((item) => actOnOne(services, bulk, item)));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -21,7 +21,6 @@ import { refusalOf } from '../webhooks/resend.ts';
 import { undecidable } from './decisions.ts';
 import { MINUTES, STUCK_ACTIONS } from './stuck.ts';
 
-const WAITED_MS = 120_000;
 const LOOK_MS = 200;
 const ITEM = { message: /^msg_[0-9a-z]{1,60}$/, event: /^evt_[0-9a-z]{1,60}$/, finding: /^[0-9]{1,9}$/ };
 const ABOUT: Readonly<Record<BulkAction, keyof typeof ITEM>> = {
@@ -172,9 +171,9 @@ export async function findBulk(sql: Sql, id: string): Promise<BulkRow> {
   return bulk;
 }
 
-/** Waits until a bulk has ended, for two minutes at most: it goes on without being waited for. */
-export async function awaitBulk(sql: Database, id: string): Promise<BulkRow> {
-  for (const until = Date.now() + WAITED_MS; ;) {
+/** Waits until a bulk has ended, for so long at most: it goes on without being waited for. */
+export async function awaitBulk(sql: Database, id: string, withinMs: number): Promise<BulkRow> {
+  for (const until = Date.now() + withinMs; ;) {
     const bulk = await findBulk(sql, id);
     if (bulk.endedAt !== null || Date.now() > until) return bulk;
     await delay(LOOK_MS);

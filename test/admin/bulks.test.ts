@@ -55,9 +55,9 @@ async function loseOutcomes(id: string): Promise<void> {
   await pipeline.sql`update bulks set ended_at = null where id = ${id}`;
 }
 
-async function repeat(id: string): Promise<void> {
+async function repeat(id: string, until = 'ended'): Promise<void> {
   await pipeline.client.workflow.start('bulk', bulkStart(id));
-  await untilState(id, 'ended');
+  await untilState(id, until);
 }
 
 describe('a bulk', () => {
@@ -139,7 +139,11 @@ describe('a bulk', () => {
     expect(await ok('bulks', 'stop', String(id))).toMatchObject({ state: 'stopping' });
     await lock.release();
     await untilState(String(id), 'stopped');
-    expect(await ok('bulks', 'show', String(id))).toMatchObject({ items: 12, open: 2, done: 10 });
+    const stopped = { items: 12, open: 2, done: 10 };
+    expect(await ok('bulks', 'show', String(id))).toMatchObject(stopped);
+    await loseOutcomes(String(id));
+    await repeat(String(id), 'stopped');
+    expect(await ok('bulks', 'show', String(id))).toMatchObject(stopped);
     for (const one of ids.slice(10)) expect((await pipeline.row(one)).status).toBe('scheduled');
     expect((await no('bulks', 'stop', String(id))).code).toBe('refused');
   });
