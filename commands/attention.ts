@@ -72,6 +72,7 @@ export const ATTENTION: Readonly<Record<AttentionKind, AttentionList>> = {
   payment_differs: finding('payment_differs', 'Payments that differ at the processor.', 'payments show'),
   payment_unowed: finding('payment_unowed', 'Payments of what was not owed any more.', 'payments show'),
   payment_disputed: finding('payment_disputed', 'Payments that the payer disputes.', 'payments show'),
+  payment_refunded: finding('payment_refunded', 'Refunds of what paid a statement.', 'payments show'),
   balance_negative: finding('balance_negative', 'Prepaid balances below zero.', 'ledger'),
 };
 
