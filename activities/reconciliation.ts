@@ -3,6 +3,7 @@ import type { Database } from '../db/connection.ts';
 import { type OpenEmail, openEmailsAfter, readOpenEmail } from '../db/emails/reads.ts';
 import { idFloor } from '../db/ids.ts';
 import { failLookup, lostLookups } from '../db/lookups/lookups.ts';
+import { longOpenBulks } from '../db/maintenance/bulks.ts';
 import {
   closeDeliveredEvents,
   closeFindings,
@@ -26,7 +27,13 @@ import { type Unnotified, unnotifiedAfter } from '../db/webhooks/unnotified.ts';
 import { isId } from '../domain/ids.ts';
 import { describeWorkflow } from '../operations/support/workflow.ts';
 import type { Tally } from '../workflows/contracts.ts';
-import { emailRestart, messageRestart, notifyStart, TO_REPEAT } from '../workflows/startOptions.ts';
+import {
+  bulkStart,
+  emailRestart,
+  messageRestart,
+  notifyStart,
+  TO_REPEAT,
+} from '../workflows/startOptions.ts';
 import { startOnce } from '../workflows/starts.ts';
 import { heartbeat } from './failures.ts';
 
@@ -35,6 +42,7 @@ const AT_ONCE = 10;
 const KNOWN_FINDINGS = 1_000;
 const LOOKUPS = 1_000;
 const PAYMENTS = 1_000;
+const BULKS = 100;
 const EVENTS = 5_000;
 const LEDGERS = 10;
 // Time limit of each walk in a run; the next run continues it.
@@ -67,7 +75,10 @@ export function reconciliationActivities(sql: Database, client: Client) {
       return run.tally;
     },
 
-    /** Refunds look-ups whose workflows are lost; signals paused messages again that may not know that their account is active. */
+    /**
+     * Refunds look-ups whose workflows are lost; signals paused messages again that may not know that their account is active; starts lost
+     * bulks again.
+     */
     async reconcileLeftovers(): Promise<Tally> {
       await resumeLost(sql);
       const lookups = await lostLookups(sql, LOOKUPS);
@@ -79,6 +90,11 @@ export function reconciliationActivities(sql: Database, client: Client) {
       const payments = await longOpenPayments(sql, PAYMENTS);
       for (const payment of payments) {
         await askToLook(client, payment);
+        heartbeat();
+      }
+      // One that runs goes on.
+      for (const bulk of await longOpenBulks(sql, BULKS)) {
+        await startOnce(client.workflow.start('bulk', bulkStart(bulk)));
         heartbeat();
       }
       return { looked: lookups.length + payments.length, repaired: lookups.length, reported: 0 };

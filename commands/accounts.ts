@@ -1,6 +1,7 @@
 import { listAccounts, listKeys, listSenderDetails, listVerifiedNumbers } from '../db/accounts/staff.ts';
 import { readBuyer } from '../db/money/companyProfiles.ts';
 import { listStatements } from '../db/money/statements.ts';
+import { listSuspiciousSignUps } from '../db/people/suspiciousSignUps.ts';
 import {
   ACCOUNT_NAME_LENGTH,
   MAX_CONFIRM_GROSZE,
@@ -11,12 +12,26 @@ import {
   type QuotaName,
   QUOTAS,
 } from '../domain/money.ts';
+import { maskMsisdn } from '../domain/msisdn.ts';
 import { BUYER_KINDS } from '../domain/parties.ts';
 import { changeAccount, createAccount, findAccount } from '../operations/accounts/accounts.ts';
 import { changeCompany } from '../operations/accounts/company.ts';
 import { changeQuotas, quotaUsage } from '../operations/accounts/quotas.ts';
 import { command, defaulted, optional, required, shown } from './command.ts';
-import { account, choice, json, line, orNone, orWord, price, text, wholeNumber, yesNo } from './values.ts';
+import {
+  account,
+  choice,
+  json,
+  limit,
+  line,
+  orNone,
+  orWord,
+  price,
+  text,
+  wholeNumber,
+  yesNo,
+  yesOrNo,
+} from './values.ts';
 
 const accountName = line(ACCOUNT_NAME_LENGTH);
 const grosze = wholeNumber(0, MAX_GROSZE, ' of grosze');
@@ -113,6 +128,23 @@ export const accountCommands = [
     async ask(asking, { account: id, ...changes }) {
       const { account, status } = await changeAccount({ ...asking, input: { account: id, changes } });
       return shown(account, status === null ? null : AFTER_STATUS[status]);
+    },
+  }),
+  command({
+    name: 'accounts suspicious',
+    about: 'Lists sign-ups that look abusive: several accounts of one network, or with one number, lately.',
+    options: {
+      numbers: defaulted('--numbers <yes|no>', 'with the numbers in full', yesOrNo, false),
+      limit: limit(50),
+    },
+    async run(sql, { numbers, limit }) {
+      const found = await listSuspiciousSignUps(sql, limit);
+      const data = found.map(({ signal, subject, ...one }) => ({
+        signal,
+        subject: signal === 'number' && !numbers ? maskMsisdn(subject) : subject,
+        ...one,
+      }));
+      return { result: { data }, details: numbers ? { numbers: true } : {} };
     },
   }),
   command({

@@ -1,6 +1,8 @@
 import type { AnyCommand } from './command.ts';
 import { accountCommands } from './accounts.ts';
+import { attentionCommands } from './attention.ts';
 import { auditCommands } from './audit.ts';
+import { bulkCommands } from './bulks.ts';
 import { emailCommands } from './emails.ts';
 import { eraseCommands } from './erase.ts';
 import { findCommands } from './find.ts';
@@ -35,7 +37,9 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...emailCommands,
   ...webhookCommands,
   ...findCommands,
+  ...attentionCommands,
   ...stuckCommands,
+  ...bulkCommands,
   ...eraseCommands,
   ...auditCommands,
 ];

@@ -1,6 +1,6 @@
 import { listAudit } from '../db/accounts/audit.ts';
-import { listFindings } from '../db/maintenance/findings.ts';
-import { command, defaulted, required, shown } from './command.ts';
+import { FINDING_KINDS, listFindings } from '../db/maintenance/findings.ts';
+import { command, defaulted, optional, required, shown } from './command.ts';
 import { limit, oneOf, onlyAccount, wholeNumber } from './values.ts';
 
 const findingState = oneOf('open', 'repaired', 'gone', 'all');
@@ -15,14 +15,15 @@ export const auditCommands = [
   }),
   command({
     name: 'findings list',
-    about: 'Lists what the reconciliation found, the latest first: what is open needs a person.',
+    about: 'Lists what needs a person (open), the oldest first, or was found before, the latest first.',
     options: {
       state: defaulted('--state <open|repaired|gone|all>', 'in this state', findingState, 'open'),
+      kind: optional('--kind <KIND>', FINDING_KINDS.join(', '), oneOf(...FINDING_KINDS)),
       account: onlyAccount,
       limit: limit(50),
     },
-    async run(sql, { account = null, state, limit }) {
-      const filter = { account, state: state === 'all' ? null : state };
+    async run(sql, { account = null, kind = null, state, limit }) {
+      const filter = { account, kind, state: state === 'all' ? null : state };
       return shown({ data: await listFindings(sql, filter, limit) });
     },
   }),

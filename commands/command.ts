@@ -39,8 +39,8 @@ export function shown(result: object, ...remarks: (string | null)[]): Shown {
   return { result, remarks };
 }
 
-// The request of a staff operation, without its input.
-type StaffContext = Omit<StaffRequest<never>, 'input'>;
+/** The request of a staff operation, without its input. */
+export type StaffContext = Omit<StaffRequest<never>, 'input'>;
 
 interface Declaration<A extends Arguments> {
   /** `accounts create`. */
@@ -57,9 +57,14 @@ interface ChangingSpec<A extends Arguments> extends Declaration<A> {
 
 /** A read-only command, audited in the same transaction under its name and the account in `--account`, which must exist. */
 interface ReadingSpec<A extends Arguments> extends Declaration<A> {
-  /** Also reads from Temporal, or in transactions of its own: given the pool, and with the audit record written afterwards. */
-  outside?: boolean;
+  outside?: false;
   run(sql: Sql, values: Values<A>, tools: Tools): Promise<Shown & ActRecord>;
+}
+
+/** One that also reads from Temporal, or in transactions of its own; the audit record is written afterwards. */
+interface OutsideSpec<A extends Arguments> extends Declaration<A> {
+  outside: true;
+  run(sql: Database, values: Values<A>, tools: Tools): Promise<Shown & ActRecord>;
 }
 
 /** A command without the types of its arguments. */
@@ -67,13 +72,19 @@ export type AnyCommand = Declaration<Arguments> &
   (
     | { ask(asking: StaffContext, values: Record<string, unknown>, tools: Tools): Promise<Shown> }
     | {
-        outside?: boolean;
+        outside?: false;
         run(sql: Sql, values: Record<string, unknown>, tools: Tools): Promise<Shown & ActRecord>;
+      }
+    | {
+        outside: true;
+        run(sql: Database, values: Record<string, unknown>, tools: Tools): Promise<Shown & ActRecord>;
       }
   );
 
 /** Declares a command: parsing, validation and help follow from it. */
-export function command<A extends Arguments>(spec: ChangingSpec<A> | ReadingSpec<A>): AnyCommand {
+export function command<A extends Arguments>(spec: OutsideSpec<A>): AnyCommand;
+export function command<A extends Arguments>(spec: ChangingSpec<A> | ReadingSpec<A>): AnyCommand;
+export function command(spec: AnyCommand): AnyCommand {
   // Sound because program.ts reads the values by these very schemas.
   return spec;
 }
@@ -142,15 +153,15 @@ export async function execute(
   const services = { sql, temporal: () => tools.temporal(), secretsKey: () => tools.secretsKey() };
   const asking: StaffContext = { services, ...asker };
   if ('ask' in command) return await command.ask(asking, values, tools);
-  const read = async (from: Sql) => {
+  const read = async <S extends Sql>(from: S, run: (sql: S) => Promise<Shown & ActRecord>) => {
     const account = typeof values['account'] === 'string' ? values['account'] : undefined;
     if (account !== undefined) await findAccount(from, account);
-    const outcome = await command.run(from, values, tools);
+    const outcome = await run(from);
     return { account, ...outcome, data: outcome };
   };
   const operation =
     command.outside === true
-      ? recordedAfter(command.name, (from) => read(from.sql))
-      : recorded(command.name, read);
+      ? recordedAfter(command.name, () => read(sql, (pool) => command.run(pool, values, tools)))
+      : recorded(command.name, (tx) => read(tx, (from) => command.run(from, values, tools)));
   return await operation({ ...asking, input: undefined });
 }

@@ -7,7 +7,6 @@ import {
   type StaffRefusal,
   StaffRefused,
 } from '../domain/refusals.ts';
-import type { ItemOutcome } from '../operations/staff.ts';
 import { errorCode, errorText } from '../domain/errors.ts';
 import { printable } from './output.ts';
 
@@ -121,6 +120,7 @@ const NOT_FOUND = {
   keyword_not_held: ({ account, word }) =>
     `The account ${account} neither has the keyword ${word} nor may claim it by consent.`,
   keyword_not_resting: ({ word }) => `The keyword ${word} does not rest.`,
+  reply_missing: ({ reply }) => `There is no reply ${reply}.`,
   statement_missing: ({ statement }) => `There is no statement ${statement}.`,
   payment_missing: ({ payment }) => `There is no payment ${payment}.`,
   invoice_missing: ({ document }) => `There is no document ${document}, or it was never exported.`,
@@ -133,6 +133,7 @@ const NOT_FOUND = {
   finding_missing: ({ finding }) => `There is no finding ${finding}.`,
   route_missing: ({ route }) => `There is no route ${route}.`,
   rule_missing: ({ rule }) => `There is no rule ${rule}.`,
+  bulk_missing: ({ bulk }) => `There is no bulk ${bulk}.`,
 } satisfies Partial<Sentences>;
 
 const INVALID_ARGUMENT = {
@@ -151,6 +152,7 @@ const INVALID_ARGUMENT = {
       ? `--credentials: ${kind} knows ${fields.join(', ')} and nothing else`
       : `--credentials: ${field} is missing or cannot be used`,
   type_not_carried: ({ kind, type }) => `--type: a route of kind ${kind} carries no ${type}`,
+  bulk_items_malformed: ({ action }) => `--id: these are not all ids of what ${action} is for`,
   reply_too_long: ({ limit }) => `--text: at most ${limit} characters`,
 } satisfies Partial<Sentences>;
 
@@ -177,6 +179,8 @@ const REFUSED = {
   inbound_disabled: ({ account }) => `The account ${account} receives no replies.`,
   keyword_unsubscribes: ({ word }) => `${word} unsubscribes, and cannot be anybody’s keyword.`,
   keyword_needs_no_consent: ({ word }) => `${word} needs no consent: any account may claim it.`,
+  reply_not_unmatched: ({ reply }) =>
+    `The reply ${reply} does not wait for staff: it belongs to an account, is not matched yet, or is erased.`,
   reference_used: ({ account, reference }) =>
     `The account ${account} has another payment with the reference ${reference}.`,
   statement_exists: ({ account, month }) => `The account ${account} has a statement for ${month} already.`,
@@ -209,7 +213,7 @@ const REFUSED = {
   staff_exists: ({ address, name }) => `Somebody of staff has the address ${address} or the name ${name}.`,
   email_not_waiting: ({ email, status, submission }) =>
     `The e-mail ${email} is ${status} (${submission}); only one that waits, or is unanswered, can be given up.`,
-  nothing_unstuck: ({ why }) => leftInWords(why),
+  bulk_ended: ({ bulk }) => `The bulk ${bulk} has ended.`,
   event_not_resent: ({ event, why }) => `The event ${event}: ${leftInWords(why)}.`,
   previous_secret_missing: ({ account }) => `The account ${account} has no previous secret in force.`,
   route_exists: ({ route }) => `There is already a route ${route}.`,
@@ -249,22 +253,9 @@ const OF_RESEND: Readonly<Record<ResendRefusal['reason'], string>> = {
   resends_at_once: 'too many of its account are being delivered again',
 };
 
-type Outcome = ItemOutcome<StaffRefusal | ResendRefusal>;
-
-export function summaryOf(all: readonly Outcome[]): { done: number; data: { id: string; reason: string }[] } {
-  const left = all.filter(({ carriedOut }) => carriedOut !== true);
-  return {
-    done: all.length - left.length,
-    data: left.map(({ id, why }) => ({ id, reason: leftInWords(why) })),
-  };
-}
-
 /** Why one of several was not done; null: no worker answered. */
-export function leftInWords(why: Outcome['why']): string {
+export function leftInWords(why: StaffRefusal | ResendRefusal | null): string {
   if (why === null) return 'no worker answered in time; it may still be carried out';
-  if (why === 'not_tried') return 'it was not tried, after the error before';
-  if (why instanceof StaffRefused) return leftInWords(why.refusal);
-  if (why instanceof Error) return why.message;
   if (!isOfResend(why)) return ofStaff(why).message;
   const again = why.reason === 'event_pending' && why.again;
   return again ? 'it is being delivered again already' : OF_RESEND[why.reason];

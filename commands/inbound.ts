@@ -1,15 +1,20 @@
 import { listKeywords } from '../db/accounts/keywords.ts';
 import { listUnmatched } from '../db/incoming/replies.ts';
 import { restrictionOf } from '../domain/keywords.ts';
+import { maskMsisdn } from '../domain/msisdn.ts';
 import {
   allowKeyword,
   disableInbound,
   enableInbound,
+  lacksConsent,
   releaseKeyword,
   revokeKeyword,
 } from '../operations/accounts/inbound.ts';
-import { command, required, shown } from './command.ts';
-import { account, limit, onlyAccount, phoneNumber, text } from './values.ts';
+import { assignReply, dropReply } from '../operations/support/unmatched.ts';
+import { command, defaulted, flag, required, shown } from './command.ts';
+import { account, id, limit, onlyAccount, phoneNumber, text, yesOrNo } from './values.ts';
+
+const reply = required('<ID>', 'the reply', id('in', 'a reply'));
 
 const word = required(
   '--word <WORD>',
@@ -43,9 +48,33 @@ export const inboundCommands = [
   }),
   command({
     name: 'inbound unmatched',
-    about: 'Lists the replies that belong to no account, newest first.',
-    options: { limit: limit(50) },
-    run: async (sql, { limit }) => shown({ data: await listUnmatched(sql, limit) }),
+    about: 'Lists the replies that belong to no account, the oldest first.',
+    options: {
+      text: defaulted('--text <yes|no>', 'with their texts, and the numbers in full', yesOrNo, false),
+      limit: limit(50),
+    },
+    async run(sql, { text: inFull, limit }) {
+      const found = await listUnmatched(sql, limit);
+      const data = found.map(({ from, text, ...reply }) =>
+        inFull ? { ...reply, from, text } : { ...reply, from: maskMsisdn(from) },
+      );
+      return { result: { data }, details: inFull ? { text: true } : {} };
+    },
+  }),
+  command({
+    name: 'inbound assign',
+    about: 'Gives a reply of inbound unmatched to an account, with its webhook and its opt-out.',
+    options: { id: reply, account },
+    ask: async (asking, input) => shown(await assignReply({ ...asking, input })),
+  }),
+  command({
+    name: 'inbound drop',
+    about: 'Erases text and number of a reply of inbound unmatched, which nobody gets.',
+    options: { id: reply },
+    async ask(asking, input) {
+      await dropReply({ ...asking, input });
+      return shown({ id: input.id, dropped: true });
+    },
   }),
   command({
     name: 'inbound allow-keyword',
@@ -77,9 +106,12 @@ export const inboundCommands = [
   command({
     name: 'inbound keywords',
     about: 'Lists keywords in use, allowed and at rest; some everyday words are older than the consent.',
-    options: { account: onlyAccount },
-    async run(sql, { account = null }) {
-      const keywords = await listKeywords(sql, account);
+    options: {
+      account: onlyAccount,
+      undecided: flag('--undecided', 'only everyday words that are in use without consent'),
+    },
+    async run(sql, { account = null, undecided }) {
+      const keywords = (await listKeywords(sql, account)).filter((one) => !undecided || lacksConsent(one));
       const data = keywords.map((keyword) => ({
         ...keyword,
         everyday: restrictionOf(keyword.word) !== null,

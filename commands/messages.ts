@@ -1,11 +1,13 @@
+import { readScheduled } from '../db/messages/pauses.ts';
 import { readFacts, readHead, readInternalFacts } from '../db/messages/history.ts';
 import { listUnanswered } from '../db/messages/unanswered.ts';
 import { maskMsisdn } from '../domain/msisdn.ts';
 import { internalTimeline } from '../domain/timeline.ts';
 import { findRoute } from '../operations/routes/routes.ts';
-import type { Decided, DecidedOne } from '../operations/support/decisions.ts';
+import type { Decided } from '../operations/support/decisions.ts';
+import { carriedOut } from './bulks.ts';
 import { command, defaulted, flag, NOTHING_DONE, optional, required, shown } from './command.ts';
-import { leftInWords, notFound, summaryOf } from './errors.ts';
+import { leftInWords, notFound } from './errors.ts';
 import { account, id, limit, messageId, messageIds, oneOf, routeName, yes, yesOrNo } from './values.ts';
 import { withWorkflow } from './workflows.ts';
 
@@ -76,14 +78,20 @@ export const messageCommands = [
       yes: flag('--yes', 'does it to several messages; without this it only shows what it would do'),
     },
     async ask(asking, { id: ids, yes: agreed }) {
-      const { resubmit, resubmitAll } = await import('../operations/support/decisions.ts');
       const [id] = ids;
-      if (id !== undefined && ids.length === 1)
+      if (id !== undefined && ids.length === 1) {
+        const { resubmit } = await import('../operations/support/decisions.ts');
         return decided(id, await resubmit({ ...asking, input: { id } }));
-      const all = await resubmitAll({ ...asking, input: { ids, agreed } });
-      const data = all.map((one) => ({ id: one.id, carriedOut: one.carriedOut, reason: reasonOf(one) }));
+      }
+      const bulk = { action: 'resubmit', ids, filter: {} } as const;
+      const { plan, done, items, remark } = await carriedOut(asking, { ...bulk, limit: ids.length, agreed });
+      if (agreed) return shown({ carriedOut: done, of: ids.length, data: items }, remark);
+      const data = plan.foreseen.map(({ id, why }) => ({
+        id,
+        carriedOut: false,
+        reason: why && leftInWords(why),
+      }));
       const possible = data.filter(({ reason }) => reason === null).length;
-      if (agreed) return shown({ carriedOut: possible, of: ids.length, data });
       return shown({ wouldCarryOut: possible, of: ids.length, data }, NOTHING_DONE);
     },
   }),
@@ -126,21 +134,17 @@ export const messageCommands = [
       limit: limit(1000),
       yes,
     },
-    async ask(asking, { request = null, yes: agreed, ...values }) {
-      const { cancelMany } = await import('../operations/support/unstick.ts');
-      const { ids, of, outcome } = await cancelMany({ ...asking, input: { ...values, request, agreed } });
-      if (outcome === null) return shown({ wouldCancel: ids.length, of }, NOTHING_DONE);
-      const { done, data } = summaryOf(outcome);
-      return shown({ cancelled: done, of, data });
+    async ask(asking, { account, request, limit, yes: agreed }) {
+      const scheduled = { accountId: account, requestId: request ?? null };
+      const { count: of, ids } = await readScheduled(asking.services.sql, scheduled, limit);
+      const bulk = { action: 'cancel', ids, filter: { account, request } } as const;
+      const { done, left, remark } = await carriedOut(asking, { ...bulk, limit, agreed });
+      if (!agreed) return shown({ wouldCancel: ids.length, of }, NOTHING_DONE);
+      return shown({ cancelled: done, of, data: left }, remark);
     },
   }),
 ];
 
 function decided(id: string, { carriedOut }: Decided) {
   return shown({ id, carriedOut }, carriedOut === null ? NOBODY_ANSWERED : null);
-}
-
-function reasonOf({ carriedOut, why }: DecidedOne): string | null {
-  if (carriedOut === null) return NOBODY_ANSWERED;
-  return why === null ? null : leftInWords(why);
 }

@@ -42,7 +42,7 @@ export const senderCommands = [
   }),
   command({
     name: 'senders requests',
-    about: 'Lists what accounts say of the senders they ask for, the latest first.',
+    about: 'Lists what accounts say of the senders they ask for: pending ones the oldest first.',
     options: {
       account: onlyAccount,
       state: optional('--state <STATE>', REQUEST_STATES.join(', '), oneOf(...REQUEST_STATES)),

@@ -6,22 +6,15 @@ import {
   MINUTES,
   type StuckReason,
   STUCK_ACTION_NAMES,
+  STUCK_ACTIONS,
   type WorkflowKind,
 } from '../operations/support/stuck.ts';
 import type { WorkflowState } from '../operations/support/workflow.ts';
+import { carriedOut } from './bulks.ts';
 import { command, NOTHING_DONE, optional, required, shown } from './command.ts';
-import { summaryOf } from './errors.ts';
 import type { Tools } from './tools.ts';
-import { limit, oneOf, onlyAccount, routeName, wholeNumber, yes } from './values.ts';
+import { limit, oneOf, stuckFilters, yes } from './values.ts';
 import { fromTemporal } from './workflows.ts';
-
-const YEAR_MINUTES = 525_600;
-
-const filters = {
-  account: onlyAccount,
-  route: optional('--route <NAME>', 'only messages on one route', routeName),
-  minutes: optional('--minutes <N>', 'for so long; each kind has a default', wholeNumber(0, YEAR_MINUTES)),
-};
 
 interface Found {
   /** Null: only Temporal knows, and it is unreachable. */
@@ -36,7 +29,7 @@ export const stuckCommands = [
     about: 'Counts and lists what does not move on, with its workflow as Temporal sees it.',
     options: {
       kind: optional('--kind <KIND>', KINDS.join(', '), oneOf(...KINDS)),
-      ...filters,
+      ...stuckFilters,
       limit: limit(20),
     },
     outside: true,
@@ -63,17 +56,16 @@ export const stuckCommands = [
     about: 'Acts on many: cancel (overdue), resubmit or give-up (unanswered), resend (webhook).',
     options: {
       action: required('--action <ACTION>', STUCK_ACTION_NAMES.join(', '), oneOf(...STUCK_ACTION_NAMES)),
-      ...filters,
+      ...stuckFilters,
       limit: limit(100),
       yes,
     },
     async ask(asking, { action, limit, yes: agreed, ...filter }) {
-      const { unstick } = await import('../operations/support/unstick.ts');
-      const input = { action, filter, limit, agreed };
-      const { kind, things, of, outcome } = await unstick({ ...asking, input });
-      const data = things.map((thing) => ({ kind, ...thing, workflow: null }));
-      if (outcome === null) return shown({ would: action, on: things.length, of, data }, NOTHING_DONE);
-      return shown({ action, of, ...summaryOf(outcome) });
+      const { plan, done, left, remark } = await carriedOut(asking, { action, filter, limit, agreed });
+      const { things, of } = plan;
+      if (agreed) return shown({ action, of, done, data: left }, remark);
+      const data = things.map((thing) => ({ kind: STUCK_ACTIONS[action], ...thing, workflow: null }));
+      return shown({ would: action, on: things.length, of, data }, NOTHING_DONE);
     },
   }),
 ];

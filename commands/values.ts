@@ -5,6 +5,7 @@ import { MAX_PRICE, parsePln } from '../domain/money.ts';
 import { defaulted, flag, optional, required } from './command.ts';
 
 const MAX_ROWS = 1000;
+const YEAR_MINUTES = 525_600;
 
 /** @param unit part of the error message (` of grosze`) */
 export function wholeNumber(min: number, max: number, unit = '') {
@@ -119,6 +120,12 @@ export const month = z.string().regex(/^20[0-9]{2}-(0[1-9]|1[0-2])$/, 'a month s
 
 export const account = required('--account <ID>', 'the account', accountId);
 export const onlyAccount = optional('--account <ID>', 'only of this account', accountId);
+/** Of what is stuck. */
+export const stuckFilters = {
+  account: onlyAccount,
+  route: optional('--route <NAME>', 'only messages on one route', routeName),
+  minutes: optional('--minutes <N>', 'for so long; each kind has a default', wholeNumber(0, YEAR_MINUTES)),
+};
 export const yes = flag('--yes', 'does it; without this it only shows what it would do');
 
 export function limit(rows: number) {

@@ -1,8 +1,9 @@
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../db/webhooks/webhookDeliveries.ts';
 import { WEBHOOK_URL_MAX } from '../domain/webhooks.ts';
 import { configureLegacyWebhook, endPreviousSecret } from '../operations/webhooks/configure.ts';
+import { carriedOut } from './bulks.ts';
 import { command, flag, NOTHING_DONE, optional, shown } from './command.ts';
-import { refused, summaryOf } from './errors.ts';
+import { refused } from './errors.ts';
 import {
   account,
   id,
@@ -48,17 +49,26 @@ export const webhookCommands = [
       yes,
     },
     async ask(asking, { id, limit, yes: agreed, ...filter }) {
-      const { resendExhausted, resendForStaff } = await import('../operations/webhooks/resend.ts');
       if (id !== undefined) {
+        const { resendForStaff } = await import('../operations/webhooks/resend.ts');
         if (Object.keys(filter).length > 0) throw refused('Give either --id or filters, not both.');
         await resendForStaff({ ...asking, input: { id } });
         return shown({ resent: 1, data: [] });
       }
-      const { events, outcome } = await resendExhausted({ ...asking, input: { filter, limit, agreed } });
-      if (outcome === null)
-        return shown({ wouldResend: events.length, data: events.map(record) }, NOTHING_DONE);
-      const { done, data } = summaryOf(outcome);
-      return shown({ resent: done, data });
+      const { account = null, type = null, message: messageId = null, since = null } = filter;
+      const exhausted = {
+        accountId: account,
+        state: 'exhausted',
+        type,
+        messageId,
+        since,
+        before: null,
+      } as const;
+      const events = await readDeliveries(asking.services.sql, exhausted, limit);
+      const bulk = { action: 'resend', ids: events.map(({ id }) => id), filter } as const;
+      const { done, left, remark } = await carriedOut(asking, { ...bulk, limit, agreed });
+      if (agreed) return shown({ resent: done, data: left }, remark);
+      return shown({ wouldResend: events.length, data: events.map(record) }, NOTHING_DONE);
     },
   }),
   command({

@@ -1,7 +1,8 @@
-import { STAFF_ROLES } from '../domain/staff.ts';
 import { approvalRoutes } from './approvals/routes.tsx';
+import { attentionRoutes } from './attention/routes.tsx';
+import { bulkRoutes } from './bulks/routes.tsx';
 import { commandRoutes } from './commands/routes.tsx';
-import { type ConsoleRoute, staffPage } from './route.ts';
+import type { ConsoleRoute } from './route.ts';
 import { searchRoutes } from './search/routes.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
@@ -9,9 +10,10 @@ import { youRoutes } from './you/routes.tsx';
 /** Every page of the console. */
 export const routes: readonly ConsoleRoute[] = [
   ...signInRoutes,
-  staffPage('/console', STAFF_ROLES, { get: () => ({ to: '/console/commands' }) }),
+  ...attentionRoutes,
   ...searchRoutes,
   ...commandRoutes,
+  ...bulkRoutes,
   ...approvalRoutes,
   ...youRoutes,
 ];

@@ -112,9 +112,17 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
     // The API too finds that a sender domain is lost or back.
     ...all('messages emails verifications webhook_events findings', ['DELETE']),
     ...all('sender_domains', ['SELECT']),
+    // Only staff act on many.
+    ...all('bulks bulk_items', RIGHTS),
   },
-  worker: { ...NOBODYS, ...STAFF, ...CONSOLE },
-  admin: NOBODYS,
+  worker: {
+    ...NOBODYS,
+    ...STAFF,
+    ...CONSOLE,
+    ...all('bulks', ['INSERT']),
+    ...all('bulk_items', ['INSERT', 'DELETE']),
+  },
+  admin: { ...NOBODYS, ...all('bulks', ['DELETE']), ...all('bulk_items', APPEND_ONLY) },
 };
 
 interface Found {

@@ -1,7 +1,7 @@
 /** Types of ids (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `hlr`, `em`, `dom` and what follows are ours). */
 export const ID_PREFIXES = [
   ...['cl', 'key', 'tok', 'msg', 'req', 'evt', 'in', 'tpl', 'ct', 'gr', 'st', 'hlr', 'em', 'dom'],
-  ...['imp', 'ver', 'per', 'sin', 'ses', 'inv', 'snd', 'pay', 'stf', 'apr'],
+  ...['imp', 'ver', 'per', 'sin', 'ses', 'inv', 'snd', 'pay', 'bulk', 'stf', 'apr'],
 ] as const;
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 

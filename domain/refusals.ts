@@ -202,6 +202,7 @@ export type StaffRefusal =
   | { reason: 'inbound_disabled'; account: string }
   | { reason: 'keyword_unsubscribes' | 'keyword_needs_no_consent' | 'keyword_not_resting'; word: string }
   | { reason: 'keyword_not_held'; account: string; word: string }
+  | { reason: 'reply_missing' | 'reply_not_unmatched'; reply: string }
   | { reason: 'top_up_too_small'; minGrosze: number }
   /** The reference belongs to a payment of another kind or amount. */
   | { reason: 'reference_used'; account: string; reference: string }
@@ -227,8 +228,9 @@ export type StaffRefusal =
   | { reason: 'email_missing'; email: string }
   | { reason: 'email_not_waiting'; email: string; status: string; submission: string }
   | { reason: 'message_answered_meanwhile' | 'message_undecidable'; message: string }
-  /** Why the only stuck item was not acted on; null: no worker answered in time. */
-  | { reason: 'nothing_unstuck'; why: StaffRefusal | null }
+  /** These are not ids of what the action is for. */
+  | { reason: 'bulk_items_malformed'; action: string }
+  | { reason: 'bulk_missing' | 'bulk_ended'; bulk: string }
   | RouteRefusal
   | { reason: 'reply_too_long'; limit: number }
   /** `fault`: the Temporal client's message. */

@@ -10,7 +10,7 @@ import { readHistory, readMessage } from '../db/messages/history.ts';
 import { readStartable } from '../db/messages/submissions.ts';
 import { readSubmission } from '../db/messages/unanswered.ts';
 import type { MessageRow } from '../domain/records.ts';
-import { Refused, StaffRefused } from '../domain/refusals.ts';
+import { Refused, type StaffRefusal, StaffRefused } from '../domain/refusals.ts';
 import type { StartableMessage } from '../domain/statuses.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../workflows/contracts.ts';
 import { messageRestart } from '../workflows/startOptions.ts';
@@ -148,10 +148,10 @@ export const cancelForStaff = recordedAfter('messages cancel', async (services, 
 /** Signals a scheduled message's workflow to cancel and waits for the outcome. @throws StaffRefused also if the message was sent anyway */
 export async function cancelBySignal(services: StaffServices, id: string): Promise<Decided> {
   const message = await readSubmission(services.sql, id);
-  if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
-  const { accountId, status } = message;
-  if (status !== 'scheduled')
-    throw new StaffRefused({ reason: 'message_not_scheduled', message: id, status });
+  const refusal = uncancellable(id, message);
+  if (message === undefined || refusal !== null)
+    throw new StaffRefused(refusal ?? { reason: 'message_missing', message: id });
+  const { accountId } = message;
   await signalForStaff(services, accountId, id);
   const deadline = Date.now() + DONE_WITHIN_MS;
   for (;;) {
@@ -163,6 +163,13 @@ export async function cancelBySignal(services: StaffServices, id: string): Promi
     if (Date.now() > deadline) return { accountId, carriedOut: null };
     await delay(LOOK_MS);
   }
+}
+
+/** Why staff cannot cancel a message; null if it is scheduled. */
+export function uncancellable(message: string, facts: { status: string } | undefined): StaffRefusal | null {
+  if (facts === undefined) return { reason: 'message_missing', message };
+  const { status } = facts;
+  return status === 'scheduled' ? null : { reason: 'message_not_scheduled', message, status };
 }
 
 // The signal may take effect while the database is unreachable, so a failed read means "not known yet".

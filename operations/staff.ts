@@ -5,7 +5,6 @@ import { lockAccount } from '../db/accounts/staff.ts';
 import { type Database, type Sql, transaction } from '../db/connection.ts';
 import { requireRole } from '../db/people/members.ts';
 import { type Actor, actorName, type PersonActor, type StaffActor } from '../domain/actor.ts';
-import { StaffRefused } from '../domain/refusals.ts';
 
 const RECORD_ATTEMPTS = 10;
 const RECORD_AGAIN_MS = 1_000;
@@ -42,6 +41,13 @@ export interface StaffRequest<Input, Who extends Actor = StaffActor> {
   input: Input;
 }
 
+/** How a change is asked for. */
+interface Asked<Who extends Actor> {
+  services: StaffServices;
+  actor: Who;
+  grounds: Grounds | undefined;
+}
+
 /** Audit fields of one action, besides actor, time and command. */
 export interface ActRecord {
   account?: string | null | undefined;
@@ -54,20 +60,6 @@ export interface ActRecord {
 interface Done<Data> extends ActRecord {
   data: Data;
   records?: readonly ActRecord[];
-}
-
-/** Commits the audit record of one of several actions, whatever happens to the rest. */
-export type Recorder = (act: ActRecord) => Promise<void>;
-
-/** Outcome of one action; `carriedOut` is null if it timed out and may still happen. */
-export type ActOutcome<Why> =
-  { carriedOut: true | null; record: ActRecord } | { carriedOut: false; why: Why };
-
-export interface ItemOutcome<Why> {
-  id: string;
-  carriedOut: boolean | null;
-  /** Why not: its own reason, the error that ended the run, or not tried after that. Null if it was or may be carried out. */
-  why: Why | Error | 'not_tried' | null;
 }
 
 /** The message of an error that a refusal passes on. */
@@ -88,12 +80,12 @@ export async function lockAsPerson(tx: Sql, actor: PersonActor): Promise<void> {
 /** Makes a staff operation from a database change, written in one transaction with its audit record. @param action its audit name */
 export function recorded<Input, Data, Who extends Actor = StaffActor>(
   action: string,
-  change: (tx: Sql, input: Input, asked: { services: StaffServices; actor: Who }) => Promise<Done<Data>>,
+  change: (tx: Sql, input: Input, asked: Asked<Who>) => Promise<Done<Data>>,
 ): StaffOperation<Input, Data, Who> {
   return async ({ services, actor, request, grounds, dryRun = false, input }) => {
     const carryOut = async (tx: Sql) => {
       if (actor.kind === 'person') await lockAsPerson(tx, actor);
-      const done = await change(tx, input, { services, actor });
+      const done = await change(tx, input, { services, actor, grounds });
       const entries = entriesOf(actor, action, done, grounds);
       await writeAll(
         tx,
@@ -129,85 +121,20 @@ const isUnagreed = (input: unknown): boolean =>
 
 /**
  * Makes a staff operation that also acts outside the database (binds to an SMSC, signals a workflow): no transaction, audit record
- * afterwards. One that acts on several things may record each right after it.
+ * afterwards.
  * @param action its audit name
  * @throws NoDryRunError in a dry run, unless its input says itself that nothing is `agreed`
  */
 export function recordedAfter<Input, Data>(
   action: string,
-  act: (services: StaffServices, input: Input, record: Recorder) => Promise<Done<Data>>,
+  act: (services: StaffServices, input: Input) => Promise<Done<Data>>,
 ): StaffOperation<Input, Data> {
   return async ({ services, actor, grounds, dryRun = false, input }) => {
     if (dryRun && !isUnagreed(input)) throw new NoDryRunError();
-    const record: Recorder = (one) => recordWithRetry(services.sql, [entryOf(actor, action, one, grounds)]);
-    const done = await act(services, input, record);
+    const done = await act(services, input);
     await recordWithRetry(services.sql, entriesOf(actor, action, done, grounds));
     return done.data;
   };
-}
-
-/**
- * Acts on several things in order and records each right after it. A refusal is reported and the rest go on; any other error ends the run.
- * @param act throws errors that concern more than this one thing
- * @param atOnce concurrency
- * @throws what `act` throws, unless something was done before: then the result reports it
- * @throws Error if something was done but could not be recorded
- */
-export async function actOnEach<Why>(
-  ids: readonly string[],
-  record: Recorder,
-  act: (id: string) => Promise<ActOutcome<Why>>,
-  atOnce = 1,
-): Promise<ItemOutcome<Why>[]> {
-  const all: ItemOutcome<Why>[] = [];
-  for (let next = 0; next < ids.length;) {
-    const some = ids.slice(next, next + atOnce);
-    next += some.length;
-    const unrecorded: unknown[] = [];
-    const results = await Promise.allSettled(
-      some.map(async (id) => {
-        const one = await act(id);
-        if (one.carriedOut !== false)
-          await record(one.record).catch((error: unknown) => void unrecorded.push(error));
-        return one;
-      }),
-    );
-    if (unrecorded.length > 0) throw unrecorded[0];
-    all.push(...results.map((result, index) => actedOn(some[index]!, result)));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed === undefined) continue;
-    if (all.every(({ carriedOut }) => carriedOut === false)) throw failed.reason;
-    return [...all, ...ids.slice(next).map(notTried)];
-  }
-  return all;
-}
-
-function actedOn<Why>(id: string, result: PromiseSettledResult<ActOutcome<Why>>): ItemOutcome<Why> {
-  if (result.status === 'rejected') {
-    const error: unknown = result.reason;
-    return { id, carriedOut: false, why: error instanceof Error ? error : new Error(String(error)) };
-  }
-  const one = result.value;
-  return { id, carriedOut: one.carriedOut, why: one.carriedOut === false ? one.why : null };
-}
-
-function notTried(id: string): ItemOutcome<never> {
-  return { id, carriedOut: false, why: 'not_tried' };
-}
-
-/** Audit details of the things not carried out or not known to be: id and reason. */
-export function notCarriedOut(
-  all: readonly ItemOutcome<{ reason: string }>[],
-): { id: string; reason: string }[] {
-  return all
-    .filter(({ carriedOut }) => carriedOut !== true)
-    .map(({ id, carriedOut, why }) => ({ id, reason: carriedOut === null ? 'timed_out' : reasonOf(why) }));
-}
-
-function reasonOf(why: ItemOutcome<{ reason: string }>['why']): string {
-  if (why === null || why === 'not_tried') return 'not_tried';
-  if (why instanceof StaffRefused) return why.refusal.reason;
-  return why instanceof Error ? 'failed' : why.reason;
 }
 
 // The action cannot be undone, so the audit write is retried.

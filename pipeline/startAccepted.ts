@@ -15,6 +15,7 @@ import {
 import { inTraceOf } from '../telemetry/temporalTraces.ts';
 import { startOnce } from '../workflows/starts.ts';
 import {
+  bulkStart,
   emailStart,
   inboundStart,
   lookupStart,
@@ -106,6 +107,7 @@ async function startAll(sql: Database, client: Client, taken: readonly Reserved[
       ...of('event').map((event) => start('notify', notifyStart(event), false)),
       ...of('resend').map((resend) => start('resend', resendStart(resend), false)),
       ...of('payment').map((payment) => start('topup', topupStart(payment), false)),
+      ...of('bulk').map(({ id }) => start('bulk', bulkStart(id), false)),
     ]),
   );
   // The deadline limits each attempt of the SDK, not its retries.
@@ -122,6 +124,7 @@ type Start = ReturnType<
   | typeof resendStart
   | typeof notifyStart
   | typeof topupStart
+  | typeof bulkStart
 >;
 
 async function startOne(sql: Database, client: Client, workflow: string, start: Start): Promise<void> {

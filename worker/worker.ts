@@ -1,5 +1,6 @@
 import { Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
 import { billingActivities, messageActivities } from '../activities/messages.ts';
+import { bulkActivities, bulkStartActivities } from '../activities/bulks.ts';
 import { emailClosingActivities } from '../activities/email.ts';
 import { inboundActivities } from '../activities/inbound.ts';
 import { lookupRefundActivities } from '../activities/lookup.ts';
@@ -150,6 +151,7 @@ async function workflowWorker(
   { config, secretsKey, seller }: WorkerOptions,
   shared: SharedOptions & Required<Pick<SdkWorkerOptions, 'workflowBundle'>>,
 ): Promise<Worker> {
+  const services = staffServices({ sql, temporal: client, secretsKey });
   return await Worker.create({
     ...shared,
     taskQueue: MESSAGES_QUEUE,
@@ -165,6 +167,8 @@ async function workflowWorker(
       ...lookupRefundActivities(sql),
       ...emailClosingActivities(sql),
       ...inboundActivities(sql),
+      ...bulkStartActivities(sql),
+      ...bulkActivities(services),
       ...paymentStartActivities(sql),
       ...paymentActivities(sql, await paymentProcessors(sql, config), () =>
         paymentProcessor({ settings: config, routing }),
@@ -172,7 +176,7 @@ async function workflowWorker(
       ...notingSuccess(sql, {
         ...reconciliationActivities(sql, client),
         ...senderDomainActivities(sql, secretsKey, config.DNS_SERVERS ?? null),
-        ...statementActivities(staffServices({ sql, temporal: client, secretsKey }), seller),
+        ...statementActivities(services, seller),
         ...maintenanceActivities(sql, {
           contentDays: config.RETAIN_CONTENT_DAYS,
           logDays: config.RETAIN_LOG_DAYS ?? LOG_DAYS,

@@ -145,6 +145,13 @@ export const lookSignal = defineSignal<[string | null]>('look');
 /** For staff: gives money back. Fails with `FAILURE.paymentRefused`. */
 export const refundUpdate = defineUpdate<void, [RefundInput]>('refund');
 
+/** Progress of a bulk, whose workflow has its id. */
+export interface BulkProgress {
+  /** For staff: how many of how many, and what came of them. */
+  details: string;
+  ended: boolean;
+}
+
 /** Ids of an e-mail's webhook events to deliver. */
 export const emailEventsSignal = defineSignal<[string[]]>('emailEvents');
 

@@ -1,3 +1,4 @@
+export { bulk } from './bulk.ts';
 export { email } from './email.ts';
 export { senderDomains } from './regularWork.ts';
 export { inbound } from './inbound.ts';

@@ -133,6 +133,19 @@ export function topupStart({ id, accountId }: { id: string; accountId: string })
   };
 }
 
+/** Start options of the `bulk` workflow (`bulk_…`). After whatever customers wait for. */
+export function bulkStart(id: string) {
+  return {
+    ...REPEATABLE,
+    ...NO_CALLER,
+    workflowId: id,
+    taskQueue: MESSAGES_QUEUE,
+    args: [] as [],
+    staticSummary: 'An action of staff on many things',
+    priority: { priorityKey: 5, fairnessKey: 'bulk' },
+  };
+}
+
 export interface StartableEmail extends Omit<EmailInput, 'stage'> {
   id: string;
 }

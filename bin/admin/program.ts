@@ -24,6 +24,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   routes: 'Ways to the providers: SMSCs and HTTP interfaces.',
   rules: 'What a route is used for.',
   messages: 'What became of messages, and those that need a decision.',
+  bulks: 'Actions on many things, carried out by workers.',
   webhooks: 'Webhook events, their delivery and signatures.',
   findings: 'What the reconciliation found.',
   invoices: 'Documents for accounting, which issues the invoices: this service issues none.',

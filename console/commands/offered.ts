@@ -19,7 +19,9 @@ const OFFERED: readonly (readonly [roles: readonly StaffRole[], names: readonly 
       ...['ledger', 'payments list', 'payments show', 'statements list'],
       ...['inbound unmatched', 'routes list', 'routes show', 'routes rules list', 'routes which'],
       ...['messages show', 'messages unanswered', 'emails show', 'domains list', 'webhooks list'],
-      ...['find', 'stuck', 'findings list', 'audit', 'staff list'],
+      ...['find', 'attention', 'stuck', 'findings list', 'audit', 'staff list'],
+      ...['accounts suspicious', 'inbound keywords'],
+      ...['bulks show', 'bulks list', 'bulks items'],
     ],
   ],
   [
@@ -32,7 +34,7 @@ const OFFERED: readonly (readonly [roles: readonly StaffRole[], names: readonly 
         'messages cancel',
         'messages cancel-all',
       ],
-      ...['emails give-up', 'webhooks resend', 'findings dismiss', 'unstick'],
+      ...['emails give-up', 'webhooks resend', 'findings dismiss', 'unstick', 'bulks start', 'bulks stop'],
     ],
   ],
   [
@@ -49,7 +51,7 @@ const OFFERED: readonly (readonly [roles: readonly StaffRole[], names: readonly 
       ...['senders add', 'senders remove', 'senders approve', 'senders reject'],
       ...['numbers verify', 'numbers remove', 'people reset-factors', 'webhooks end-previous-secret'],
       ...['inbound enable', 'inbound disable', 'inbound allow-keyword', 'inbound revoke-keyword'],
-      ...['inbound release-keyword', 'erase'],
+      ...['inbound assign', 'inbound drop', 'inbound release-keyword', 'erase'],
     ],
   ],
   [OPERATOR, ['routes change', 'routes remove', 'routes test', 'routes rules add', 'routes rules remove']],

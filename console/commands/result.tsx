@@ -76,7 +76,8 @@ function Rows({
   );
 }
 
-function Value({ name, value }: { name: string; value: unknown }): ComponentChildren {
+/** A value by its name and type; ids lead to their pages. */
+export function Value({ name, value }: { name: string; value: unknown }): ComponentChildren {
   if (value === null || value === undefined || value === '') return '–';
   if (value instanceof Date) return <time dateTime={value.toISOString()}>{moment('en', value)}</time>;
   if (typeof value === 'number' && name.endsWith('_grosze')) return pln('en', value);
@@ -88,7 +89,9 @@ function Value({ name, value }: { name: string; value: unknown }): ComponentChil
       <span class="text">{printable(value)}</span>
     );
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
-    return printable(value.join(', ')) || '–';
+    return value.length === 0
+      ? '–'
+      : value.map((item: unknown, index) => [index === 0 ? '' : ', ', <Value {...{ name, value: item }} />]);
   return typeof value === 'number' ? String(value) : <code>{printable(JSON.stringify(value))}</code>;
 }
 
@@ -96,7 +99,7 @@ function isList(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
-const words = (name: string): string => {
+export const words = (name: string): string => {
   const spoken = name.replace(/_(grosze|at)$/, '').replaceAll('_', ' ');
   return spoken.charAt(0).toUpperCase() + spoken.slice(1);
 };

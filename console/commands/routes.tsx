@@ -137,7 +137,8 @@ async function get(visit: StaffVisit, command: AnyCommand): Promise<Answer> {
   }
 }
 
-async function post(visit: StaffVisit, command: AnyCommand): Promise<Answer> {
+/** Asks for a command by what is in the form: shows what it would do, and with a reason does it. */
+export async function post(visit: StaffVisit, command: AnyCommand): Promise<Answer> {
   const { form, services, settings, staff } = visit;
   const typed = typedIn(command, form);
   try {

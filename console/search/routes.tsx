@@ -40,6 +40,7 @@ function pathOf(thing: FoundThing): string | FoundThing {
     if (kind === 'route') return asking('routes show', { name: id });
   }
   if (kind === 'approval') return '/console/approvals';
+  if (kind === 'bulk') return `/console/bulks/${id}`;
   if (kind === 'staff') return asking('staff list', {});
   const list = LISTS[kind];
   return list === undefined || accountId === null ? thing : asking(list, { account: accountId });

@@ -50,7 +50,7 @@ export async function releaseKeyword(sql: Sql, keyword: string): Promise<string 
   return released?.accountId ?? null;
 }
 
-interface KnownKeyword {
+export interface KnownKeyword {
   word: string;
   accountId: string;
   /** `allowed`: the account may claim the everyday word but does not have it. */

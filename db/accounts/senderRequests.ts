@@ -41,7 +41,7 @@ export async function insertSenderRequest(
   return id;
 }
 
-/** Requests of an account (null: of all), the latest first. @param state null: any */
+/** Requests of an account (null: of all): pending ones the oldest first, others the latest first. @param state null: any */
 export async function readSenderRequests(
   sql: Sql,
   account: string | null,
@@ -52,7 +52,7 @@ export async function readSenderRequests(
     select ${columns(sql)} from sender_requests
      where ${account === null ? sql`true` : sql`account_id = ${account}`}
        and ${state === null ? sql`true` : sql`state = ${state}`}
-     order by id desc limit ${limit}`;
+     order by ${state === 'pending' ? sql`id` : sql`id desc`} limit ${limit}`;
 }
 
 export async function lockSenderRequest(sql: Sql, id: string): Promise<SenderRequest | undefined> {

@@ -32,6 +32,7 @@ export interface ReceivedReply {
   id: string;
   state: 'received' | 'matched' | 'unmatched';
   accountId: string | null;
+  erasedAt: Date | null;
   sender: string;
   receiver: string | null;
   text: string;
@@ -40,7 +41,7 @@ export interface ReceivedReply {
 /** Reads a reply and locks it until the transaction ends; null when there is none. */
 export async function lockReply(sql: Sql, id: string): Promise<ReceivedReply | null> {
   const [reply] = await sql<ReceivedReply[]>`
-    select id, state, account_id, sender, receiver, received_text as text
+    select id, state, account_id, erased_at, sender, receiver, received_text as text
       from inbound_messages where id = ${id} for update`;
   return reply ?? null;
 }
@@ -144,7 +145,7 @@ export async function settleReply(sql: Sql, id: string, match: ReplyMatch | null
        set state = ${isMatched(match) ? 'matched' : 'unmatched'}, account_id = ${match?.accountId ?? null},
            text = ${match?.text ?? null}, matched_by = ${match?.matchedBy ?? null},
            reply_to = ${match?.replyTo ?? null}, opt_out = ${match?.optOut ?? false}
-     where id = ${id} and state = 'received'`;
+     where id = ${id} and state <> 'matched'`;
 }
 
 /** Writes the webhook events of an account's reply, one for each interface that has a webhook; for v2.3.0 only if the reply is matched. */
@@ -161,6 +162,15 @@ export async function writeReceivedEvents(sql: Sql, id: string): Promise<void> {
       from inbound_messages i join accounts a on a.id = i.account_id
      where i.id = ${id} and a.legacy_webhook_url is not null
     on conflict (subject_id) where subject_kind = 'inbound_v1' do nothing`;
+}
+
+/** For a reply whose workflow is over: workflows of their own deliver its events. */
+export async function reserveEventsOf(sql: Sql, id: string): Promise<void> {
+  await reserved(
+    sql,
+    'event',
+    sql`select id, account_id from webhook_events where subject_id = ${id} and state = 'pending'`,
+  );
 }
 
 export async function pendingEventsOf(sql: Sql, id: string): Promise<string[]> {

@@ -64,10 +64,16 @@ interface UnmatchedReply {
   receivedAt: Date;
 }
 
+/** Those that belong to no account and are not erased, the oldest first. */
 export async function listUnmatched(sql: Sql, limit: number): Promise<UnmatchedReply[]> {
   return await sql<UnmatchedReply[]>`
     select id, sender as "from", receiver as "to", received_text as text, received_at
-      from inbound_messages where state = 'unmatched' and account_id is null order by id desc limit ${limit}`;
+      from inbound_messages where ${isUnmatched(sql)} order by id limit ${limit}`;
+}
+
+/** As SQL, whether a reply waits for staff. */
+export function isUnmatched(sql: Sql): Fragment {
+  return sql`state = 'unmatched' and account_id is null and erased_at is null`;
 }
 
 function shownBy(

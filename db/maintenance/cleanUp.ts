@@ -67,6 +67,8 @@ export function leftovers(sql: Sql, now: number, logDays: number, limit: number)
     webhook_exhausted: sql`
       update webhook_events set exhausted_at = null
        where ${rows('webhook_events', 'id', loggedEvents, sql`exhausted_at < ${logged}`)}`,
+    // With their items.
+    bulks: older('bulks', 'ended_at', logged),
     audit_addresses: first('audit_addresses', 'audit_id', 'at', logged),
     reply_parts: older('reply_parts', 'joined_at', daysAgo(1)),
     outcome_signals: older(

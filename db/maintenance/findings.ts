@@ -7,19 +7,21 @@ const ACTOR = 'reconciliation';
 // Kinds of findings: a lost workflow, or one that completed before its message; an undelivered webhook event; a ledger that differs from
 // its balance; a sender domain whose DNS records are gone; an unsendable e-mail of the service; a budget of a day that is nearly used up; a payment
 // that is not as we asked for it; a dispute; a refund of what paid a statement; a prepaid balance below zero.
-type FindingKind =
-  | 'workflow_lost'
-  | 'workflow_ended'
-  | 'events_left'
-  | 'ledger_differs'
-  | 'domain_lost'
-  | 'own_email_left'
-  | 'budget_used'
-  | 'payment_differs'
-  | 'payment_unowed'
-  | 'payment_disputed'
-  | 'payment_refunded'
-  | 'balance_negative';
+export const FINDING_KINDS = [
+  'workflow_lost',
+  'workflow_ended',
+  'events_left',
+  'ledger_differs',
+  'domain_lost',
+  'own_email_left',
+  'budget_used',
+  'payment_differs',
+  'payment_unowed',
+  'payment_disputed',
+  'payment_refunded',
+  'balance_negative',
+] as const;
+export type FindingKind = (typeof FINDING_KINDS)[number];
 
 export interface Finding {
   kind: FindingKind;
@@ -114,15 +116,32 @@ export function hasEnded(sql: Sql, subject: Fragment): Fragment {
              where kind = 'workflow_ended' and subject = ${subject} and (state = 'open' or dismissed_at is not null))`;
 }
 
+interface FindingFilter {
+  account: string | null;
+  state: FindingRow['state'] | null;
+  kind?: FindingKind | null;
+}
+
+/** Open ones the oldest first, others the latest first. */
 export async function listFindings(
   sql: Sql,
-  { account, state }: { account: string | null; state: FindingRow['state'] | null },
+  { account, state, kind = null }: FindingFilter,
   limit: number,
 ): Promise<FindingRow[]> {
+  const order = state === 'open' ? sql`first_seen_at, id` : sql`last_seen_at desc, id desc`;
   return await sql<FindingRow[]>`
     select id, kind, subject, account_id, state, repairs, details, first_seen_at, last_seen_at from findings
      where (${account}::text is null or account_id = ${account}) and (${state}::text is null or state = ${state})
-     order by last_seen_at desc, id desc limit ${limit}`;
+       and (${kind}::text is null or kind = ${kind})
+     order by ${order} limit ${limit}`;
+}
+
+export async function readFindings(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<{ id: string; accountId: string | null }[]> {
+  return await sql<{ id: string; accountId: string | null }[]>`
+    select id::text as id, account_id from findings where id = any(${ids as string[]}::bigint[])`;
 }
 
 /** Closes a finding on behalf of staff, and resets its repair count. @returns the finding; undefined when there is none with this id */
@@ -133,7 +152,10 @@ export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow |
   return row;
 }
 
-export async function countOpenFindings(sql: Sql): Promise<{ kind: FindingKind; open: number }[]> {
-  return await sql<{ kind: FindingKind; open: number }[]>`
-    select kind, count(*)::int as open from findings where state = 'open' group by kind order by kind`;
+export async function countOpenFindings(
+  sql: Sql,
+): Promise<{ kind: FindingKind; open: number; oldest: Date }[]> {
+  return await sql<{ kind: FindingKind; open: number; oldest: Date }[]>`
+    select kind, count(*)::int as open, min(first_seen_at) as oldest
+      from findings where state = 'open' group by kind order by kind`;
 }

@@ -118,15 +118,23 @@ export async function eraseRepliesAfter(
       select id, sender, erased_at is null and state <> 'received' as due from inbound_messages
        where id > ${after} and id < ${before} order by id limit ${limit} for update`;
     const due = page.filter((reply) => reply.due);
-    await tx`
-      update inbound_messages i
-         set sender = e.sender, received_text = '', text = case when i.text is not null then '' end, erased_at = now(),
-             provider_reference = ${ERASED_REFERENCE} || i.id
-        from unnest(${due.map(({ id }) => id)}::text[], ${due.map(({ sender }) => mask(sender))}::text[])
-               as e(id, sender)
-       where i.id = e.id`;
+    await eraseReplies(tx, due, mask);
     return { next: page.at(-1)?.id ?? null, done: due.length };
   });
+}
+
+export async function eraseReplies(
+  sql: Sql,
+  replies: readonly { id: string; sender: string }[],
+  mask: Mask,
+): Promise<void> {
+  await sql`
+    update inbound_messages i
+       set sender = e.sender, received_text = '', text = case when i.text is not null then '' end, erased_at = now(),
+           provider_reference = ${ERASED_REFERENCE} || i.id
+      from unnest(${replies.map(({ id }) => id)}::text[], ${replies.map(({ sender }) => mask(sender))}::text[])
+             as e(id, sender)
+     where i.id = e.id`;
 }
 
 /** Erases user agents and address hashes of clicks before a time, up to `limit`; the clicks still count. Returns how many. */

@@ -185,8 +185,7 @@ export async function readInternalFacts(sql: Sql, { message, parts }: MessageFac
                           where t.route = delivery_reports.route and t.id = any(provider_message_id || other_ids)))
        order by delivery_reports.id limit ${MANY}`,
     sql<InternalFacts['acts']>`
-      select at, case action when 'unstick' then concat_ws(' ', action, details->>'action') else action end as action, actor
-        from audit_log
+      select at, action, actor from audit_log
        where account_id = ${message.accountId} and subject = ${message.id} and action <> 'messages show'
        order by audit_log.id limit ${MANY}`,
   ]);

@@ -1,6 +1,6 @@
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
-import { readResendable } from '../webhooks/exhausted.ts';
+import { readResendable, resendableTimes } from '../webhooks/exhausted.ts';
 import { sentAt } from './statusEvents.ts';
 
 export const STUCK_KINDS = [
@@ -49,6 +49,12 @@ export async function readStuck(
     count: rows[0]?.count ?? 0,
     things: rows.map(({ id, accountId, route, since }) => ({ id, accountId, route, since })),
   };
+}
+
+/** As SQL, since when each is stuck: `since`. */
+export function stuckTimes(sql: Sql, kind: StuckKind, filter: StuckFilter): Fragment {
+  if (kind === 'webhook') return resendableTimes(sql, filter, COUNTED_MAX);
+  return sql`select s.since from (${stuckOf(sql, kind, filter)}) s`;
 }
 
 async function readStuckEvents(

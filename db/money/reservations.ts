@@ -5,14 +5,14 @@ type Chargeable = 'message' | 'email' | 'lookup';
 export interface Reserved {
   id: string;
   kind: Chargeable | Uncharged;
-  /** '' for a reply, whose account its workflow determines. */
+  /** '' for a reply, whose account its workflow determines, and for a bulk. */
   accountId: string;
   /** The `traceparent` of its request; null when it is not traced. */
   trace: string | null;
 }
 
-/** Free work: a reply, a webhook event without a workflow of its subject, a resend, a payment of the account. */
-type Uncharged = 'reply' | 'event' | 'resend' | 'payment';
+/** Free work: a reply, a webhook event without a workflow of its subject, a resend, a payment of the account, a bulk of staff. */
+type Uncharged = 'reply' | 'event' | 'resend' | 'payment' | 'bulk';
 
 /** The account cannot pay; nothing is stored. */
 export class InsufficientFundsError extends Error {

@@ -91,6 +91,7 @@ export const KINDS = {
     sql`t.id, t.account_id, t.issued_at, concat_ws(', ', to_char(t.month, 'YYYY-MM'), t.amount_grosze || ' gr'), null`,
   ],
   staff: (sql) => [sql`staff`, sql`t.id, null, t.created_at, concat_ws(', ', t.name, t.role), t.address`],
+  bulk: (sql) => [sql`bulks`, sql`t.id, null, t.created_at, concat_ws(', ', t.action, t.actor), null`],
   approval: (sql) => [
     sql`approvals`,
     sql`t.id, null, t.created_at, concat_ws(', ', t.command, t.asked_by), null`,

@@ -31,7 +31,7 @@ const BY_ID: Record<IdPrefix, HitKind> = {
     dom: 'domain',
   },
   ...{ imp: 'import', ver: 'verification', per: 'person', sin: 'sign-in', ses: 'session', inv: 'invitation' },
-  ...{ snd: 'sender request', pay: 'payment', stf: 'staff', apr: 'approval' },
+  ...{ snd: 'sender request', pay: 'payment', bulk: 'bulk', stf: 'staff', apr: 'approval' },
 };
 const PROCESSORS: Record<ProcessorName, true> = { simulated: true, stripe: true };
 

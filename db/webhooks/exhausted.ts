@@ -35,6 +35,11 @@ export async function readResendable(
   return { count: counted!.count, events: [...events] };
 }
 
+/** As SQL, since when each of them is undelivered: `since`; at most `countedMax` of an account. */
+export function resendableTimes(sql: Sql, filter: ResendableFilter, countedMax: number): Fragment {
+  return sql`select x.since from ${resendable(sql, filter, sql`limit ${countedMax}`)}`;
+}
+
 /** Such events of an account since an instant, epoch milliseconds. @returns their ids */
 export async function readResendableSince(
   sql: Sql,

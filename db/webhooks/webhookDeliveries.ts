@@ -166,7 +166,10 @@ export interface Resend {
   round: number;
 }
 
-type ResendRefusal = 'unknown' | 'no_webhook' | 'pending' | 'under_way' | 'too_often' | 'too_many';
+export type NotResent = 'unknown' | 'no_webhook' | 'pending' | 'under_way' | 'too_often' | 'too_many';
+
+/** Done in the transaction of a resend; what it throws undoes that. */
+export type Also = (tx: Sql, resend: Resend) => Promise<void>;
 
 /** Requests a resend of an event, also of one that its workflow abandoned minutes ago. @param accountId its owner; null: any */
 export async function requestResend(
@@ -174,43 +177,59 @@ export async function requestResend(
   eventId: string,
   accountId: string | null,
   by: 'account' | 'staff',
-): Promise<Resend | ResendRefusal> {
-  const account = await accountOf(sql, eventId, accountId);
-  if (account === null) return 'unknown';
+  also?: Also,
+): Promise<Resend | NotResent> {
+  const [known] = await readResends(sql, [eventId]);
+  if (known === undefined || (accountId !== null && known.accountId !== accountId)) return 'unknown';
+  const owner = known.accountId;
   // Serialized per account, so that the limits below hold.
-  return await withNamedLock(sql, `webhook resends of ${account}`, async (tx) => {
-    const [event] = await tx<{ accountId: string; state: string; late: boolean; notified: boolean }[]>`
-      select e.account_id, e.state, ${isLate(tx)} as late, ${isNotified(tx)} as notified
-        from webhook_events e join accounts a on a.id = e.account_id
-       where e.id = ${eventId} and (${accountId}::text is null or e.account_id = ${accountId})`;
-    if (!event) return 'unknown';
-    if (event.state === 'pending' && !event.late) return 'pending';
-    if (!event.notified) return 'no_webhook';
-    const [before] = await tx<{ rounds: number; open: boolean; atOnce: number }[]>`
-      select count(*)::int as rounds, coalesce(bool_or(state = 'pending'), false) as open,
-             (select count(*)::int from webhook_resends
-               where account_id = ${event.accountId} and state = 'pending') as at_once
-        from webhook_resends where event_id = ${eventId}`;
-    if (before!.open) return 'under_way';
-    if (before!.rounds >= RESENDS_MAX) return 'too_often';
-    if (before!.atOnce >= RESENDS_AT_ONCE) return 'too_many';
-    const round = before!.rounds + 1;
+  return await withNamedLock(sql, `webhook resends of ${owner}`, async (tx) => {
+    const [event] = await readResends(tx, [eventId]);
+    const refused = whyNotResent(event);
+    if (event === undefined || refused !== null) return refused ?? 'unknown';
+    const [open] = await tx<{ count: number }[]>`
+      select count(*)::int as count from webhook_resends where account_id = ${owner} and state = 'pending'`;
+    if (open!.count >= RESENDS_AT_ONCE) return 'too_many';
+    const resend = { eventId, accountId: owner, round: event.rounds + 1 };
     await endDelivery(tx, { id: eventId, round: 0 }, 'exhausted');
     await tx`
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before)
-      values (${eventId}, ${round}, ${event.accountId}, ${by}, ${lastAttempt(tx, tx`${eventId}`)})`;
+      values (${eventId}, ${resend.round}, ${owner}, ${by}, ${lastAttempt(tx, tx`${eventId}`)})`;
     await reserved(
       tx,
       'resend',
-      tx`select ${deliveryId(eventId, round)}::text as id, ${event.accountId}::text as account_id`,
+      tx`select ${deliveryId(eventId, resend.round)}::text as id, ${owner}::text as account_id`,
     );
-    return { eventId, accountId: event.accountId, round };
+    await also?.(tx, resend);
+    return resend;
   });
 }
 
-async function accountOf(sql: Sql, eventId: string, accountId: string | null): Promise<string | null> {
-  const [event] = await sql<{ accountId: string }[]>`
-    select account_id from webhook_events
-     where id = ${eventId} and (${accountId}::text is null or account_id = ${accountId})`;
-  return event?.accountId ?? null;
+/** What decides whether an event may be delivered again. */
+export interface ResendFacts {
+  id: string;
+  accountId: string;
+  state: string;
+  late: boolean;
+  notified: boolean;
+  rounds: number;
+  open: boolean;
+}
+
+export async function readResends(sql: Sql, ids: readonly string[]): Promise<ResendFacts[]> {
+  return await sql<ResendFacts[]>`
+    select e.id, e.account_id, e.state, ${isLate(sql)} as late, ${isNotified(sql)} as notified, r.rounds, r.open
+      from webhook_events e join accounts a on a.id = e.account_id cross join lateral (
+        select count(*)::int as rounds, coalesce(bool_or(state = 'pending'), false) as open
+          from webhook_resends where event_id = e.id) r
+     where e.id = any(${ids as string[]})`;
+}
+
+/** Why an event cannot be delivered again; null if it can. */
+export function whyNotResent(event: ResendFacts | undefined): Exclude<NotResent, 'too_many'> | null {
+  if (event === undefined) return 'unknown';
+  if (event.state === 'pending' && !event.late) return 'pending';
+  if (!event.notified) return 'no_webhook';
+  if (event.open) return 'under_way';
+  return event.rounds >= RESENDS_MAX ? 'too_often' : null;
 }

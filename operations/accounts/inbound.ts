@@ -6,6 +6,7 @@ import { findAccountForUpdate, findOpenAccountForUpdate } from './accounts.ts';
 import {
   releaseKeyword as endRest,
   allowKeyword as storeConsent,
+  type KnownKeyword,
   takeKeywordAway,
   revokeKeyword as withdrawConsent,
 } from '../../db/accounts/keywords.ts';
@@ -34,6 +35,11 @@ export const disableInbound = recorded('inbound disable', async (sql, { account 
   await setInboundNumber(sql, account, null);
   return { data: undefined, account, subject: maskMsisdn(number) };
 });
+
+/** An everyday word that an account has as its keyword though staff never consented. */
+export function lacksConsent({ word, state, allowed }: KnownKeyword): boolean {
+  return state === 'in use' && !allowed && restrictionOf(word) === 'everyday';
+}
 
 interface Input {
   account: string;

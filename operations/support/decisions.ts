@@ -8,19 +8,10 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import type { Database } from '../../db/connection.ts';
 import { readSubmission } from '../../db/messages/unanswered.ts';
 import { type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
 import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
-import {
-  type ActOutcome,
-  type ItemOutcome,
-  actOnEach,
-  type ActRecord,
-  faultOf,
-  recordedAfter,
-  type StaffServices,
-} from '../staff.ts';
+import { type ActRecord, faultOf, recordedAfter, type StaffServices } from '../staff.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 const AGAIN_MS = 100;
@@ -47,54 +38,8 @@ function decision(action: string, what: Decision) {
   });
 }
 
-/** Outcome for one of several messages; in a dry run `carriedOut` is false and `why` null if it could be done. */
-export type DecidedOne = ItemOutcome<StaffRefusal>;
-
-/**
- * Submits several unanswered messages again, in order, with an audit record each. Refused ones are reported and the rest go on.
- * @param agreed false: dry run
- * @throws StaffRefused if Temporal does not answer and nothing was done
- */
-export const resubmitAll = recordedAfter(
-  'messages resubmit',
-  async (services, { ids, agreed }: { ids: readonly string[]; agreed: boolean }, record) => {
-    const data = agreed
-      ? await actOnEach(ids, record, (id) => actOrRefusal(id, () => decide(services, id, 'resubmit')))
-      : await decidable(services.sql, ids);
-    return { data, records: [] };
-  },
-);
-
-async function decidable(sql: Database, ids: readonly string[]): Promise<DecidedOne[]> {
-  const all: DecidedOne[] = [];
-  for (const id of ids) {
-    try {
-      await accountOfUnanswered(sql, id);
-      all.push({ id, carriedOut: false, why: null });
-    } catch (error) {
-      if (!concernsOneMessage(error)) throw error;
-      all.push({ id, carriedOut: false, why: error.refusal });
-    }
-  }
-  return all;
-}
-
-/** Acts on one of several messages: returns a refusal that concerns only this message, throws any other error. */
-export async function actOrRefusal(
-  id: string,
-  act: () => Promise<Decided>,
-): Promise<ActOutcome<StaffRefusal>> {
-  try {
-    const decided = await act();
-    return { carriedOut: decided.carriedOut, record: recordOf(id, decided) };
-  } catch (error) {
-    if (!concernsOneMessage(error)) throw error;
-    return { carriedOut: false, why: error.refusal };
-  }
-}
-
-/** False for refusals that would meet the other messages too: Temporal does not answer. */
-function concernsOneMessage(error: unknown): error is StaffRefused {
+/** False for refusals that would meet other messages too: Temporal does not answer. */
+export function concernsOneMessage(error: unknown): error is StaffRefused {
   return (
     error instanceof StaffRefused &&
     error.refusal.reason !== 'decision_not_carried_out' &&
@@ -102,33 +47,55 @@ function concernsOneMessage(error: unknown): error is StaffRefused {
   );
 }
 
-function recordOf(id: string, { accountId, carriedOut }: Decided): ActRecord {
+/** The audit record of a decision. */
+export function recordOf(id: string, { accountId, carriedOut }: Decided): ActRecord {
   return { account: accountId, subject: id, details: { answered: carriedOut === true } };
+}
+
+interface Asking {
+  /** Asked again with the same one, Temporal answers as it did the first time. */
+  updateId?: string;
+  withinMs?: number;
 }
 
 /**
  * Has a message's workflow carry out a decision. A timeout is returned, not thrown: it may have happened and needs an audit record.
  * @throws StaffRefused also if the message is not unanswered
  */
-export async function decide(services: StaffServices, id: string, what: Decision): Promise<Decided> {
-  const accountId = await accountOfUnanswered(services.sql, id);
-  const answered = await update(await services.temporal(), id, what);
-  return { accountId, carriedOut: answered || null };
-}
-
-async function accountOfUnanswered(sql: Database, id: string): Promise<string> {
-  const message = await readSubmission(sql, id);
-  if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
-  const { accountId, submission, status } = message;
-  if (submission !== 'unanswered' || status !== 'queued') {
-    throw new StaffRefused({ reason: 'message_not_unanswered', message: id, status });
-  }
-  return accountId;
-}
-
-async function update(client: Client, id: string, what: Decision): Promise<boolean> {
+export async function decide(
+  services: StaffServices,
+  id: string,
+  what: Decision,
+  asking: Asking = {},
+): Promise<Decided> {
+  const message = await readSubmission(services.sql, id);
+  const refusal = undecidable(id, message);
+  // It may be so because the update was carried out before.
+  if (message === undefined || (refusal !== null && asking.updateId === undefined))
+    throw new StaffRefused(refusal ?? { reason: 'message_missing', message: id });
   try {
-    await updateAgain(client, id, what, Date.now() + ANSWER_WITHIN_MS);
+    const answered = await update(await services.temporal(), id, what, asking);
+    return { accountId: message.accountId, carriedOut: answered || null };
+  } catch (error) {
+    if (refusal !== null && concernsOneMessage(error)) throw new StaffRefused(refusal, undefined, error);
+    throw error;
+  }
+}
+
+/** Why nothing can be decided about a message; null if it is unanswered. */
+export function undecidable(
+  message: string,
+  facts: { status: string; submission: string } | undefined,
+): StaffRefusal | null {
+  if (facts === undefined) return { reason: 'message_missing', message };
+  const { submission, status } = facts;
+  if (submission === 'unanswered' && status === 'queued') return null;
+  return { reason: 'message_not_unanswered', message, status };
+}
+
+async function update(client: Client, id: string, what: Decision, asking: Asking): Promise<boolean> {
+  try {
+    await updateAgain(client, id, what, asking, Date.now() + (asking.withinMs ?? ANSWER_WITHIN_MS));
     return true;
   } catch (error) {
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)) return false;
@@ -137,11 +104,18 @@ async function update(client: Client, id: string, what: Decision): Promise<boole
 }
 
 // The server may drop the workflow task that carries the update: its activity may have changed the database without the workflow knowing.
-async function updateAgain(client: Client, id: string, what: Decision, deadline: number): Promise<void> {
+async function updateAgain(
+  client: Client,
+  id: string,
+  what: Decision,
+  { updateId }: Asking,
+  deadline: number,
+): Promise<void> {
+  const decision = what === 'resubmit' ? resubmitUpdate : giveUpUpdate;
   for (;;) {
     try {
       await client.withDeadline(deadline, () =>
-        client.workflow.getHandle(id).executeUpdate(what === 'resubmit' ? resubmitUpdate : giveUpUpdate),
+        client.workflow.getHandle(id).executeUpdate(decision, updateId === undefined ? {} : { updateId }),
       );
       return;
     } catch (error) {

@@ -12,7 +12,7 @@ import { settleSent, settleUnsent } from '../../db/messages/settled.ts';
 import { lockMessage } from '../../db/messages/submissions.ts';
 import { readSubmission } from '../../db/messages/unanswered.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import { faultOf, recorded } from '../staff.ts';
+import { type ActRecord, faultOf, recorded } from '../staff.ts';
 import { describeWorkflow } from './workflow.ts';
 
 const SETTLE = { sent: settleSent, unsent: settleUnsent } as const;
@@ -73,9 +73,12 @@ export const giveUpEmailForStaff = recorded('emails give-up', async (tx, { id }:
 });
 
 /** Closes a finding and resets its repair count. @throws StaffRefused */
-export const dismissFinding = recorded('findings dismiss', async (sql, { id }: { id: number }) => {
-  const finding: FindingRow | undefined = await storeDismissal(sql, id);
+export const dismissFinding = recorded('findings dismiss', (tx, { id }: { id: number }) => dismiss(tx, id));
+
+/** The same in a transaction. @returns the finding with its audit record @throws StaffRefused */
+export async function dismiss(tx: Sql, id: number): Promise<ActRecord & { data: FindingRow }> {
+  const finding: FindingRow | undefined = await storeDismissal(tx, id);
   if (finding === undefined) throw new StaffRefused({ reason: 'finding_missing', finding: id });
   const { kind, subject, accountId: account } = finding;
   return { data: finding, account, subject, details: { finding: id, kind } };
-});
+}

@@ -25,6 +25,7 @@ export const MINUTES: Readonly<Record<Kind, number>> = {
   timer: 5,
 };
 
+/** What the actions on many find their items by. */
 export const STUCK_ACTIONS = {
   cancel: 'overdue',
   resubmit: 'unanswered',

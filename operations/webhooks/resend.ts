@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../db/connection.ts';
 import { readResendableSince } from '../../db/webhooks/exhausted.ts';
 import {
+  type Also,
   type DeliveryRow,
-  readDeliveries,
+  type NotResent,
   readDelivery,
   requestResend,
   type Resend,
@@ -11,17 +12,8 @@ import {
   RESENDS_MAX,
 } from '../../db/webhooks/webhookDeliveries.ts';
 import { Refused, type ResendRefusal, StaffRefused } from '../../domain/refusals.ts';
-import { findAccount } from '../accounts/accounts.ts';
 import type { OperationContext } from '../context.ts';
-import {
-  type ActOutcome,
-  type ItemOutcome,
-  actOnEach,
-  notCarriedOut,
-  recordedAfter,
-  type Recorder,
-  type StaffServices,
-} from '../staff.ts';
+import { type ActRecord, recordedAfter } from '../staff.ts';
 
 const BUSY_SECONDS = 10;
 // An account may have only some resends in progress; further ones wait for those.
@@ -65,70 +57,30 @@ export async function resendFailed({
 
 /** Delivers an event of any account again, for staff. @throws StaffRefused event_not_resent */
 export const resendForStaff = recordedAfter('webhooks resend', async (services, { id }: { id: string }) => {
-  const one = await resendOne(services.sql, id);
-  if (one.carriedOut === false)
-    throw new StaffRefused({ reason: 'event_not_resent', event: id, why: one.why });
-  return { data: undefined, ...one.record };
+  const resend = await resendAsStaff(services.sql, id);
+  return { data: undefined, ...recordOfResend(resend) };
 });
 
-/** Selects exhausted events; absent fields match anything. */
-interface ExhaustedFilter {
-  account?: string;
-  type?: string;
-  message?: string;
-  /** Epoch milliseconds. */
-  since?: number;
+/** Requests a resend of an event of any account. @param also done in the same transaction @throws StaffRefused event_not_resent */
+export async function resendAsStaff(sql: Database, id: string, also?: Also): Promise<Resend> {
+  const round = await requestWithin(sql, id, Date.now() + PLACE_WITHIN_MS, also);
+  if ('reason' in round) throw new StaffRefused({ reason: 'event_not_resent', event: id, why: round });
+  return round;
 }
 
-/**
- * Delivers exhausted events again, newest first. Each gets its own audit record right after it; a final one has what was left.
- * @param agreed false: dry run
- * @returns the events and an outcome for each, in order; null in a dry run
- * @throws StaffRefused
- */
-export const resendExhausted = recordedAfter(
-  'webhooks resend',
-  async (services, input: { filter: ExhaustedFilter; limit: number; agreed: boolean }, record) => {
-    const { filter, limit, agreed } = input;
-    const events = await readExhausted(services.sql, filter, limit);
-    const { account } = filter;
-    const ids = events.map(({ id }) => id);
-    const outcome = agreed ? await resendAll(services, ids, record) : null;
-    const data = { events, outcome };
-    if (outcome === null) return { data, account, details: { carried_out: false } };
-    const filters = { ...filter, ...(filter.since === undefined ? {} : { since: new Date(filter.since) }) };
-    const resent = outcome.filter(({ carriedOut }) => carriedOut === true).length;
-    const details = { resent, left: notCarriedOut(outcome), filters };
-    return { data, account, details };
-  },
-);
-
-async function readExhausted(sql: Database, filter: ExhaustedFilter, limit: number): Promise<DeliveryRow[]> {
-  const { account = null, type = null, message: messageId = null, since = null } = filter;
-  if (account !== null) await findAccount(sql, account);
-  const exhausted = { accountId: account, state: 'exhausted', type, messageId, since, before: null } as const;
-  return await readDeliveries(sql, exhausted, limit);
+/** The audit record of a resend. */
+export function recordOfResend({ eventId, accountId, round }: Resend): ActRecord {
+  return { account: accountId, subject: eventId, details: { round } };
 }
 
-/** Requests redelivery of events of any account, one by one, for staff. */
-export async function resendAll(
-  services: StaffServices,
-  ids: readonly string[],
-  record: Recorder,
-): Promise<ItemOutcome<ResendRefusal>[]> {
-  return await actOnEach(ids, record, (id) => resendOne(services.sql, id));
-}
-
-async function resendOne(sql: Database, id: string): Promise<ActOutcome<ResendRefusal>> {
-  const round = await requestWithin(sql, id, Date.now() + PLACE_WITHIN_MS);
-  if ('reason' in round) return { carriedOut: false, why: round };
-  const record = { account: round.accountId, subject: id, details: { round: round.round } };
-  return { carriedOut: true, record };
-}
-
-async function requestWithin(sql: Database, id: string, deadline: number): Promise<Resend | ResendRefusal> {
+async function requestWithin(
+  sql: Database,
+  id: string,
+  deadline: number,
+  also?: Also,
+): Promise<Resend | ResendRefusal> {
   for (;;) {
-    const round = await request(sql, id, null);
+    const round = await request(sql, id, null, also);
     const full = 'reason' in round && round.reason === 'resends_at_once';
     if (!full || Date.now() > deadline) return round;
     await delay(LOOK_MS);
@@ -136,21 +88,29 @@ async function requestWithin(sql: Database, id: string, deadline: number): Promi
 }
 
 /** Records a redelivery request; a worker starts its workflow. @param accountId the event's owner; null: any, for staff */
-async function request(sql: Database, id: string, accountId: string | null): Promise<Resend | ResendRefusal> {
-  const answer = await requestResend(sql, id, accountId, accountId === null ? 'staff' : 'account');
-  switch (answer) {
+async function request(
+  sql: Database,
+  id: string,
+  accountId: string | null,
+  also?: Also,
+): Promise<Resend | ResendRefusal> {
+  const answer = await requestResend(sql, id, accountId, accountId === null ? 'staff' : 'account', also);
+  return typeof answer === 'string' ? refusalOf(answer) : answer;
+}
+
+/** Why an event is not delivered again. */
+export function refusalOf(why: NotResent): ResendRefusal {
+  switch (why) {
     case 'unknown':
       return { reason: 'event_unknown' };
     case 'no_webhook':
       return { reason: 'webhook_missing' };
     case 'pending':
     case 'under_way':
-      return { reason: 'event_pending', again: answer === 'under_way' };
+      return { reason: 'event_pending', again: why === 'under_way' };
     case 'too_often':
       return { reason: 'resends_used_up', limit: RESENDS_MAX };
     case 'too_many':
       return { reason: 'resends_at_once', limit: RESENDS_AT_ONCE, seconds: BUSY_SECONDS };
-    default:
-      return answer;
   }
 }

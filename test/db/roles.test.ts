@@ -46,9 +46,16 @@ const MAY: Record<Part, Record<string, string>> = {
     ...named(APPEND, 'audit_addresses'),
     ...named(KEEP, 'messages emails verifications webhook_events findings'),
     ...named('INSERT UPDATE DELETE', 'sender_domains'),
+    ...named('', 'bulks bulk_items'),
   },
-  worker: { ...BOOKS, ...STAFFS, ...CONSOLE, ...named(APPEND_AND_DELETE, 'audit_addresses') },
-  admin: { ...BOOKS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
+  worker: {
+    ...{ ...BOOKS, ...STAFFS, ...CONSOLE, ...named(APPEND_AND_DELETE, 'audit_addresses') },
+    ...{ bulks: 'SELECT UPDATE DELETE', bulk_items: 'SELECT UPDATE' },
+  },
+  admin: {
+    ...{ ...BOOKS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
+    ...{ bulks: KEEP, bulk_items: APPEND },
+  },
 };
 
 // Of what staff keep, what the parts change: settings that an account makes itself, what its money moves, when a key was used.

@@ -2,7 +2,9 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import packageJson from '../../package.json' with { type: 'json' };
+import { transaction } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
+import { insertBulk } from '../../db/maintenance/bulks.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import {
   cancelSignal,
@@ -368,6 +370,13 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'topup-refunded-by-staff': async () => await recordTopUp(at, 'refunded by staff'),
     'topup-expired': async () => settled(await recordTopUp(at, 'expired')),
     'inbound-unmatched': async () => settled(await startReply(at, '+48500100299', 'Dzień dobry')),
+    'bulk-ended': async () => {
+      const items = [await unanswered(), newId('msg')];
+      const made = { action: 'resubmit', actor: 'recorded', grounds: {}, filter: {}, items } as const;
+      const id = await transaction(at.sql, (tx) => insertBulk(tx, made));
+      await started(id);
+      return await settled(id);
+    },
     reconciliation: async () => {
       const id = await scheduled();
       await handle(id).terminate('recorded');
