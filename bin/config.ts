@@ -56,6 +56,7 @@ const environment = z.object({
   MCP_CONFIRM_GROSZE: count(0, MAX_CONFIRM_GROSZE).default(500),
   METRICS_PORT: count(0, 65535).optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+  PROMETHEUS_URL: publicUrl.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   DNS_SERVERS: dnsServers.optional(),
@@ -113,6 +114,7 @@ const environment = z.object({
     .regex(/^[^\s:/]+:\d+$|^\[[0-9a-fA-F:]+\]:\d+$/, 'must be host:port')
     .optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_UI_URL: publicUrl.optional(),
   TEMPORAL_API_KEY: z.string().min(1).optional(),
   TEMPORAL_TLS: flag.optional(),
   TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),

@@ -1,5 +1,5 @@
 import { readRouteRules, type StoredRule } from '../db/routes/routes.ts';
-import type { SimulatedUse } from '../domain/routing.ts';
+import type { RouteRule, SimulatedUse } from '../domain/routing.ts';
 import { DEFAULT_WEIGHT, MAX_WEIGHT } from '../domain/money.ts';
 import { findRoute, simulatedUseNow } from '../operations/routes/routes.ts';
 import { addRule, removeRule, whichRoutes } from '../operations/routes/rules.ts';
@@ -59,7 +59,7 @@ export const routeRuleCommands = [
   }),
   command({
     name: 'routes which',
-    about: 'Lists the routes that a message would take now, the first choice first.',
+    about: 'Lists the routes that a message would take now, and by which rules, the first choice first.',
     options: {
       to: required('--to <NUMBER>', 'the recipient', phoneNumber),
       account: optional('--account <ID>', 'the sending account', accountId),
@@ -68,10 +68,12 @@ export const routeRuleCommands = [
     },
     async ask(asking, input) {
       const choices = await whichRoutes({ ...asking, input });
-      const data = choices.map(({ route, firstShare, working }) => ({
-        route,
+      const data = choices.map(({ rule, firstShare, working }) => ({
+        route: rule.route,
         firstChoicePercent: Math.round(100 * firstShare),
         working,
+        rule: rule.id,
+        admits: conditionsInWords(rule),
       }));
       return shown({ data }, choices.length === 0 ? 'No active route has a rule for it.' : null);
     },
@@ -82,6 +84,17 @@ export const routeRuleCommands = [
 export function ruleRecord(rule: StoredRule) {
   const { id, route, prefix, ...conditions } = rule;
   return { id, route, prefix: prefix === '' ? 'all' : prefix, ...conditions };
+}
+
+/** What a rule admits: `numbers +48…, sms`. */
+export function conditionsInWords({ prefix, accountId, type, priority }: RouteRule): string {
+  const all = [
+    prefix === '' ? null : `numbers +${prefix}…`,
+    accountId === null ? null : `account ${accountId}`,
+    type,
+    priority === null ? null : priority ? 'priority' : 'not priority',
+  ];
+  return all.filter((condition) => condition !== null).join(', ') || 'everything';
 }
 
 /** A remark on the simulated network while it is in use. */
