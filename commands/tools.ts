@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Numbering } from '../db/money/invoices.ts';
 import type { Seller } from '../domain/parties.ts';
-import type { TemporalUi } from '../domain/temporalViews.ts';
 
 /** What some commands need besides the database; each is opened on first use. */
 export interface Tools {
@@ -13,8 +12,6 @@ export interface Tools {
   /** `SELLER_…` and `INVOICE_…`. @throws AdminError refused where the seller is not set */
   invoicing(): Promise<{ seller: Seller; numbering: Numbering }>;
   temporal(): Promise<Client>;
-  /** `TEMPORAL_UI_URL`, else that of `npm start`; null: neither is there. */
-  temporalUi(): Promise<TemporalUi | null>;
   /** `PROMETHEUS_URL`; null: not set. */
   prometheusUrl(): Promise<string | null>;
   /**

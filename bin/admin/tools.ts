@@ -5,7 +5,6 @@ import type { Client } from '@temporalio/client';
 import { type Database, LONGEST_TRANSACTION_MS, openDatabase } from '../../db/connection.ts';
 import type { Numbering } from '../../db/money/invoices.ts';
 import type { Seller } from '../../domain/parties.ts';
-import type { TemporalUi } from '../../domain/temporalViews.ts';
 import { type Config, readConfig, sellerOf } from '../config.ts';
 import { errorCode } from '../../domain/errors.ts';
 import { AdminError, invalidArgument, refused } from '../../commands/errors.ts';
@@ -62,7 +61,6 @@ export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
     dnsServers: () => Promise.resolve(readConfig(env).DNS_SERVERS ?? null),
     invoicing: () => Promise.resolve(invoicingBy(readConfig(env))),
     temporal: () => (client ??= openClient(env)),
-    temporalUi: () => temporalUiBy(readConfig(env)),
     prometheusUrl: () => Promise.resolve(readConfig(env).PROMETHEUS_URL ?? null),
     read: readSource,
     async close() {
@@ -79,14 +77,6 @@ function invoicingBy(config: Config): { seller: Seller; numbering: Numbering } {
   if (seller === null)
     throw refused('Set SELLER_NAME, SELLER_NIP, SELLER_STREET, SELLER_POSTAL_CODE and SELLER_CITY first.');
   return { seller, numbering: { kind: config.INVOICE_KIND, pattern: config.INVOICE_NUMBER ?? null } };
-}
-
-async function temporalUiBy(config: Config): Promise<TemporalUi | null> {
-  const { readRunFile } = await import('../runfile.ts');
-  const running = readRunFile(config.DATA_DIR);
-  const url = config.TEMPORAL_UI_URL ?? running?.temporalUiUrl;
-  const namespace = running?.temporal.namespace ?? config.TEMPORAL_NAMESPACE;
-  return url === undefined || url === null ? null : { url, namespace };
 }
 
 // Temporal's client is the slowest import: only commands that need it load it.

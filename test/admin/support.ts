@@ -134,7 +134,6 @@ export function noTools(): OpenTools {
     dnsServers: () => Promise.resolve(null),
     invoicing: missing,
     temporal: missing,
-    temporalUi: () => Promise.resolve(null),
     prometheusUrl: () => Promise.resolve(null),
     read: missing,
     close: () => Promise.resolve(),
