@@ -1,6 +1,7 @@
 import { readRouteRules, type StoredRule } from '../db/routes/routes.ts';
 import type { RouteRule, SimulatedUse } from '../domain/routing.ts';
 import { DEFAULT_WEIGHT, MAX_WEIGHT } from '../domain/money.ts';
+import { maskMsisdn } from '../domain/msisdn.ts';
 import { findRoute, simulatedUseNow } from '../operations/routes/routes.ts';
 import { addRule, removeRule, whichRoutes } from '../operations/routes/rules.ts';
 import { command, defaulted, optional, required, shown } from './command.ts';
@@ -66,8 +67,8 @@ export const routeRuleCommands = [
       type: defaulted('--type <sms|mms|vms|hlr>', 'what is sent', oneOf(...TYPES), 'sms'),
       priority: defaulted('--priority <yes|no>', 'a priority message', yesOrNo, false),
     },
-    async ask(asking, input) {
-      const choices = await whichRoutes({ ...asking, input });
+    async run(sql, input) {
+      const choices = await whichRoutes(sql, input);
       const data = choices.map(({ rule, firstShare, working }) => ({
         route: rule.route,
         firstChoicePercent: Math.round(100 * firstShare),
@@ -75,7 +76,8 @@ export const routeRuleCommands = [
         rule: rule.id,
         admits: conditionsInWords(rule),
       }));
-      return shown({ data }, choices.length === 0 ? 'No active route has a rule for it.' : null);
+      const none = choices.length === 0 ? 'No active route has a rule for it.' : null;
+      return { ...shown({ data }, none), subject: maskMsisdn(input.to) };
     },
   }),
 ];

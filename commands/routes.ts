@@ -209,8 +209,8 @@ function onePartRemark({ route, messages }: { route: string; messages: number })
   return `${route}: the SMSC reported on one part only of the latest ${messages} long messages, which end as expired; the setting {"longReports": "one-part"} lets that report count for all parts.`;
 }
 
-// Sums over the workers, and their latest error.
-function health(route: RouteOverview) {
+/** Sums over the workers, and their latest error. */
+export function health(route: RouteOverview) {
   const { workers } = route;
   const sum = (count: (worker: RouteWorker) => number) => workers.reduce((all, one) => all + count(one), 0);
   const [latest] = workers

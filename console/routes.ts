@@ -1,7 +1,9 @@
 import { STAFF_ROLES } from '../domain/staff.ts';
 import { approvalRoutes } from './approvals/routes.tsx';
 import { commandRoutes } from './commands/routes.tsx';
+import { nowRoutes } from './now/routes.tsx';
 import { type ConsoleRoute, staffPage } from './route.ts';
+import { carrierRoutes } from './routes/routes.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
 
@@ -9,6 +11,8 @@ import { youRoutes } from './you/routes.tsx';
 export const routes: readonly ConsoleRoute[] = [
   ...signInRoutes,
   staffPage('/console', STAFF_ROLES, { get: () => ({ to: '/console/commands' }) }),
+  ...nowRoutes,
+  ...carrierRoutes,
   ...commandRoutes,
   ...approvalRoutes,
   ...youRoutes,

@@ -18,7 +18,7 @@ import {
   simulatedUseNow,
   storedSettings,
 } from './routes.ts';
-import { maskMsisdn } from '../../domain/msisdn.ts';
+import type { Sql } from '../../db/connection.ts';
 import { readWatched } from '../../db/routes/routeOverview.ts';
 import { openCredentials } from './credentials.ts';
 
@@ -85,16 +85,13 @@ interface Input {
 
 /**
  * Lists the rules by whose routes a message could go now, by preference; `firstShare` of such messages, 0 to 1, would take it first.
- * @throws StaffRefused account_missing
  */
-export const whichRoutes = recorded('routes which', async (sql, input: Input) => {
-  const { to: msisdn, account, type = 'sms', priority = false } = input;
-  if (account !== undefined) await findAccount(sql, account);
+export async function whichRoutes(sql: Sql, input: Input) {
+  const { to: msisdn, account: accountId = '', type = 'sms', priority = false } = input;
   const { routes } = await routingNow(sql);
   const rules = await readRouteRules(sql);
-  const data = choices({ routes, rules }, { msisdn, accountId: account ?? '', type, priority });
-  return { data, subject: maskMsisdn(msisdn), account };
-});
+  return choices({ routes, rules }, { msisdn, accountId, type, priority });
+}
 
 function choices(routing: { routes: RouteOption[]; rules: StoredRule[] }, traffic: Omit<Traffic, 'key'>) {
   const placed = new Map<StoredRule, { first: number; places: number }>();
