@@ -9,19 +9,14 @@ import type { StaffRole } from '../../domain/staff.ts';
 import { type Browser, newBrowser } from './panel.ts';
 import { database } from './factories.ts';
 
-const CONSOLE_URL = 'https://console.example';
-export const HOST = 'console.example';
-export const COOKIE = '__Host-goniec_console';
+export const COOKIE = 'goniec_console';
 
 export interface ConsoleUnderTest {
   api: RunningApi;
 }
 
-/** A console of a test's own, on the servers of the service under test. @param url undefined: only this machine reaches it */
-export async function openConsole(
-  url: string | undefined = CONSOLE_URL,
-  ownEmailAccount?: string,
-): Promise<ConsoleUnderTest> {
+/** A console of a test's own, on the servers of the service under test. @param url where staff reach it; only on this machine without one */
+export async function openConsole(ownEmailAccount?: string, url?: string): Promise<ConsoleUnderTest> {
   const { databaseUrl, temporalAddress, temporalNamespace, secretsKey } = inject('service');
   const env = {
     DATABASE_URL: databaseUrl,
@@ -49,23 +44,6 @@ export async function openConsole(
   return { api };
 }
 
-/** A browser that asks for the console by its name. */
-export function consoleBrowser(opened: ConsoleUnderTest): Browser {
-  const browser = newBrowser(opened);
-  const named =
-    (ask: Browser['ask']): Browser['ask'] =>
-    (method, path, sent = {}) =>
-      ask(method, path, { ...sent, headers: { host: HOST, ...sent.headers } });
-  const ask = named(browser.ask);
-  return {
-    ...browser,
-    ask,
-    get: (path, headers = {}) => ask('GET', path, { headers }),
-    post: (path, form = {}, headers = { 'sec-fetch-site': 'same-origin' }) =>
-      ask('POST', path, { form, headers }),
-  };
-}
-
 export interface Colleague {
   name: string;
   address: string;
@@ -84,7 +62,7 @@ export async function newStaff(opened: ConsoleUnderTest, role: StaffRole): Promi
   await sql`
     insert into staff_sessions (id, token_hash, staff_id, is_proved, address)
     values (${newId('ses')}, ${createHash('sha256').update(token).digest()}, ${staff.id}, true, '10.0.0.1')`;
-  const browser = consoleBrowser(opened);
+  const browser = newBrowser(opened);
   browser.cookies.set(COOKIE, token);
   return { ...staff, browser };
 }
