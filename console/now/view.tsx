@@ -2,11 +2,11 @@ import type { TrafficMinute, Waiting } from '../../db/messages/traffic.ts';
 import { printable } from '../../commands/output.ts';
 import { polishTime } from '../../domain/calendar.ts';
 import type { StaffRole } from '../../domain/staff.ts';
-import type { Alerts } from '../../operations/support/alerts.ts';
+import type { Alerts, AlertState } from '../../operations/support/alerts.ts';
 import type { WakeHour } from '../../operations/support/now.ts';
 import { Bars } from '../../panel/chart.tsx';
 import { count, moment } from '../../panel/language.ts';
-import { Table } from '../../panel/parts.tsx';
+import { Facts, Table } from '../../panel/parts.tsx';
 import { commandPath, mayAsk } from '../commands/offered.ts';
 
 const number = (of: number | null): string => (of === null ? '–' : count('en', of));
@@ -141,12 +141,22 @@ function ByMinute({ title, unit, value, failed, minutes }: Chart & { minutes: re
 
 /** What wakes in 24 hours, and where a route cannot keep up with it. */
 export function Waking({ waking }: { waking: readonly WakeHour[] }) {
+  const routes = [...new Set(waking.map(({ route }) => route))];
+  if (routes.length === 0)
+    return (
+      <section>
+        <h2>Wakes in 24 hours</h2>
+        <p>Nothing is scheduled.</p>
+      </section>
+    );
   return (
     <section>
       <h2>Wakes in 24 hours</h2>
-      {waking.length === 0 ? (
-        <p>Nothing is scheduled.</p>
-      ) : (
+      <Facts
+        rows={routes.map((route) => [route, inADay(waking.filter((hour) => hour.route === route))] as const)}
+      />
+      <details>
+        <summary>By the hour</summary>
         <Table
           label="Wakes in 24 hours"
           columns={['Route', 'Hour from', 'Messages', 'Parts', 'Parts left after it']}
@@ -159,40 +169,62 @@ export function Waking({ waking }: { waking: readonly WakeHour[] }) {
               <td>{clock(from)}</td>
               <td>{number(messages)}</td>
               <td>{number(parts)}</td>
-              <td>
-                {behind === null ? (
-                  'no limit'
-                ) : behind === 0 ? (
-                  '0'
-                ) : (
-                  <span class="badge bad">{number(behind)}</span>
-                )}
-              </td>
+              <td>{behind === null ? 'no limit' : number(behind)}</td>
             </tr>
           ))}
         </Table>
+      </details>
+    </section>
+  );
+}
+
+function inADay(hours: readonly WakeHour[]) {
+  const parts = hours.reduce((sum, hour) => sum + hour.parts, 0);
+  const late = hours.filter(({ behind }) => (behind ?? 0) > 0);
+  const left = Math.max(...late.map(({ behind }) => behind ?? 0));
+  return (
+    <>
+      {number(parts)} parts{' '}
+      {late.length === 0 ? null : (
+        <span class="badge bad">
+          its rate does not keep up in {number(late.length)} hours, {number(left)} parts wait then
+        </span>
+      )}
+    </>
+  );
+}
+
+/** What fires or is about to, and rules that fail. @param alerts null: there is no Prometheus to ask */
+export function AlertStates({ alerts: read }: { alerts: Alerts | null }) {
+  return (
+    <section>
+      <h2>Alerts</h2>
+      {read === null ? (
+        <p>Set PROMETHEUS_URL to see the state of the alert rules here.</p>
+      ) : 'problem' in read ? (
+        <p class="notice">Prometheus could not be asked ({read.problem}).</p>
+      ) : (
+        <Rules alerts={read.alerts} />
       )}
     </section>
   );
 }
 
-/** The alert rules by state, firing ones first. @param alerts null: there is no Prometheus to ask */
-export function AlertStates({ alerts }: { alerts: Alerts | null }) {
+function Rules({ alerts }: { alerts: readonly AlertState[] }) {
+  const isQuiet = ({ state, health }: AlertState) => state === 'inactive' && health !== 'err';
+  const quiet = alerts.filter(isQuiet);
+  const loud = alerts.filter((alert) => !isQuiet(alert));
   return (
-    <section>
-      <h2>Alerts</h2>
-      {alerts === null ? (
-        <p>Set PROMETHEUS_URL to see the state of the alert rules here.</p>
-      ) : 'problem' in alerts ? (
-        <p class="notice">Prometheus could not be asked ({alerts.problem}).</p>
-      ) : (
+    <>
+      {loud.length === 0 ? null : (
         <Table label="Alerts" columns={['Alert', 'State', 'Severity', 'Since', 'What']}>
-          {alerts.alerts.map(({ name, state, severity, since, summary, health }) => (
+          {loud.map(({ name, state, severity, since, summary, health }) => (
             <tr>
               <th scope="row">{printable(name)}</th>
               <td>
-                {state === 'firing' ? <span class="badge bad">{state}</span> : state}
-                {health === 'ok' ? null : `, ${printable(health)}`}
+                <span class={state === 'pending' ? 'badge' : 'badge bad'}>
+                  {state === 'inactive' ? `rule: ${printable(health)}` : state}
+                </span>
               </td>
               <td>{printable(severity)}</td>
               <td>{since === null ? '–' : moment('en', since)}</td>
@@ -201,6 +233,10 @@ export function AlertStates({ alerts }: { alerts: Alerts | null }) {
           ))}
         </Table>
       )}
-    </section>
+      <details>
+        <summary>{number(quiet.length)} rules are quiet</summary>
+        <p>{quiet.map(({ name }) => printable(name)).join(', ')}</p>
+      </details>
+    </>
   );
 }

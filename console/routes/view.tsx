@@ -119,7 +119,10 @@ export function Report({ report }: { report: Awaited<ReturnType<typeof routeRepo
           {number(lastMinute)} parts in the last minute
           {used === null ? ', without a limit' : `: ${number(used)} % of ${perSecond(ratePerSecond)}`}.
         </p>
-        <Table label="Deliveries" columns={['', 'Taken', 'Delivered', 'Share', 'Median time', '95 % within']}>
+        <Table
+          label="Deliveries"
+          columns={['Hours', 'Taken', 'Delivered', 'Share', 'Median time', '95 % within']}
+        >
           <Day name="Last 24 hours" day={today} />
           <Day name="The same a week before" day={weekBefore} />
         </Table>
@@ -204,7 +207,7 @@ export function Workers({ workers }: { workers: RouteOverview['workers'] }) {
 export function Which({ role }: { role: StaffRole }) {
   if (!mayAsk(role, 'routes which')) return null;
   return (
-    <form class="filters" action={commandPath('routes which')} role="search">
+    <form class="filters" action={commandPath('routes which')}>
       <Field name="to" label="Which route would a number take?" inputMode="tel" required maxLength={30} />
       <Hidden fields={{ show: 'yes' }} />
       <button class="second">Show</button>
