@@ -60,6 +60,7 @@ const environment = z.object({
   MCP_CONFIRM_GROSZE: count(0, MAX_CONFIRM_GROSZE).default(500),
   METRICS_PORT: count(0, 65535).optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+  PROMETHEUS_URL: publicUrl.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   DNS_SERVERS: dnsServers.optional(),

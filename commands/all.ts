@@ -11,7 +11,9 @@ import { invoiceCommands } from './invoices.ts';
 import { keyCommands } from './keys.ts';
 import { messageCommands } from './messages.ts';
 import { moneyCommands } from './money.ts';
+import { nowCommands } from './now.ts';
 import { peopleCommands } from './people.ts';
+import { routeReportCommands } from './routeReport.ts';
 import { routeCommands } from './routes.ts';
 import { routeRuleCommands } from './routeRules.ts';
 import { senderCommands } from './senders.ts';
@@ -31,7 +33,9 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...invoiceCommands,
   ...inboundCommands,
   ...simulatorCommands,
+  ...nowCommands,
   ...routeCommands,
+  ...routeReportCommands,
   ...routeRuleCommands,
   ...messageCommands,
   ...emailCommands,

@@ -53,7 +53,7 @@ export function describeError(error: unknown): { code: string; message: string }
 const NO_SUCH_TABLE = '42P01';
 const UNREACHABLE = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|CONNECT_TIMEOUT|CONNECTION_)/;
 // Classes of SQLSTATE.
-const REFUSED_BY_DATABASE = /^(08|28|3D|53|57P)/;
+const REFUSED_BY_DATABASE = /^(08|28|3D|53|57)/;
 
 function failureInWords(error: unknown): { code: string; message: string } {
   const state = errorCode(error) ?? '';

@@ -1,6 +1,7 @@
 import { readRouteRules, type StoredRule } from '../db/routes/routes.ts';
-import type { SimulatedUse } from '../domain/routing.ts';
+import type { RouteRule, SimulatedUse } from '../domain/routing.ts';
 import { DEFAULT_WEIGHT, MAX_WEIGHT } from '../domain/money.ts';
+import { maskMsisdn } from '../domain/msisdn.ts';
 import { findRoute, simulatedUseNow } from '../operations/routes/routes.ts';
 import { addRule, removeRule, whichRoutes } from '../operations/routes/rules.ts';
 import { command, defaulted, optional, required, shown } from './command.ts';
@@ -59,21 +60,24 @@ export const routeRuleCommands = [
   }),
   command({
     name: 'routes which',
-    about: 'Lists the routes that a message would take now, the first choice first.',
+    about: 'Lists the routes that a message would take now, and by which rules, the first choice first.',
     options: {
       to: required('--to <NUMBER>', 'the recipient', phoneNumber),
       account: optional('--account <ID>', 'the sending account', accountId),
       type: defaulted('--type <sms|mms|vms|hlr>', 'what is sent', oneOf(...TYPES), 'sms'),
       priority: defaulted('--priority <yes|no>', 'a priority message', yesOrNo, false),
     },
-    async ask(asking, input) {
-      const choices = await whichRoutes({ ...asking, input });
-      const data = choices.map(({ route, firstShare, working }) => ({
-        route,
+    async run(sql, input) {
+      const choices = await whichRoutes(sql, input);
+      const data = choices.map(({ rule, firstShare, working }) => ({
+        route: rule.route,
         firstChoicePercent: Math.round(100 * firstShare),
         working,
+        rule: rule.id,
+        admits: conditionsInWords(rule),
       }));
-      return shown({ data }, choices.length === 0 ? 'No active route has a rule for it.' : null);
+      const none = choices.length === 0 ? 'No active route has a rule for it.' : null;
+      return { ...shown({ data }, none), subject: maskMsisdn(input.to) };
     },
   }),
 ];
@@ -82,6 +86,17 @@ export const routeRuleCommands = [
 export function ruleRecord(rule: StoredRule) {
   const { id, route, prefix, ...conditions } = rule;
   return { id, route, prefix: prefix === '' ? 'all' : prefix, ...conditions };
+}
+
+/** What a rule admits: `numbers +48…, sms`. */
+export function conditionsInWords({ prefix, accountId, type, priority }: RouteRule): string {
+  const all = [
+    prefix === '' ? null : `numbers +${prefix}…`,
+    accountId === null ? null : `account ${accountId}`,
+    type,
+    priority === null ? null : priority ? 'priority' : 'not priority',
+  ];
+  return all.filter((condition) => condition !== null).join(', ') || 'everything';
 }
 
 /** A remark on the simulated network while it is in use. */

@@ -6,7 +6,6 @@ import {
 } from '../db/routes/routeOverview.ts';
 import { readRouteRules, type Route } from '../db/routes/routes.ts';
 import { StaffRefused } from '../domain/refusals.ts';
-import type { RouteRule } from '../domain/routing.ts';
 import { DEFAULT_BROKEN_AFTER_S, MAX_BROKEN_AFTER_S, MAX_PARTS_PER_SECOND } from '../domain/money.ts';
 import {
   addRoute,
@@ -33,7 +32,7 @@ import { providerKinds } from '../providers/registry.ts';
 import { command, defaulted, flag, optional, required, type Shown, shown, type Values } from './command.ts';
 import { refusalInWords } from './errors.ts';
 import { credentialOptions, readCredentials, readSettings, settingOptions } from './routeOptions.ts';
-import { ruleRecord, simulatorRemark } from './routeRules.ts';
+import { conditionsInWords, ruleRecord, simulatorRemark } from './routeRules.ts';
 import { numberPrefix, oneOf, orNone, routeName, wholeNumber } from './values.ts';
 
 const BROKEN_ABOUT = `without a session it counts as broken after this; default: ${DEFAULT_BROKEN_AFTER_S}`;
@@ -210,8 +209,8 @@ function onePartRemark({ route, messages }: { route: string; messages: number })
   return `${route}: the SMSC reported on one part only of the latest ${messages} long messages, which end as expired; the setting {"longReports": "one-part"} lets that report count for all parts.`;
 }
 
-// Sums over the workers, and their latest error.
-function health(route: RouteOverview) {
+/** Sums over the workers, and their latest error. */
+export function health(route: RouteOverview) {
   const { workers } = route;
   const sum = (count: (worker: RouteWorker) => number) => workers.reduce((all, one) => all + count(one), 0);
   const [latest] = workers
@@ -261,21 +260,11 @@ function switched(name: string, { state, queue, unanswered, simulated, untaken }
     simulatorRemark(simulated),
     untaken.length === 0
       ? null
-      : `No other active route takes all of: ${untaken.map(conditions).join('; ')}. New messages that none takes are refused.`,
+      : `No other active route takes all of: ${untaken.map(conditionsInWords).join('; ')}. New messages that none takes are refused.`,
     state === 'disabled' && queue > 0
       ? `${queue} of its messages and e-mails wait; they go by another route where a rule allows one, else they stay until it is enabled.`
       : null,
   );
-}
-
-function conditions({ prefix, accountId, type, priority }: RouteRule): string {
-  const all = [
-    prefix === '' ? null : `numbers +${prefix}…`,
-    accountId === null ? null : `account ${accountId}`,
-    type,
-    priority === null ? null : priority ? 'priority' : 'not priority',
-  ];
-  return all.filter((condition) => condition !== null).join(', ') || 'everything';
 }
 
 function callbackRecord({ addresses, formerUntil }: CallbackAddresses) {

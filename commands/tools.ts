@@ -12,6 +12,8 @@ export interface Tools {
   /** `SELLER_…` and `INVOICE_…`. @throws AdminError refused where the seller is not set */
   invoicing(): Promise<{ seller: Seller; numbering: Numbering }>;
   temporal(): Promise<Client>;
+  /** `PROMETHEUS_URL`; null: not set. */
+  prometheusUrl(): Promise<string | null>;
   /**
    * Reads what does not belong on a command line.
    * @param option its name as typed, for error messages

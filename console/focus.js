@@ -6,3 +6,5 @@ document.addEventListener('keydown', (event) => {
   search.focus();
   search.select();
 });
+// What somebody has opened stays open in a list that follows by itself.
+window.htmx?.config.morphIgnore.push('open');

@@ -2,7 +2,9 @@ import { approvalRoutes } from './approvals/routes.tsx';
 import { attentionRoutes } from './attention/routes.tsx';
 import { bulkRoutes } from './bulks/routes.tsx';
 import { commandRoutes } from './commands/routes.tsx';
+import { nowRoutes } from './now/routes.tsx';
 import type { ConsoleRoute } from './route.ts';
+import { carrierRoutes } from './routes/routes.tsx';
 import { searchRoutes } from './search/routes.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
@@ -12,6 +14,8 @@ export const routes: readonly ConsoleRoute[] = [
   ...signInRoutes,
   ...attentionRoutes,
   ...searchRoutes,
+  ...nowRoutes,
+  ...carrierRoutes,
   ...commandRoutes,
   ...bulkRoutes,
   ...approvalRoutes,

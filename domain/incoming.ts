@@ -77,6 +77,11 @@ const OUTCOME_OF: Readonly<Record<ReportState, Outcome | null>> = {
   rejected: 'failed',
 };
 
+/** States of reports that a message did not arrive. */
+export const FAILED_REPORT_STATES: readonly string[] = Object.entries(OUTCOME_OF)
+  .filter(([, outcome]) => outcome !== null && outcome !== 'delivered')
+  .map(([state]) => state);
+
 const WORST_FIRST: readonly Outcome[] = ['failed', 'undelivered', 'expired', 'delivered'];
 
 /** Null for intermediate states, which are not part of the API, and unknown ones. */

@@ -69,13 +69,21 @@ export interface Traffic {
  * where a real route has a matching rule, unless a rule names the account. For messages that also holds where the real route carries
  * other types only: with an SMSC in place, MMS to the same phones must not be simulated, and billed.
  */
-export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): string[] {
+export function orderRoutes(routing: Routing, traffic: Traffic): string[] {
+  return orderRules(routing, traffic).map(({ route }) => route);
+}
+
+/** The rules by which {@link orderRoutes} takes its routes, in its order: one for each. */
+export function orderRules<Rule extends RouteRule>(
+  { routes, rules }: { routes: RouteOption[]; rules: Rule[] },
+  traffic: Traffic,
+): Rule[] {
   const byName = new Map(routes.map((route) => [route.name, route]));
   const matching = rules.filter((rule) => {
     const route = byName.get(rule.route);
     return route !== undefined && route.carries.includes(traffic.type) && admits(rule, traffic);
   });
-  const isSimulated = (rule: RouteRule): boolean => byName.get(rule.route)?.simulated === true;
+  const isSimulated = (rule: Rule): boolean => byName.get(rule.route)?.simulated === true;
   const real = rules.some((rule) => {
     const route = byName.get(rule.route);
     if (route === undefined || route.simulated) return false;
@@ -89,10 +97,12 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
     .filter((rule) => !real || !isSimulated(rule) || rule.accountId !== null)
     .filter((rule) => (traffic.parts ?? 1) <= (byName.get(rule.route)?.maxParts ?? Infinity))
     .map((rule) => ({ rule, lot: lotOf(traffic.key, rule) }))
-    .sort((a, b) => compareSpecificity(a.rule, b.rule) || a.lot - b.lot);
-  const names = [...new Set(candidates.map(({ rule }) => rule.route))];
-  const works = (name: string): boolean => byName.get(name)?.working === true;
-  return [...names.filter(works), ...names.filter((name) => !works(name))];
+    .sort((a, b) => compareSpecificity(a.rule, b.rule) || a.lot - b.lot)
+    .map(({ rule }) => rule);
+  const names = candidates.map(({ route }) => route);
+  const firsts = candidates.filter(({ route }, index) => names.indexOf(route) === index);
+  const works = ({ route }: Rule): boolean => byName.get(route)?.working === true;
+  return [...firsts.filter(works), ...firsts.filter((rule) => !works(rule))];
 }
 
 /** The most parts that an active route takes of a message; null: there is no route for it. */

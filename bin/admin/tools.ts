@@ -61,6 +61,7 @@ export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
     dnsServers: () => Promise.resolve(readConfig(env).DNS_SERVERS ?? null),
     invoicing: () => Promise.resolve(invoicingBy(readConfig(env))),
     temporal: () => (client ??= openClient(env)),
+    prometheusUrl: () => Promise.resolve(readConfig(env).PROMETHEUS_URL ?? null),
     read: readSource,
     async close() {
       await client?.then(

@@ -17,7 +17,15 @@ const OFFERED: readonly (readonly [roles: readonly StaffRole[], names: readonly 
     [
       ...['accounts show', 'accounts list', 'senders list', 'senders requests', 'numbers list'],
       ...['ledger', 'payments list', 'payments show', 'statements list'],
-      ...['inbound unmatched', 'routes list', 'routes show', 'routes rules list', 'routes which'],
+      ...[
+        'inbound unmatched',
+        'routes list',
+        'routes show',
+        'routes report',
+        'routes rules list',
+        'routes which',
+      ],
+      ...['now', 'alerts'],
       ...['messages show', 'messages unanswered', 'emails show', 'domains list', 'webhooks list'],
       ...['find', 'attention', 'stuck', 'findings list', 'audit', 'staff list'],
       ...['accounts suspicious', 'inbound keywords'],
@@ -54,7 +62,13 @@ const OFFERED: readonly (readonly [roles: readonly StaffRole[], names: readonly 
       ...['inbound assign', 'inbound drop', 'inbound release-keyword', 'erase'],
     ],
   ],
-  [OPERATOR, ['routes change', 'routes remove', 'routes test', 'routes rules add', 'routes rules remove']],
+  [
+    OPERATOR,
+    [
+      ...['routes test', 'routes change', 'routes enable', 'routes drain', 'routes disable', 'routes remove'],
+      ...['routes rules add', 'routes rules remove'],
+    ],
+  ],
   [
     FINANCE,
     [

@@ -1,6 +1,11 @@
-import { removeRule as deleteRule, type StoredRule, addRule as storeRule } from '../../db/routes/routes.ts';
+import {
+  addRule as storeRule,
+  readRouteRules,
+  removeRule as deleteRule,
+  type StoredRule,
+} from '../../db/routes/routes.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import { orderRoutes, type RouteTraffic, type Routing, type Traffic } from '../../domain/routing.ts';
+import { orderRules, type RouteOption, type RouteTraffic, type Traffic } from '../../domain/routing.ts';
 import { DEFAULT_WEIGHT } from '../../domain/money.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import { type ActRecord, recorded, recordedAfter } from '../staff.ts';
@@ -13,7 +18,7 @@ import {
   simulatedUseNow,
   storedSettings,
 } from './routes.ts';
-import { maskMsisdn } from '../../domain/msisdn.ts';
+import type { Sql } from '../../db/connection.ts';
 import { readWatched } from '../../db/routes/routeOverview.ts';
 import { openCredentials } from './credentials.ts';
 
@@ -79,30 +84,29 @@ interface Input {
 }
 
 /**
- * Lists the routes that a message could take now, by preference; `firstShare` of such messages, 0 to 1, would take it first.
- * @throws StaffRefused account_missing
+ * Lists the rules by whose routes a message could go now, by preference; `firstShare` of such messages, 0 to 1, would take it first.
  */
-export const whichRoutes = recorded('routes which', async (sql, input: Input) => {
-  const { to: msisdn, account, type = 'sms', priority = false } = input;
-  if (account !== undefined) await findAccount(sql, account);
-  const data = choices(await routingNow(sql), { msisdn, accountId: account ?? '', type, priority });
-  return { data, subject: maskMsisdn(msisdn), account };
-});
+export async function whichRoutes(sql: Sql, input: Input) {
+  const { to: msisdn, account: accountId = '', type = 'sms', priority = false } = input;
+  const { routes } = await routingNow(sql);
+  const rules = await readRouteRules(sql);
+  return choices({ routes, rules }, { msisdn, accountId, type, priority });
+}
 
-function choices(routing: Routing, traffic: Omit<Traffic, 'key'>) {
-  const placed = new Map<string, { first: number; places: number }>();
+function choices(routing: { routes: RouteOption[]; rules: StoredRule[] }, traffic: Omit<Traffic, 'key'>) {
+  const placed = new Map<StoredRule, { first: number; places: number }>();
   for (let sample = 0; sample < SAMPLES; sample += 1) {
-    for (const [place, name] of orderRoutes(routing, { ...traffic, key: `sample ${sample}` }).entries()) {
-      const { first, places } = placed.get(name) ?? { first: 0, places: 0 };
-      placed.set(name, { first: first + Number(place === 0), places: places + place });
+    for (const [place, rule] of orderRules(routing, { ...traffic, key: `sample ${sample}` }).entries()) {
+      const { first, places } = placed.get(rule) ?? { first: 0, places: 0 };
+      placed.set(rule, { first: first + Number(place === 0), places: places + place });
     }
   }
   return [...placed]
     .sort(([, a], [, b]) => a.places - b.places)
-    .map(([name, { first }]) => ({
-      route: name,
+    .map(([rule, { first }]) => ({
+      rule,
       firstShare: first / SAMPLES,
-      working: routing.routes.find((route) => route.name === name)?.working === true,
+      working: routing.routes.some(({ name, working }) => name === rule.route && working),
     }));
 }
 

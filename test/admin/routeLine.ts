@@ -45,6 +45,7 @@ export function routeLine() {
         ...['--system-id', 'goniec', '--credentials', file(`${PASSWORD}\n`), ...more],
       ),
     lastAudit: database.lastAudit,
+    account: database.account,
     /** Everything the audit log and the tables of routes hold, as text. */
     everythingStored: async (): Promise<string> => {
       const rows = await sql()`

@@ -221,7 +221,10 @@ describe('rules', () => {
     expect(await lastAudit()).toMatchObject({ subject: '+48*****200' });
     expect(
       listIn(await ok('routes', 'which', '--to', '500100200', '--account', account, '--priority', 'yes')),
-    ).toContainEqual({ route: 'own', first_choice_percent: 0, working: false });
+    ).toContainEqual({
+      ...{ route: 'own', first_choice_percent: 0, working: false },
+      ...{ rule: own, admits: `account ${account}, sms, priority` },
+    });
     expect(listIn(await ok('routes', 'which', '--to', '+4915112345678'))).toMatchObject([
       { route: 'simulator' },
     ]);

@@ -134,6 +134,7 @@ export function noTools(): OpenTools {
     dnsServers: () => Promise.resolve(null),
     invoicing: missing,
     temporal: missing,
+    prometheusUrl: () => Promise.resolve(null),
     read: missing,
     close: () => Promise.resolve(),
   };

@@ -38,8 +38,8 @@ beforeAll(async () => {
   ids['slow'] = 'slow';
   const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
   values = {
-    cl_$ACCOUNT: account,
-    req_$REQUEST: ids['scheduled request']!,
+    $ACCOUNT: account,
+    $REQUEST: ids['scheduled request']!,
     $TIME: at(2 * HOUR),
     $FROM: at(0),
     $TO: at(2 * HOUR),
