@@ -201,6 +201,7 @@ const REFUSED = {
     `The reconciliation has not found that the workflow of the message ${message} completed before it (workflow_ended).`,
   email_not_waiting: ({ email, status, submission }) =>
     `The e-mail ${email} is ${status} (${submission}); only one that waits, or is unanswered, can be given up.`,
+  erased_already: ({ subject }) => `Number and text of ${subject} are erased already.`,
   nothing_unstuck: ({ why }) => leftInWords(why),
   event_not_resent: ({ event, why }) => `The event ${event}: ${leftInWords(why)}.`,
   previous_secret_missing: ({ account }) => `The account ${account} has no previous secret in force.`,

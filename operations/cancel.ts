@@ -5,6 +5,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
+import type { Sql } from '../db/connection.ts';
 import { hasEndedBefore } from '../db/maintenance/findings.ts';
 import { readHistory, readMessage } from '../db/messages/history.ts';
 import { readStartable } from '../db/messages/submissions.ts';
@@ -147,11 +148,7 @@ export const cancelForStaff = recordedAfter('messages cancel', async (services, 
 
 /** Signals a scheduled message's workflow to cancel and waits for the outcome. @throws StaffRefused also if the message was sent anyway */
 export async function cancelBySignal(services: StaffServices, id: string): Promise<Decided> {
-  const message = await readSubmission(services.sql, id);
-  if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
-  const { accountId, status } = message;
-  if (status !== 'scheduled')
-    throw new StaffRefused({ reason: 'message_not_scheduled', message: id, status });
+  const accountId = await accountOfScheduled(services.sql, id);
   await signalForStaff(services, accountId, id);
   const deadline = Date.now() + DONE_WITHIN_MS;
   for (;;) {
@@ -163,6 +160,18 @@ export async function cancelBySignal(services: StaffServices, id: string): Promi
     if (Date.now() > deadline) return { accountId, carriedOut: null };
     await delay(LOOK_MS);
   }
+}
+
+/** @returns the account of a scheduled message that staff may cancel @throws StaffRefused for any other */
+export async function accountOfScheduled(sql: Sql, id: string): Promise<string> {
+  const message = await readSubmission(sql, id);
+  if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
+  const { accountId, status } = message;
+  if (status !== 'scheduled')
+    throw new StaffRefused({ reason: 'message_not_scheduled', message: id, status });
+  if (await hasEndedBefore(sql, id))
+    throw new StaffRefused({ reason: 'message_without_workflow', message: id });
+  return accountId;
 }
 
 // The signal may take effect while the database is unreachable, so a failed read means "not known yet".

@@ -177,35 +177,45 @@ export async function requestResend(
 ): Promise<Resend | ResendRefusal> {
   const account = await accountOf(sql, eventId, accountId);
   if (account === null) return 'unknown';
-  // Serialized per account, so that the limits below hold.
+  // Serialized per account, so that the limits hold.
   return await withNamedLock(sql, `webhook resends of ${account}`, async (tx) => {
-    const [event] = await tx<{ accountId: string; state: string; late: boolean; notified: boolean }[]>`
-      select e.account_id, e.state, ${isLate(tx)} as late, ${isNotified(tx)} as notified
-        from webhook_events e join accounts a on a.id = e.account_id
-       where e.id = ${eventId} and (${accountId}::text is null or e.account_id = ${accountId})`;
-    if (!event) return 'unknown';
-    if (event.state === 'pending' && !event.late) return 'pending';
-    if (!event.notified) return 'no_webhook';
-    const [before] = await tx<{ rounds: number; open: boolean; atOnce: number }[]>`
-      select count(*)::int as rounds, coalesce(bool_or(state = 'pending'), false) as open,
-             (select count(*)::int from webhook_resends
-               where account_id = ${event.accountId} and state = 'pending') as at_once
-        from webhook_resends where event_id = ${eventId}`;
-    if (before!.open) return 'under_way';
-    if (before!.rounds >= RESENDS_MAX) return 'too_often';
-    if (before!.atOnce >= RESENDS_AT_ONCE) return 'too_many';
-    const round = before!.rounds + 1;
+    const next = await nextResend(tx, eventId, accountId);
+    if (typeof next === 'string') return next;
     await endDelivery(tx, { id: eventId, round: 0 }, 'exhausted');
     await tx`
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before)
-      values (${eventId}, ${round}, ${event.accountId}, ${by}, ${lastAttempt(tx, tx`${eventId}`)})`;
+      values (${eventId}, ${next.round}, ${next.accountId}, ${by}, ${lastAttempt(tx, tx`${eventId}`)})`;
     await reserved(
       tx,
       'resend',
-      tx`select ${deliveryId(eventId, round)}::text as id, ${event.accountId}::text as account_id`,
+      tx`select ${deliveryId(eventId, next.round)}::text as id, ${next.accountId}::text as account_id`,
     );
-    return { eventId, accountId: event.accountId, round };
+    return next;
   });
+}
+
+/** The resend that could be requested of an event now, or why none. @param accountId its owner; null: any */
+export async function nextResend(
+  sql: Sql,
+  eventId: string,
+  accountId: string | null,
+): Promise<Resend | ResendRefusal> {
+  const [event] = await sql<{ accountId: string; state: string; late: boolean; notified: boolean }[]>`
+    select e.account_id, e.state, ${isLate(sql)} as late, ${isNotified(sql)} as notified
+      from webhook_events e join accounts a on a.id = e.account_id
+     where e.id = ${eventId} and (${accountId}::text is null or e.account_id = ${accountId})`;
+  if (!event) return 'unknown';
+  if (event.state === 'pending' && !event.late) return 'pending';
+  if (!event.notified) return 'no_webhook';
+  const [before] = await sql<{ rounds: number; open: boolean; atOnce: number }[]>`
+    select count(*)::int as rounds, coalesce(bool_or(state = 'pending'), false) as open,
+           (select count(*)::int from webhook_resends
+             where account_id = ${event.accountId} and state = 'pending') as at_once
+      from webhook_resends where event_id = ${eventId}`;
+  if (before!.open) return 'under_way';
+  if (before!.rounds >= RESENDS_MAX) return 'too_often';
+  if (before!.atOnce >= RESENDS_AT_ONCE) return 'too_many';
+  return { eventId, accountId: event.accountId, round: before!.rounds + 1 };
 }
 
 async function accountOf(sql: Sql, eventId: string, accountId: string | null): Promise<string | null> {

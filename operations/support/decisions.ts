@@ -8,7 +8,7 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import type { Database } from '../../db/connection.ts';
+import type { Database, Sql } from '../../db/connection.ts';
 import { readSubmission } from '../../db/messages/unanswered.ts';
 import { type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
 import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
@@ -116,7 +116,8 @@ export async function decide(services: StaffServices, id: string, what: Decision
   return { accountId, carriedOut: answered || null };
 }
 
-async function accountOfUnanswered(sql: Database, id: string): Promise<string> {
+/** @returns the account of an unanswered message @throws StaffRefused for any other */
+export async function accountOfUnanswered(sql: Sql, id: string): Promise<string> {
   const message = await readSubmission(sql, id);
   if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
   const { accountId, submission, status } = message;

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../db/connection.ts';
+import type { Database, Sql } from '../../db/connection.ts';
 import { readResendableSince } from '../../db/webhooks/exhausted.ts';
 import {
   type DeliveryRow,
+  nextResend,
   readDeliveries,
   readDelivery,
   requestResend,
@@ -137,7 +138,16 @@ async function requestWithin(sql: Database, id: string, deadline: number): Promi
 
 /** Records a redelivery request; a worker starts its workflow. @param accountId the event's owner; null: any, for staff */
 async function request(sql: Database, id: string, accountId: string | null): Promise<Resend | ResendRefusal> {
-  const answer = await requestResend(sql, id, accountId, accountId === null ? 'staff' : 'account');
+  return inWords(await requestResend(sql, id, accountId, accountId === null ? 'staff' : 'account'));
+}
+
+/** Why staff cannot have an event delivered again now; null: they can. */
+export async function refusalOfResend(sql: Sql, id: string): Promise<ResendRefusal | null> {
+  const next = inWords(await nextResend(sql, id, null));
+  return 'reason' in next ? next : null;
+}
+
+function inWords(answer: Awaited<ReturnType<typeof nextResend>>): Resend | ResendRefusal {
   switch (answer) {
     case 'unknown':
       return { reason: 'event_unknown' };
