@@ -41,6 +41,8 @@ const ROOMS = {
   api: ['concurrency', 'db', 'domain', 'operations', 'pages', 'payments', 'telemetry'],
   // What staff may ask for, by command line and console.
   commands: ['db', 'domain', 'operations', 'providers'],
+  // Pages for staff, of the same parts as those for customers.
+  console: ['api', 'commands', 'db', 'domain', 'operations', 'pages', 'panel'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
   // Pages of the simulated network.
@@ -154,9 +156,9 @@ export default tseslint.config(
     rules: { 'import-x/no-cycle': ['error', { ignoreExternal: true }] },
   },
   { files: Object.keys(ROOMS).map((room) => `${room}/${CODE}`), rules: { 'max-lines': ['error', 400] } },
-  { files: ['eslint.config.js', 'panel/**/*.js'], ...tseslint.configs.disableTypeChecked },
+  { files: ['eslint.config.js', 'panel/**/*.js', 'console/**/*.js'], ...tseslint.configs.disableTypeChecked },
   // A browser runs it.
-  { files: ['panel/**/*.js'], rules: { 'no-restricted-globals': 'off' } },
+  { files: ['panel/**/*.js', 'console/**/*.js'], rules: { 'no-restricted-globals': 'off' } },
   ...Object.keys(ROOMS).map(arrowsOf),
   {
     // A workflow is replayed: whatever differs between two runs is forbidden in it.

@@ -3,6 +3,7 @@ import Koa from 'koa';
 import helmet from 'koa-helmet';
 import { endpoints } from './endpoints.ts';
 import { earlierEndpoints } from './v1_2/endpoints.ts';
+import { assetPage } from './pages/assets.ts';
 import { pages } from './pages.ts';
 import { accessLog, errorEnvelope, httpRules, measure, requestId, traceRequests } from './http/middleware.ts';
 import { hasSideEffects, fallbackInterface, routesOf } from './http/endpoint.ts';
@@ -21,8 +22,8 @@ export interface Mount {
 
 const CLIENT_LEFT = 'ERR_STREAM_PREMATURE_CLOSE';
 
-/** Creates the Koa application with all endpoints, pages and mounts. */
-export function createApp(services: Services, mounts: readonly Mount[] = []): Koa<State> {
+/** Creates the Koa application with all endpoints, pages and mounts; `isApi` false: with mounts and the files of pages alone. */
+export function createApp(services: Services, mounts: readonly Mount[] = [], isApi = true): Koa<State> {
   const app = new Koa<State>();
   app.silent = true;
   // Trust only the last entry of X-Forwarded-For, which our proxy appended: clients can forge the others.
@@ -32,7 +33,7 @@ export function createApp(services: Services, mounts: readonly Mount[] = []): Ko
     if (error.code === CLIENT_LEFT) services.log.info('the client left before the end of its answer');
     else services.log.error({ err: error }, 'response failed');
   });
-  const router = createRouter(services, mounts);
+  const router = createRouter(services, mounts, isApi);
   app.use(measure());
   app.use(requestId());
   if (isTracing()) app.use(traceRequests());
@@ -46,16 +47,16 @@ export function createApp(services: Services, mounts: readonly Mount[] = []): Ko
   return app;
 }
 
-function createRouter(services: Services, mounts: readonly Mount[]): Router<State> {
+function createRouter(services: Services, mounts: readonly Mount[], isApi: boolean): Router<State> {
   const router = new Router<State>({ sensitive: true, strict: true });
-  for (const route of routes) {
+  for (const route of isApi ? routes : []) {
     const layer = router.register(route.path, [route.method], (context, next) =>
       isOfAnother(route.path, context.path) ? next() : serve(route, services, context, context.params),
     );
     // The router adds HEAD to every GET.
     if (hasSideEffects(route)) layer.methods = layer.methods.filter((method) => method !== 'HEAD');
   }
-  for (const page of pages) {
+  for (const page of isApi ? pages : [assetPage]) {
     router.register(page.path, [...page.methods], (context) => servePage(page, services, context));
   }
   for (const mount of mounts) {

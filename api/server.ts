@@ -86,6 +86,8 @@ export interface ApiOptions {
   /** Base URL of short links; the public URL by default. */
   shortUrl?: string | undefined;
   mounts?: readonly Mount[];
+  /** False: it serves the mounts and no interface of the API. */
+  isApi?: boolean;
 }
 
 export interface RunningApi {
@@ -106,7 +108,7 @@ const STATEMENT_LIMITS = { statementMs: 8_000, lockMs: 4_000, transactionMs: 8_5
 /** Starts the API; while PostgreSQL or Temporal is down, requests get 502. @throws the error of `listen`, e.g. EADDRINUSE */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { services, close } = openServices(options);
-  const server = createHttpServer(createApp(services, options.mounts).callback());
+  const server = createHttpServer(createApp(services, options.mounts, options.isApi).callback());
   try {
     await listen(server, options.port, options.host);
   } catch (error) {

@@ -5,7 +5,7 @@ import { LOOPBACK_HOSTS } from '../domain/addresses.ts';
 import { TOP_UP_KINDS } from '../domain/fa3.ts';
 import { isId, isOneLine } from '../domain/ids.ts';
 import { isSenderName } from '../domain/msisdn.ts';
-import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../domain/money.ts';
+import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS, MAX_GROSZE } from '../domain/money.ts';
 import { isNip, type Seller } from '../domain/parties.ts';
 import { publicUrl } from '../providers/http.ts';
 
@@ -48,6 +48,10 @@ const environment = z.object({
   SHORT_URL: publicUrl.optional(),
   MCP_URL: publicUrl.optional(),
   PANEL_URL: panelUrl.optional(),
+  CONSOLE_PORT: count(0, 65535).optional(),
+  CONSOLE_HOST: z.string().min(1).default('127.0.0.1'),
+  CONSOLE_URL: panelUrl.optional(),
+  CONSOLE_SECOND_PERSON_GROSZE: count(0, MAX_GROSZE).default(100_000),
   TRUST_PROXY: flag.default(false),
   SIMULATOR_PUBLIC: flag.default(false),
   REQUESTS_AT_ONCE: count(1, 100_000).default(120),
@@ -119,6 +123,7 @@ const environment = z.object({
   TEMPORAL_TLS_CA: z.string().min(1).optional(),
   TEMPORAL_TLS_CERT: z.string().min(1).optional(),
   TEMPORAL_TLS_KEY: z.string().min(1).optional(),
+  TEMPORAL_UI_URL: publicUrl.optional(),
   TEMPORAL_CLI_PATH: z.string().min(1).optional(),
   SECRETS_KEY: z
     .string()
@@ -149,7 +154,7 @@ export class ConfigError extends Error {
 // A misspelt setting with one of our prefixes would silently do nothing; other variables are ignored.
 const OWN_FAMILIES =
   // Not all of REQUESTS_: REQUESTS_CA_BUNDLE belongs to other software.
-  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|PANEL|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL|NUMBER_CODES|SIGN_UP|SIGN_IN|PAYMENT|STRIPE|SELLER|INVOICE)_/;
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|PANEL|CONSOLE|SIMULATOR|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|WORKFLOW|DNS|OWN_EMAIL|NUMBER_CODES|SIGN_UP|SIGN_IN|PAYMENT|STRIPE|SELLER|INVOICE)_/;
 
 // Of the `temporal` command line, used in staff's shells.
 const OF_TEMPORAL_CLI =

@@ -1,13 +1,14 @@
 import { readConfig } from './config.ts';
 import { awaitDatabase, connectTo } from './connections.ts';
 import { serviceLog } from './log.ts';
+import type { Part } from '../db/rights.ts';
 import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
 
 /** Timeout at start for the servers that a process needs. */
 export const START_TIMEOUT_MS = 30_000;
 
-/** What API and worker start from: settings, log, a database with its schema, the secrets' key. @throws ConfigError, StartProblem */
-export async function serviceOptions(as: 'api' | 'worker') {
+/** What API, worker and console start from: settings, log, a database with its schema, the secrets' key. @throws ConfigError, StartProblem */
+export async function serviceOptions(as: Part) {
   const config = readConfig();
   const { databaseUrl, temporal } = connectTo(config, as);
   const log = serviceLog(config);

@@ -13,6 +13,7 @@ import { routeCommands } from './routes.ts';
 import { routeRuleCommands } from './routeRules.ts';
 import { senderCommands } from './senders.ts';
 import { simulatorCommands } from './simulator.ts';
+import { staffCommands } from './staff.ts';
 import { stuckCommands } from './stuck.ts';
 import { webhookCommands } from './webhooks.ts';
 
@@ -22,6 +23,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...keyCommands,
   ...senderCommands,
   ...peopleCommands,
+  ...staffCommands,
   ...moneyCommands,
   ...invoiceCommands,
   ...inboundCommands,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Database, Sql } from '../db/connection.ts';
 import { findAccount } from '../operations/accounts/accounts.ts';
 import { type ActRecord, recorded, recordedAfter, type StaffRequest } from '../operations/staff.ts';
+import { invalidArgument } from './errors.ts';
 import type { Tools } from './tools.ts';
 
 export interface Argument<T, Always extends boolean = boolean> {
@@ -101,16 +102,45 @@ export function flag(flags: string, about: string): Argument<boolean, true> {
   return { flags, about, schema: z.literal(FLAG_VALUE).transform(() => true), always: true, default: false };
 }
 
-/** Runs a command, which leaves an audit record unless it is refused. @throws what the command throws */
+/** `--price <GROSZE>` → `--price`, `<KEY_ID>` → `KEY_ID`. */
+export function typedName({ flags }: Pick<Argument<unknown>, 'flags'>): string {
+  return flags.startsWith('--') ? flags.replace(/ .*/, '') : flags.slice(1, -1);
+}
+
+/** The values of a command's arguments by what was typed. @throws AdminError invalid_argument */
+export function readArguments(
+  { name: command, options }: AnyCommand,
+  typed: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, argument] of Object.entries(options)) {
+    const text = typed[name];
+    if (text !== undefined) values[name] = readValue(argument, text);
+    else if ('default' in argument) values[name] = argument.default;
+    else if (argument.always) throw invalidArgument(typedName(argument), `is missing (${command})`);
+  }
+  return values;
+}
+
+function readValue(argument: Argument<unknown>, text: string): unknown {
+  const read = argument.schema.safeParse(text);
+  if (read.success) return read.data;
+  throw invalidArgument(typedName(argument), read.error.issues[0]?.message ?? 'is not valid');
+}
+
+/** Who asks for a command, and how. */
+export type Asker = Pick<StaffContext, 'actor' | 'grounds' | 'dryRun'>;
+
+/** Runs a command, which leaves an audit record unless it is refused, or a dry run. @throws what the command throws */
 export async function execute(
   sql: Database,
-  actor: string,
+  asker: Asker,
   command: AnyCommand,
   values: Record<string, unknown>,
   tools: Tools,
 ): Promise<Shown> {
   const services = { sql, temporal: () => tools.temporal(), secretsKey: () => tools.secretsKey() };
-  const asking: StaffContext = { services, actor: { kind: 'staff', name: actor } };
+  const asking: StaffContext = { services, ...asker };
   if ('ask' in command) return await command.ask(asking, values, tools);
   const read = async (from: Sql) => {
     const account = typeof values['account'] === 'string' ? values['account'] : undefined;

@@ -19,6 +19,8 @@ export class AdminError extends Error {
   constructor(
     readonly code: Code,
     message: string,
+    /** The one to blame, as typed: `--price`, `KEY_ID`. */
+    readonly option: string | null = null,
   ) {
     super(message);
   }
@@ -26,7 +28,7 @@ export class AdminError extends Error {
 
 /** @param option its name as typed (`--price`, `KEY_ID`) */
 export function invalidArgument(option: string, reason: string): AdminError {
-  return new AdminError('invalid_argument', `${option}: ${reason}`);
+  return new AdminError('invalid_argument', `${option}: ${reason}`, option);
 }
 
 export function notFound(what: string): AdminError {
@@ -125,6 +127,9 @@ const NOT_FOUND = {
   message_missing: ({ message }) => `There is no message ${message}.`,
   email_missing: ({ email }) => `There is no e-mail ${email}.`,
   person_missing: ({ address }) => `Nobody signs in by ${address}.`,
+  approval_missing: ({ approval }) =>
+    `There is nothing to approve as ${approval}, or it was you who asked for it.`,
+  staff_missing: ({ address }) => `Nobody of staff has the address ${address}.`,
   finding_missing: ({ finding }) => `There is no finding ${finding}.`,
   route_missing: ({ route }) => `There is no route ${route}.`,
   rule_missing: ({ rule }) => `There is no rule ${rule}.`,
@@ -199,6 +204,8 @@ const REFUSED = {
     `The message ${message} has a running workflow: see messages cancel, give-up and resubmit.`,
   message_not_ended: ({ message }) =>
     `The reconciliation has not found that the workflow of the message ${message} completed before it (workflow_ended).`,
+  approvals_too_many: () => 'Too much waits for approval already.',
+  staff_exists: ({ address, name }) => `Somebody of staff has the address ${address} or the name ${name}.`,
   email_not_waiting: ({ email, status, submission }) =>
     `The e-mail ${email} is ${status} (${submission}); only one that waits, or is unanswered, can be given up.`,
   erased_already: ({ subject }) => `Number and text of ${subject} are erased already.`,

@@ -70,6 +70,9 @@ const STAFF = {
   ...all('installation', APPEND_ONLY),
 };
 
+// Who staff are and what they approve: neither the API, which anybody reaches, nor a worker can make itself one of them.
+const CONSOLE = all('staff staff_passkeys staff_sessions answered_challenges approvals', RIGHTS);
+
 // Row rights that a role does not have, by table; it has all others (select, insert, update, delete). No role may change the tables
 // themselves.
 const DENIED: Record<Part, Record<string, readonly Right[]>> = {
@@ -77,6 +80,7 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
   api: {
     ...NOBODYS,
     ...STAFF,
+    ...CONSOLE,
     // The panel creates keys and asks for senders; it opens test accounts and ends keys by functions.
     ...all('api_keys api_tokens sender_requests', APPEND_ONLY),
     // There, people verify and remove their own numbers.
@@ -104,7 +108,7 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
     ...all('messages emails verifications webhook_events findings', ['DELETE']),
     ...all('sender_domains', ['SELECT']),
   },
-  worker: { ...NOBODYS, ...STAFF },
+  worker: { ...NOBODYS, ...STAFF, ...CONSOLE },
   admin: NOBODYS,
 };
 

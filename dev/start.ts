@@ -13,7 +13,8 @@ import {
 import { welcome } from '../bin/demoKey.ts';
 import { mounts } from '../bin/mounts.ts';
 import { watchSecretsKey } from '../bin/keyWatch.ts';
-import { expectListenable, localUrl } from '../bin/ports.ts';
+import { startConsole } from '../bin/consoleServer.ts';
+import { expectListenable, freePort, localUrl } from '../bin/ports.ts';
 import { startLog } from '../bin/log.ts';
 import { startConfiguredMetrics } from '../bin/metrics.ts';
 import { StartProblem } from '../bin/problem.ts';
@@ -106,6 +107,13 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   started.push({ name: 'key watch', stop: () => keyWatch.stop() });
   started.push({ name: 'worker', stop: () => worker.stop() });
   started.push({ name: 'API', stop: () => api.stop() });
+  const staffPages = await startConsole({
+    ...shared,
+    databaseUrl: partUrls?.admin ?? databaseUrl,
+    port: config.CONSOLE_PORT ?? (port === 0 ? 0 : await freePort(port + 1)),
+    temporalUiUrl: config.TEMPORAL_UI_URL ?? temporalUiUrl,
+  });
+  started.push({ name: 'console', stop: () => staffPages.stop() });
 
   const apiUrl = localUrl(host, api.port);
   const { address, namespace } = temporal;
@@ -118,7 +126,9 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
     simulates: hasSimulatedNetwork(await routingNow(sql)),
   }));
   const uiUrl = temporalUiUrl ?? `not ours (Temporal at ${address})`;
-  say(addresses(config, { apiUrl, uiUrl, simulates, metricsPort: metrics?.port }));
+  say(
+    addresses(config, { apiUrl, consoleUrl: staffPages.url, uiUrl, simulates, metricsPort: metrics?.port }),
+  );
   say(welcome(demo, dataDir, apiUrl));
   say('Ctrl-C stops it.');
   return {
@@ -188,12 +198,13 @@ async function startOrchestration(
 
 interface Addresses {
   apiUrl: string;
+  consoleUrl: string;
   uiUrl: string;
   simulates: boolean;
   metricsPort: number | undefined;
 }
 
-function addresses(config: Config, { apiUrl, uiUrl, simulates, metricsPort }: Addresses): string {
+function addresses(config: Config, { apiUrl, consoleUrl, uiUrl, simulates, metricsPort }: Addresses): string {
   const { DATABASE_URL: external, DATA_DIR: dataDir, METRICS_HOST: metricsHost } = config;
   const simulator = simulates ? `\n  Simulator     ${apiUrl}/simulator (phones and mailboxes)` : '';
   const metrics =
@@ -203,6 +214,7 @@ goniec is running.
 
   API           ${apiUrl}
   Panel         ${config.PANEL_URL ?? apiUrl}/panel${simulator}
+  Console       ${consoleUrl}
   Temporal UI   ${uiUrl}
   PostgreSQL    ${external === undefined ? `embedded, in ${dataDir}` : 'external (DATABASE_URL)'}${metrics}
 `;

@@ -22,7 +22,9 @@ export type IdPrefix =
   | 'ses'
   | 'inv'
   | 'snd'
-  | 'pay';
+  | 'pay'
+  | 'stf'
+  | 'apr';
 
 /** Source of a pattern for what follows the prefix and underscore: a ULID in lower case. */
 export const ID_BODY = '[0-9a-z]{26}';

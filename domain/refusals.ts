@@ -181,7 +181,10 @@ export class Refused extends RefusalError<Refusal> {
 /** Why a staff request is refused; accounts, messages and days named in it are staff's own input. */
 export type StaffRefusal =
   | { reason: 'account_missing' | 'account_not_open' | 'account_prepaid'; account: string }
-  | { reason: 'person_missing'; address: string }
+  | { reason: 'person_missing' | 'staff_missing'; address: string }
+  | { reason: 'staff_exists'; address: string; name: string }
+  | { reason: 'approvals_too_many' }
+  | { reason: 'approval_missing'; approval: string }
   | { reason: 'nothing_to_change'; of: 'account' | 'route' }
   | { reason: 'sender_missing'; account: string }
   | { reason: 'sender_request_missing'; request: string }

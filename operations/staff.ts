@@ -27,12 +27,18 @@ export function staffServices({
   return { sql, temporal: () => Promise.resolve(temporal), secretsKey: () => Promise.resolve(secretsKey) };
 }
 
+/** Why staff do something, where they are asked for it: audit details. */
+export type Grounds = { reason: string; approved_by?: string };
+
 /** @typeParam Who who may ask: staff alone unless the operation says otherwise */
 export interface StaffRequest<Input, Who extends Actor = StaffActor> {
   services: StaffServices;
   actor: Who;
   /** The request of a person; staff have none. */
   request?: Request;
+  grounds?: Grounds;
+  /** What it would do: a change of the database is rolled back, and anything else is not even tried. */
+  dryRun?: boolean;
   input: Input;
 }
 
@@ -84,32 +90,58 @@ export function recorded<Input, Data, Who extends Actor = StaffActor>(
   action: string,
   change: (tx: Sql, input: Input, asked: { services: StaffServices; actor: Who }) => Promise<Done<Data>>,
 ): StaffOperation<Input, Data, Who> {
-  return ({ services, actor, request, input }) =>
-    transaction(services.sql, async (tx) => {
+  return async ({ services, actor, request, grounds, dryRun = false, input }) => {
+    const carryOut = async (tx: Sql) => {
       if (actor.kind === 'person') await lockAsPerson(tx, actor);
       const done = await change(tx, input, { services, actor });
-      const entries = entriesOf(actor, action, done);
+      const entries = entriesOf(actor, action, done, grounds);
       await writeAll(
         tx,
         entries.map((entry) => ({ ...entry, request })),
       );
+      if (dryRun) throw new RolledBack(done.data);
       return done.data;
-    });
+    };
+    try {
+      return await transaction(services.sql, carryOut);
+    } catch (error) {
+      if (dryRun && error instanceof RolledBack) return error.data as Data;
+      throw error;
+    }
+  };
 }
+
+/** Ends a dry run, whose changes are undone. */
+class RolledBack extends Error {
+  constructor(readonly data: unknown) {
+    super('a dry run');
+  }
+}
+
+/** A dry run of something that cannot tell beforehand what it will do. */
+export class NoDryRunError extends Error {
+  override readonly name = 'NoDryRunError';
+}
+
+// Those that can tell take whether they are agreed to.
+const isUnagreed = (input: unknown): boolean =>
+  typeof input === 'object' && input !== null && 'agreed' in input && input.agreed === false;
 
 /**
  * Makes a staff operation that also acts outside the database (binds to an SMSC, signals a workflow): no transaction, audit record
  * afterwards. One that acts on several things may record each right after it.
  * @param action its audit name
+ * @throws NoDryRunError in a dry run, unless its input says itself that nothing is `agreed`
  */
 export function recordedAfter<Input, Data>(
   action: string,
   act: (services: StaffServices, input: Input, record: Recorder) => Promise<Done<Data>>,
 ): StaffOperation<Input, Data> {
-  return async ({ services, actor, input }) => {
-    const record: Recorder = (one) => recordWithRetry(services.sql, [entryOf(actor, action, one)]);
+  return async ({ services, actor, grounds, dryRun = false, input }) => {
+    if (dryRun && !isUnagreed(input)) throw new NoDryRunError();
+    const record: Recorder = (one) => recordWithRetry(services.sql, [entryOf(actor, action, one, grounds)]);
     const done = await act(services, input, record);
-    await recordWithRetry(services.sql, entriesOf(actor, action, done));
+    await recordWithRetry(services.sql, entriesOf(actor, action, done, grounds));
     return done.data;
   };
 }
@@ -200,15 +232,16 @@ async function writeAll(tx: Sql, entries: readonly AuditEntry[]): Promise<void> 
   for (const entry of entries) await writeAudit(tx, entry);
 }
 
-function entriesOf(actor: Actor, action: string, done: Done<unknown>): AuditEntry[] {
-  return (done.records ?? [done]).map((act) => entryOf(actor, action, act));
+function entriesOf(actor: Actor, action: string, done: Done<unknown>, grounds?: Grounds): AuditEntry[] {
+  return (done.records ?? [done]).map((act) => entryOf(actor, action, act, grounds));
 }
 
 function entryOf(
   actor: Actor,
   action: string,
   { account, subject, details, protective }: ActRecord,
+  grounds?: Grounds,
 ): AuditEntry {
-  const about = { account: account ?? null, subject: subject ?? null, details: details ?? {} };
+  const about = { account: account ?? null, subject: subject ?? null, details: { ...details, ...grounds } };
   return { actor: actorName(actor), action, ...about, protective };
 }

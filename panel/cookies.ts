@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Cookies of the panel: session, the browser that asked for an e-mail, and the language of its pages. */
-export type CookieName = 'session' | 'browser' | 'language';
+/** Cookies of the panel: session, the browser that asked for an e-mail, and the language of its pages; of the console, its session. */
+export type CookieName = 'session' | 'browser' | 'language' | 'console';
 
 // Names, which browsers bind to this host over https. Over http, on this machine alone, they would refuse them.
 const prefixOf = (url: string): string => (url.startsWith('https:') ? '__Host-goniec_' : 'goniec_');

@@ -1,15 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Mount } from '../api/app.ts';
-import { type Admitted, clientAddress } from '../api/http/admission.ts';
-import { readBytes } from '../api/http/body.ts';
+import type { Admitted } from '../api/http/admission.ts';
 import { RESPONSE_TIMEOUT_MS } from '../api/http/invoke.ts';
 import { errorAnswer, HttpRefused, isFault } from '../api/http/refusals.ts';
-import { type Context, writeCsv } from '../api/http/serve.ts';
+import type { Context } from '../api/http/serve.ts';
 import type { Services } from '../api/services.ts';
 import { hashSecret } from '../db/ids.ts';
 import { type SessionRow, useSession } from '../db/people/sessions.ts';
-import { limitedNetwork } from '../domain/addresses.ts';
-import { storable } from '../domain/ids.ts';
 import { StaffRefused } from '../domain/refusals.ts';
 import { within } from '../operations/outages.ts';
 import { changesRefusal } from '../operations/settings.ts';
@@ -18,16 +14,11 @@ import { addIds } from '../telemetry/ids.ts';
 import { isSameOrigin } from '../pages/sameOrigin.ts';
 import { sentenceOf } from './ask.ts';
 import { readCookie } from './cookies.ts';
-import { type Language, LANGUAGES, preferredLanguage } from './language.ts';
-import type { Answer, FileAnswer, Route, Visit } from './route.ts';
+import { openVisit, readForm, writeAnswer } from './http.ts';
+import type { Answer, Route, Visit } from './route.ts';
 import { routes } from './routes.ts';
 import { document, problemPage } from './shell.tsx';
 import { readUpload, UPLOAD_MS } from './upload.ts';
-
-const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
-const FIELDS_MAX = 50;
-const UNKNOWN_NETWORK = '0.0.0.0/32';
-const AMPERSAND = '&'.charCodeAt(0);
 
 /** The pages for customers, `/panel`. */
 export function panel(): Mount[] {
@@ -68,37 +59,6 @@ const MISSING: ReadonlySet<string> = new Set(['account_missing', 'key_missing', 
 
 function refusalPage(visit: Visit, { refusal }: StaffRefused): Answer {
   return problemPage(visit, MISSING.has(refusal.reason) ? 404 : 409);
-}
-
-function openVisit(services: Services, context: Context, receivedAt: number): Visit {
-  const { headers } = context;
-  const address = clientAddress(context);
-  return {
-    services,
-    method: context.method,
-    path: context.path,
-    params: Object.fromEntries(storableFields(Object.entries(context.params as Record<string, string>))),
-    query: new URLSearchParams(storableFields([...new URLSearchParams(context.querystring)])),
-    form: new Map(),
-    headers,
-    address,
-    network: limitedNetwork(address) ?? UNKNOWN_NETWORK,
-    requestId: context.state.requestId,
-    receivedAt,
-    language: languageOf(headers, services.panelUrl),
-    session: null,
-    acquireHeavySlot: () => undefined,
-    readUpload: () => Promise.resolve(null),
-  };
-}
-
-function storableFields(fields: [string, string][]): [string, string][] {
-  return fields.map(([name, value]) => [name, storable(value)]);
-}
-
-function languageOf(headers: IncomingHttpHeaders, url: string): Language {
-  const chosen = readCookie(headers, url, 'language');
-  return LANGUAGES.find((language) => language === chosen) ?? preferredLanguage(headers);
 }
 
 async function answer(route: Route, visit: Visit, context: Context): Promise<Answer> {
@@ -157,51 +117,6 @@ function provePath({ access }: Route, { method, path, headers: { referer = '' } 
   return `/panel/confirm?next=${encodeURIComponent(method === 'POST' ? formPath : path)}`;
 }
 
-/** @throws HttpRefused */
-async function readForm({ req }: Context, limitBytes: number): Promise<ReadonlyMap<string, string>> {
-  if (!FORM_TYPE.test(req.headers['content-type'] ?? ''))
-    throw new HttpRefused({
-      reason: 'content_type_unsupported',
-      types: ['application/x-www-form-urlencoded'],
-    });
-  const bytes = await readBytes(req, { limitBytes });
-  // Counted before they are made.
-  if (bytes.filter((byte) => byte === AMPERSAND).length >= FIELDS_MAX)
-    throw new HttpRefused({ reason: 'body_too_many_keys', limit: FIELDS_MAX });
-  const fields = new URLSearchParams(bytes.toString());
-  const form = new Map<string, string>();
-  for (const [name, value] of fields) {
-    if (form.has(name)) throw new HttpRefused({ reason: 'field_repeated', field: name });
-    form.set(name, storable(value));
-  }
-  return form;
-}
-
 function write(context: Context, visit: Visit, answered: Answer): void {
-  const { cookies = [] } = answered;
-  if (cookies.length > 0) context.set('Set-Cookie', [...cookies]);
-  if ('to' in answered) return redirect(context, answered.to);
-  if ('csv' in answered) return writeCsv(context, answered);
-  if ('bytes' in answered) return writeFile(context, answered);
-  const { status, headers, body } = document(visit, answered);
-  context.status = status;
-  context.set(headers);
-  context.body = body;
-}
-
-function writeFile(context: Context, { filename, bytes }: FileAnswer): void {
-  context.status = 200;
-  // With the type of the name.
-  context.attachment(filename);
-  context.body = bytes;
-}
-
-function redirect(context: Context, to: string): void {
-  // A list that follows by itself, of who is signed out meanwhile: the whole page has to go there.
-  const isPart = context.headers['hx-request'] === 'true';
-  if (isPart) context.set('HX-Redirect', to);
-  else context.set('Location', to);
-  // GET whatever the method was.
-  context.status = isPart ? 200 : 303;
-  context.body = '';
+  writeAnswer(context, answered, (shown) => document(visit, shown));
 }

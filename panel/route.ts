@@ -56,19 +56,19 @@ export interface FileAnswer {
   bytes: Buffer;
 }
 
+/** A page. */
+export interface ShownAnswer {
+  status: number;
+  title: string;
+  view: ComponentChildren;
+  /** Beside those of every page. */
+  script?: Asset;
+  headers?: Readonly<Record<string, string>>;
+}
+
 /** A page, a redirection, or a file; `cookies` are `Set-Cookie` headers. */
 export type Answer = { cookies?: readonly string[] } & (
-  | {
-      status: number;
-      title: string;
-      view: ComponentChildren;
-      /** Beside those of every page. */
-      script?: Asset;
-      headers?: Readonly<Record<string, string>>;
-    }
-  | { to: string }
-  | CsvAnswer
-  | FileAnswer
+  ShownAnswer | { to: string } | CsvAnswer | FileAnswer
 );
 
 type Handler<Who extends Visit> = (visit: Who) => Answer | Promise<Answer>;

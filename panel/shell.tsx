@@ -1,19 +1,19 @@
-import type { ComponentChildren } from 'preact';
 import { asset } from '../pages/assets.ts';
 import { htmlAnswer } from '../pages/document.tsx';
 import { withVat } from '../domain/vat.ts';
 import { type Language, moment, month, pln } from './language.ts';
 import { mayOpen, type PlaceName, PLACES, SECTIONS } from './menu.ts';
-import type { Answer, Visit } from './route.ts';
+import type { Answer, ShownAnswer, Visit } from './route.ts';
 import { words } from './words.ts';
 
-const STYLE = asset(new URL('panel.css', import.meta.url));
-const HTMX = asset(new URL(import.meta.resolve('htmx.org/dist/htmx.min.js')));
+/** Style sheet and scripts, which the console has, too. */
+export const STYLE = asset(new URL('panel.css', import.meta.url));
+export const HTMX = asset(new URL(import.meta.resolve('htmx.org/dist/htmx.min.js')));
 const ICONS = asset(new URL('icons.svg', import.meta.url));
-const COPY = asset(new URL('copy.js', import.meta.url));
+export const COPY = asset(new URL('copy.js', import.meta.url));
 
 // Nothing but files and forms of this host. Without a referrer, forms would come from the origin `null`.
-const HEADERS = {
+export const PAGE_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
     "base-uri 'none'; frame-ancestors 'none'",
@@ -21,10 +21,8 @@ const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-type Shown = Extract<Answer, { view: ComponentChildren }>;
-
 /** A page within the panel: header, navigation as far as the person may go, and the view. */
-export function document(visit: Visit, { status, title, view, script, headers }: Shown) {
+export function document(visit: Visit, { status, title, view, script, headers }: ShownAnswer) {
   const { language } = visit;
   const say = words[language];
   const signedIn = visit.session !== null;
@@ -33,7 +31,7 @@ export function document(visit: Visit, { status, title, view, script, headers }:
     lang: language,
     title: `${title} – Goniec`,
     style: STYLE,
-    headers: { ...HEADERS, ...headers },
+    headers: { ...PAGE_HEADERS, ...headers },
     body: (
       <>
         <a class="skip" href="#main">

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { Database } from '../../db/connection.ts';
 import { ALL_COMMANDS } from '../../commands/all.ts';
-import { type AnyCommand, type Argument, execute, FLAG_VALUE } from '../../commands/command.ts';
+import { type AnyCommand, execute, FLAG_VALUE, readArguments, typedName } from '../../commands/command.ts';
 import { AdminError, describeError, invalidArgument } from '../../commands/errors.ts';
 import { asJson, asText, named, printable } from '../../commands/output.ts';
 import { ConfigError } from '../config.ts';
@@ -18,6 +18,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   domains: 'Domains that e-mails are sent from.',
   numbers: 'Numbers that a test account may send to.',
   people: 'Those who sign in to the panel.',
+  staff: 'Those who use the console.',
   inbound: 'Replies from phones.',
   simulator: 'The simulated network.',
   routes: 'Ways to the providers: SMSCs and HTTP interfaces.',
@@ -75,7 +76,11 @@ async function carryOut({ command, values }: Typed, around: Environment, json: b
   const sql = await around.openDatabase();
   const tools = around.openTools();
   try {
-    const { result, remarks = [], columns } = await execute(sql, actor, command, values, tools);
+    const {
+      result,
+      remarks = [],
+      columns,
+    } = await execute(sql, { actor: { kind: 'staff', name: actor } }, command, values, tools);
     const sentences = remarks.filter((remark) => remark !== null);
     return json ? asJson(named(result)) : asText(named(result), sentences, columns);
   } finally {
@@ -122,16 +127,20 @@ function addCommand(
 ): void {
   const groups = spec.name.split(' ');
   const word = groups.pop()!;
-  const typed: Record<string, unknown> = {};
+  const typed: Record<string, string> = {};
   const leaf = groups
     .reduce(groupOf, program)
     .command(word)
     .description(spec.about)
     .option('--json', JSON_ABOUT)
-    .action(() => chosen(complete(spec, typed)));
+    .action(() => chosen(readArguments(spec, typed)));
   for (const [name, argument] of Object.entries(spec.options)) {
     const { flags, about } = argument;
-    const read = (text: string): unknown => (typed[name] = readValue(argument, text, name in typed));
+    const read = (text: string): string => {
+      if (name in typed) throw invalidArgument(typedName(argument), 'is given twice');
+      if (text.startsWith('--')) throw invalidArgument(typedName(argument), `needs a value before ${text}`);
+      return (typed[name] = text);
+    };
     if (flags.startsWith('--'))
       leaf.addOption(new Option(flags, about).default(argument.default).preset(FLAG_VALUE).argParser(read));
     else leaf.argument(flags, about, read);
@@ -143,29 +152,4 @@ function groupOf(parent: Command, word: string): Command {
   if (known !== undefined) return known;
   const group = parent.command(word).description(GROUPS[word] ?? '');
   return group.usage('<command> [options]').helpCommand(false);
-}
-
-function readValue({ flags, schema }: Argument<unknown>, text: string, again: boolean): unknown {
-  const name = typedName(flags);
-  if (again) throw invalidArgument(name, 'is given twice');
-  if (text.startsWith('--')) throw invalidArgument(name, `needs a value before ${text}`);
-  const read = schema.safeParse(text);
-  if (read.success) return read.data;
-  throw invalidArgument(name, read.error.issues[0]?.message ?? 'is not valid');
-}
-
-// Not left to commander, which reports a missing option before a misspelt one.
-function complete(spec: AnyCommand, typed: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const values = { ...typed };
-  for (const [name, argument] of Object.entries(spec.options)) {
-    if (name in typed) continue;
-    if ('default' in argument) values[name] = argument.default;
-    else if (argument.always) throw invalidArgument(typedName(argument.flags), `is missing (${spec.name})`);
-  }
-  return values;
-}
-
-// `--price <GROSZE>` → `--price`, `<KEY_ID>` → `KEY_ID`.
-function typedName(flags: string): string {
-  return flags.startsWith('--') ? flags.replace(/ .*/, '') : flags.slice(1, -1);
 }

@@ -3,6 +3,7 @@ import { emailSecretOwner } from '../emails/accept.ts';
 import { domainSecretOwner } from '../emails/domains.ts';
 import { decrypt, encrypt } from '../installation.ts';
 import { totpSecretOwner } from '../people/factors.ts';
+import { staffTotpOwner } from '../people/staff.ts';
 import { routeSecretOwner } from '../routes/routes.ts';
 
 interface Stored {
@@ -17,7 +18,7 @@ export async function reencryptSecrets(
   sql: Sql,
   from: Buffer,
   to: Buffer,
-): Promise<{ webhooks: number; routes: number; domains: number; totp: number }> {
+): Promise<{ webhooks: number; routes: number; domains: number; totp: number; staff: number }> {
   const again = (owner: string, stored: Buffer): Buffer => encrypt(to, owner, decrypt(from, owner, stored));
   const accounts = await sql<Stored[]>`
     select id, webhook_secret as now, webhook_secret_before as before, legacy_webhook_secret as legacy from accounts
@@ -51,7 +52,18 @@ export async function reencryptSecrets(
   for (const { person, secret } of totp) {
     await sql`update totp set secret = ${again(totpSecretOwner(person), secret)} where person_id = ${person}`;
   }
-  return { webhooks: accounts.length, routes: routes.length, domains: domains.length, totp: totp.length };
+  const staff = await sql<{ id: string; secret: Buffer }[]>`
+    select id, totp_secret as secret from staff order by id for update`;
+  for (const { id, secret } of staff) {
+    await sql`update staff set totp_secret = ${again(staffTotpOwner(id), secret)} where id = ${id}`;
+  }
+  return {
+    webhooks: accounts.length,
+    routes: routes.length,
+    domains: domains.length,
+    totp: totp.length,
+    staff: staff.length,
+  };
 }
 
 export async function changeKeyFingerprint(sql: Sql, fingerprint: string): Promise<void> {

@@ -34,13 +34,29 @@ export async function creationOptions(
   session: SessionRow,
   known: readonly string[],
 ) {
-  const options = await generateRegistrationOptions({
-    ...{ rpName: 'Goniec', rpID: hostOf(services), userName: session.address, timeout: TIMEOUT_MS },
-    userID: new Uint8Array(Buffer.from(session.personId)),
+  const options = await newOptions(services, { id: session.personId, address: session.address }, known);
+  return { ...options, challenge: await openChallenge(services.sql, session.id, options.challenge) };
+}
+
+/** The same without a session, and so with a challenge of no use. */
+export async function newOptions(
+  services: Pick<PasskeyServices, 'panelUrl'>,
+  of: { id: string; address: string },
+  known: readonly string[],
+) {
+  return await generateRegistrationOptions({
+    ...{ rpName: 'Goniec', rpID: hostOf(services), userName: of.address, timeout: TIMEOUT_MS },
+    userID: new Uint8Array(Buffer.from(of.id)),
     authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
     excludeCredentials: listed(known),
   });
-  return { ...options, challenge: await openChallenge(services.sql, session.id, options.challenge) };
+}
+
+/** What the browser asks any passkey of this host by. */
+export async function anyPasskey(services: Pick<PasskeyServices, 'panelUrl'>) {
+  return await generateAuthenticationOptions({
+    ...{ rpID: hostOf(services), timeout: TIMEOUT_MS, userVerification: 'required' },
+  });
 }
 
 /** What the browser asks one of these passkeys by, within five minutes. */
@@ -62,10 +78,21 @@ export async function createdPasskey(
   session: SessionRow,
   response: string,
 ): Promise<Passkey | null> {
-  const expected = await expectedOf(services, session);
-  if (expected === null) return null;
+  const challenge = await takeChallenge(services.sql, session.id);
+  return challenge === undefined ? null : await madeFor(services, challenge, response);
+}
+
+/** The new passkey of a browser's response to a challenge; null for any other response. */
+export async function madeFor(
+  services: Pick<PasskeyServices, 'panelUrl'>,
+  challenge: string,
+  response: string,
+): Promise<Passkey | null> {
   const made = await accepted(() =>
-    verifyRegistrationResponse({ response: JSON.parse(response) as RegistrationResponseJSON, ...expected }),
+    verifyRegistrationResponse({
+      response: JSON.parse(response) as RegistrationResponseJSON,
+      ...expectedOf(services, challenge),
+    }),
   );
   if (made?.verified !== true) return null;
   const { id, publicKey, counter } = made.registrationInfo.credential;
@@ -80,27 +107,37 @@ export async function usedPasskey(
   session: SessionRow,
   response: string,
 ): Promise<Pick<Passkey, 'id' | 'counter'> | null> {
-  const expected = await expectedOf(services, session);
-  if (expected === null) return null;
+  const challenge = await takeChallenge(services.sql, session.id);
+  if (challenge === undefined) return null;
+  return await signedBy(services, challenge, response, (id) =>
+    readPasskey(services.sql, session.personId, id),
+  );
+}
+
+/** The passkey that signed a challenge, with its new counter; null unless `find` knows it and the signature is right. */
+export async function signedBy<Known extends Passkey>(
+  services: Pick<PasskeyServices, 'panelUrl'>,
+  challenge: string,
+  response: string,
+  find: (id: string) => Promise<Known | undefined>,
+): Promise<Known | null> {
   const given = await accepted(() => JSON.parse(response) as AuthenticationResponseJSON);
   const passkey =
     typeof given?.id === 'string' && BASE64URL.test(given.id)
-      ? await readPasskey(services.sql, session.personId, given.id.slice(0, ID_MAX))
+      ? await find(given.id.slice(0, ID_MAX))
       : undefined;
   if (passkey === undefined) return null;
   const { id, counter } = passkey;
   const credential = { id, counter, publicKey: new Uint8Array(passkey.publicKey) };
   const used = await accepted(() =>
-    verifyAuthenticationResponse({ response: given!, credential, ...expected }),
+    verifyAuthenticationResponse({ response: given!, credential, ...expectedOf(services, challenge) }),
   );
-  return used?.verified === true ? { id, counter: used.authenticationInfo.newCounter } : null;
+  return used?.verified === true ? { ...passkey, counter: used.authenticationInfo.newCounter } : null;
 }
 
-async function expectedOf(services: PasskeyServices, session: SessionRow) {
-  const expectedChallenge = await takeChallenge(services.sql, session.id);
-  if (expectedChallenge === undefined) return null;
+function expectedOf(services: Pick<PasskeyServices, 'panelUrl'>, challenge: string) {
   return {
-    expectedChallenge,
+    expectedChallenge: challenge,
     expectedOrigin: new URL(services.panelUrl).origin,
     expectedRPID: hostOf(services),
     requireUserVerification: true,

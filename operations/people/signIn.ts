@@ -110,16 +110,25 @@ export async function signInByLink(
   return await signIn(sql, { linkHash: hashSecret(token) }, arrival);
 }
 
-/** Signs in by a code, in the browser that asked for it. Guesses count before they are compared. @returns how many are left of a wrong code */
+/** Signs in by a code, in the browser that asked for it. @returns how many are left of a wrong code */
 export async function signInByCode(
   sql: Database,
   { browser, code }: { browser: string; code: string },
   arrival: Arrival,
 ): Promise<SignedIn | GivenUp | NotSignedIn | { left: number }> {
+  const guess = await guessCode(sql, { browser, code });
+  return guess === 'over' || 'left' in guess ? guess : await signIn(sql, guess, arrival);
+}
+
+/** The sign-in of a right code, or how many guesses are left after a wrong one. Guesses count before they are compared. */
+export async function guessCode(
+  sql: Sql,
+  { browser, code }: { browser: string; code: string },
+): Promise<{ id: string } | { left: number } | 'over'> {
   const guess = await countGuess(sql, hashSecret(browser));
   if (guess === undefined) return 'over';
-  if (!timingSafeEqual(hashCode(code, browser), guess.codeHash)) return { left: guess.left };
-  return await signIn(sql, { id: guess.id }, arrival);
+  const isRight = timingSafeEqual(hashCode(code, browser), guess.codeHash);
+  return isRight ? { id: guess.id } : { left: guess.left };
 }
 
 /** Undoes the sign-in, whose link can be used another day. */

@@ -74,6 +74,7 @@ test('all secrets are read with the new key alone, and processes with the old on
     routes: 1,
     domains: 1,
     totp: 1,
+    staff: 0,
   });
   expect(await secretsOf(both, next)).toEqual(['whsec_now', 'whsec_before']);
   expect(await secretsOf(one, next)).toEqual(['whsec_one', null]);
@@ -90,7 +91,7 @@ test('all secrets are read with the new key alone, and processes with the old on
   await checkSecretsKey(database.url(), next);
   await expect(checkSecretsKey(database.url(), key)).rejects.toThrow('SECRETS_KEY');
   const audit = await database.sql()`select details from audit_log where action = 'secrets rotate'`;
-  expect(audit).toMatchObject([{ details: { webhooks: 2, routes: 1, domains: 1, totp: 1 } }]);
+  expect(audit).toMatchObject([{ details: { webhooks: 2, routes: 1, domains: 1, totp: 1, staff: 0 } }]);
   expect(JSON.stringify(audit)).not.toContain(next.toString('base64'));
   key = next;
 });

@@ -26,9 +26,10 @@ const STAFFS = {
   ),
   ...named(APPEND, 'installation'),
 };
+const CONSOLE = named('', 'staff staff_passkeys staff_sessions answered_challenges approvals');
 const MAY: Record<Part, Record<string, string>> = {
   api: {
-    ...{ ...BOOKS, ...STAFFS },
+    ...{ ...BOOKS, ...STAFFS, ...CONSOLE },
     ...named(APPEND, 'api_keys api_tokens sender_requests'),
     ...named(APPEND_AND_DELETE, 'verified_numbers'),
     ...named(READ, 'message_parts message_moves concat_references reply_parts webhook_attempts'),
@@ -45,7 +46,7 @@ const MAY: Record<Part, Record<string, string>> = {
     ...named(KEEP, 'messages emails verifications webhook_events findings'),
     ...named('INSERT UPDATE DELETE', 'sender_domains'),
   },
-  worker: { ...{ ...BOOKS, ...STAFFS, ...named(APPEND_AND_DELETE, 'audit_addresses') } },
+  worker: { ...BOOKS, ...STAFFS, ...CONSOLE, ...named(APPEND_AND_DELETE, 'audit_addresses') },
   admin: { ...BOOKS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
 };
 

@@ -1,0 +1,102 @@
+import type { ComponentChildren } from 'preact';
+import type { Shown } from '../../commands/command.ts';
+import { named, printable } from '../../commands/output.ts';
+import { moment, pln } from '../../panel/language.ts';
+import { Facts, Table } from '../../panel/parts.tsx';
+
+type Row = Record<string, unknown>;
+
+const PAGES: readonly (readonly [id: RegExp, path: string])[] = [
+  [/^msg_[0-9a-z]{26}$/, '/console/messages/'],
+  [/^em_[0-9a-z]{26}$/, '/console/emails/'],
+  [/^cl_[0-9a-z]{26}$/, '/console/accounts/'],
+  [/^bulk_[0-9a-z]{26}$/, '/console/bulks/'],
+];
+
+/** An id, which leads to its page if it has one. */
+export function Id({ id }: { id: string }) {
+  const [, path] = PAGES.find(([pattern]) => pattern.test(id)) ?? [];
+  return path === undefined ? <code>{id}</code> : <a href={`${path}${id}`}>{id}</a>;
+}
+
+/** What a command answers: facts, and a table for each list. */
+export function Result({ shown: { result, remarks = [], columns } }: { shown: Shown }) {
+  const entries = Object.entries(named(result));
+  return (
+    <>
+      {remarks.map((remark) => (remark === null ? null : <p class="notice">{remark}</p>))}
+      <Facts
+        rows={entries
+          .filter(([, value]) => !isList(value))
+          .map(([name, value]) => [words(name), <Value {...{ name, value }} />] as const)}
+      />
+      {entries.map(([name, value]) =>
+        isList(value) ? (
+          <Rows {...{ name, rows: value }} columns={name === 'data' ? columns : undefined} />
+        ) : null,
+      )}
+    </>
+  );
+}
+
+function Rows({
+  name,
+  rows,
+  columns,
+}: {
+  name: string;
+  rows: readonly Row[];
+  columns: readonly string[] | undefined;
+}) {
+  const [first] = rows;
+  const title = name === 'data' ? null : <h2>{words(name)}</h2>;
+  if (first === undefined)
+    return (
+      <section>
+        {title}
+        <p>None.</p>
+      </section>
+    );
+  const shown = columns ?? Object.keys(first);
+  return (
+    <section>
+      {title}
+      <Table label={words(name)} columns={shown.map(words)}>
+        {rows.map((row) => (
+          <tr>
+            {shown.map((column) => (
+              <td>
+                <Value name={column} value={row[column]} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}
+
+function Value({ name, value }: { name: string; value: unknown }): ComponentChildren {
+  if (value === null || value === undefined || value === '') return '–';
+  if (value instanceof Date) return <time dateTime={value.toISOString()}>{moment('en', value)}</time>;
+  if (typeof value === 'number' && name.endsWith('_grosze')) return pln('en', value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string')
+    return /^[a-z]+_[0-9a-z]{26}$/.test(value) ? (
+      <Id id={value} />
+    ) : (
+      <span class="text">{printable(value)}</span>
+    );
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
+    return printable(value.join(', ')) || '–';
+  return typeof value === 'number' ? String(value) : <code>{printable(JSON.stringify(value))}</code>;
+}
+
+function isList(value: unknown): value is Row[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
+}
+
+const words = (name: string): string => {
+  const spoken = name.replace(/_(grosze|at)$/, '').replaceAll('_', ' ');
+  return spoken.charAt(0).toUpperCase() + spoken.slice(1);
+};

@@ -1,0 +1,188 @@
+import { type AnyCommand, execute, readArguments, type Shown } from '../../commands/command.ts';
+import { STAFF_ROLES } from '../../domain/staff.ts';
+import { askApproval } from '../../operations/people/approvals.ts';
+import { NoDryRunError } from '../../operations/staff.ts';
+import type { Fault } from '../../panel/ask.ts';
+import { Hidden, Summary, TextArea } from '../../panel/parts.tsx';
+import type { Answer } from '../../panel/route.ts';
+import { askerOf, staffPage, type StaffVisit } from '../route.ts';
+import { problemPage } from '../shell.tsx';
+import { faultOf, Fields, typedIn, YES } from './form.tsx';
+import { commandPath, needsSecondPerson, offeredAt, OFFERS } from './offered.ts';
+import { Result } from './result.tsx';
+
+const REASON_MAX = 500;
+type Typed = Readonly<Record<string, string>>;
+
+function listPage({ staff }: StaffVisit): Answer {
+  const offered = [...OFFERS.values()].filter(({ roles }) => roles.includes(staff.role));
+  const groups = new Map<string, AnyCommand[]>();
+  for (const { command } of offered) {
+    const group = command.name.split(' ')[0]!;
+    groups.set(group, [...(groups.get(group) ?? []), command]);
+  }
+  const view = (
+    <>
+      <p>What your role may ask for. The same commands are there on the command line.</p>
+      {[...groups.values()].map((commands) => (
+        <ul class="rows">
+          {commands.map(({ name, about }) => (
+            <li>
+              <a href={commandPath(name)}>{name}</a>: {about}
+            </li>
+          ))}
+        </ul>
+      ))}
+    </>
+  );
+  return { status: 200, title: 'Commands', view };
+}
+
+interface FormState {
+  typed: Typed;
+  fault?: Fault | null;
+  shown?: Shown | null;
+}
+
+/** A command's form; of one that reads, with what it answers. */
+function formPage(command: AnyCommand, { typed, fault = null, shown = null }: FormState): Answer {
+  const reads = !('ask' in command);
+  const view = (
+    <>
+      <Summary language="en" fault={fault} />
+      <p>{command.about}</p>
+      <form method={reads ? 'get' : 'post'} action={commandPath(command.name)} class="stack" noValidate>
+        <Fields {...{ command, typed, fault }} />
+        {reads ? <Hidden fields={{ show: YES }} /> : null}
+        <button>{reads ? 'Show' : 'Continue'}</button>
+      </form>
+      {shown === null ? null : <Result shown={shown} />}
+    </>
+  );
+  return { status: fault === null ? 200 : 422, title: command.name, view };
+}
+
+/** What a command would do, and why it shall. */
+function confirmPage(
+  command: AnyCommand,
+  { typed, fault = null, shown = null }: FormState,
+  second: boolean,
+): Answer {
+  const view = (
+    <>
+      <Summary language="en" fault={fault} />
+      <p>{command.about}</p>
+      {shown === null ? (
+        <p class="notice">It cannot be tried beforehand: it acts outside the database.</p>
+      ) : (
+        <section>
+          <h2>What it would do</h2>
+          <Result shown={shown} />
+        </section>
+      )}
+      <form method="post" action={commandPath(command.name)} class="stack" noValidate>
+        <TextArea
+          name="reason"
+          label="Reason"
+          hint="The audit log keeps it."
+          required
+          maxLength={REASON_MAX}
+          fault={fault}
+        />
+        <Hidden fields={{ ...typed, confirmed: YES }} />
+        <button class="danger">{second ? 'Ask a second person' : 'Do it'}</button>
+      </form>
+      <p>
+        <a href={commandPath(command.name, typed)}>Change it</a>
+      </p>
+    </>
+  );
+  return { status: fault === null ? 200 : 422, title: command.name, view };
+}
+
+/** What a command would do; null: it cannot tell. */
+async function rehearse(visit: StaffVisit, command: AnyCommand, values: Record<string, unknown>) {
+  try {
+    return await ask(
+      visit,
+      command,
+      { ...values, ...(YES in command.options ? { [YES]: false } : {}) },
+      { dryRun: true },
+    );
+  } catch (error) {
+    if (error instanceof NoDryRunError) return null;
+    throw error;
+  }
+}
+
+function ask(
+  visit: StaffVisit,
+  command: AnyCommand,
+  values: Record<string, unknown>,
+  how: { dryRun?: boolean; grounds?: { reason: string } } = {},
+): Promise<Shown> {
+  visit.acquireHeavySlot();
+  return execute(visit.services.sql, { ...askerOf(visit), ...how }, command, values, visit.settings.tools);
+}
+
+async function get(visit: StaffVisit, command: AnyCommand): Promise<Answer> {
+  const { query } = visit;
+  const typed = typedIn(command, query);
+  if ('ask' in command || !query.has('show')) return formPage(command, { typed });
+  try {
+    const shown = await ask(visit, command, readArguments(command, typed));
+    return formPage(command, { typed, shown });
+  } catch (error) {
+    return formPage(command, { typed, fault: faultOf(command, error) });
+  }
+}
+
+async function post(visit: StaffVisit, command: AnyCommand): Promise<Answer> {
+  const { form, services, settings, staff } = visit;
+  const typed = typedIn(command, form);
+  try {
+    const values = readArguments(command, typed);
+    const second = needsSecondPerson(command.name, values, settings.secondPersonGrosze);
+    const reason = (form.get('reason') ?? '').trim();
+    const isWhy = reason !== '' && [...reason].length <= REASON_MAX;
+    if (!form.has('confirmed') || !isWhy) {
+      const shown = await rehearse(visit, command, values);
+      const text = `A reason of 1 to ${REASON_MAX} characters is needed.`;
+      const fault = form.has('confirmed') ? { field: 'reason', text } : null;
+      return confirmPage(command, { typed, shown, fault }, second);
+    }
+    if (second) {
+      await askApproval(services.sql, { command: command.name, typed, reason, askedBy: staff.name });
+      return { to: '/console/approvals' };
+    }
+    const agreed = YES in command.options ? { [YES]: true } : {};
+    const shown = await ask(visit, command, { ...values, ...agreed }, { grounds: { reason } });
+    return donePage(command, shown);
+  } catch (error) {
+    return formPage(command, { typed, fault: faultOf(command, error) });
+  }
+}
+
+/** What a command has done. */
+export function donePage({ name }: AnyCommand, shown: Shown): Answer {
+  const view = (
+    <>
+      <p class="notice">Done.</p>
+      <Result shown={shown} />
+    </>
+  );
+  return { status: 200, title: name, view };
+}
+
+function withCommand(handle: (visit: StaffVisit, command: AnyCommand) => Promise<Answer>) {
+  return (visit: StaffVisit): Answer | Promise<Answer> => {
+    const command = offeredAt(visit.staff.role, visit.params['name'] ?? '');
+    if (command === undefined) return problemPage(404);
+    return visit.method === 'POST' && !('ask' in command) ? problemPage(404) : handle(visit, command);
+  };
+}
+
+export const commandRoutes = [
+  staffPage('/console/commands', STAFF_ROLES, { get: listPage }),
+  staffPage('/console/commands/:name', STAFF_ROLES, { get: withCommand(get), post: withCommand(post) }),
+];

@@ -1,0 +1,19 @@
+import { STAFF_ROLES, type StaffRole } from '../domain/staff.ts';
+
+interface Place {
+  path: string;
+  name: string;
+  roles: readonly StaffRole[];
+}
+
+/** The navigation in its order. */
+export const PLACES: readonly Place[] = [
+  { path: '/console', name: 'Needs a person', roles: STAFF_ROLES },
+  { path: '/console/now', name: 'Now', roles: STAFF_ROLES },
+  { path: '/console/accounts', name: 'Accounts', roles: STAFF_ROLES },
+  { path: '/console/routes', name: 'Routes', roles: STAFF_ROLES },
+  { path: '/console/bulks', name: 'Bulk actions', roles: STAFF_ROLES },
+  { path: '/console/approvals', name: 'Approvals', roles: STAFF_ROLES },
+  { path: '/console/commands', name: 'Commands', roles: STAFF_ROLES },
+  { path: '/console/you', name: 'You', roles: STAFF_ROLES },
+];

@@ -1,0 +1,146 @@
+import { request } from 'node:http';
+import { beforeAll, afterAll, describe, expect, it } from 'vitest';
+import { ALL_COMMANDS } from '../../../commands/all.ts';
+import { OFFERS } from '../../../console/commands/offered.ts';
+import { routes } from '../../../console/routes.ts';
+import { newId } from '../../../db/ids.ts';
+import { STAFF_ROLES } from '../../../domain/staff.ts';
+import { COOKIE, type ConsoleUnderTest, newStaff, openConsole } from '../../support/console.ts';
+import { database, newAccount } from '../../support/factories.ts';
+import { newBrowser } from '../../support/panel.ts';
+
+let opened: ConsoleUnderTest;
+beforeAll(async () => {
+  opened = await openConsole();
+});
+afterAll(() => opened.api.stop());
+
+const audited = (action: string, account: string) => database()<{ actor: string; details: object }[]>`
+  select actor, details from audit_log where action = ${action} and account_id = ${account} order by id`;
+
+describe('a command of the console', () => {
+  it('is one of the command line', () => {
+    const known = ALL_COMMANDS.map(({ name }) => name);
+    for (const name of OFFERS.keys()) expect(known).toContain(name);
+  });
+
+  it('shows what it would do, asks why, and does it once with the reason in the audit log', async () => {
+    const { id: account } = await newAccount({ balance: 1_000 });
+    const { browser, name } = await newStaff(opened, 'finance');
+    const typed = { account, grosze: '250', note: 'Korekta' };
+    const told = await browser.post('/console/commands/adjust', typed);
+    expect(told.status).toBe(200);
+    expect(told.text).toContain('What it would do');
+    expect(told.text).toMatch(/PLN\s12\.50/);
+    expect(await audited('adjust', account)).toHaveLength(0);
+    const without = await browser.post('/console/commands/adjust', {
+      ...typed,
+      confirmed: 'yes',
+      reason: ' ',
+    });
+    expect(without.status).toBe(422);
+    const done = await browser.post('/console/commands/adjust', {
+      ...typed,
+      confirmed: 'yes',
+      reason: 'Zgłoszenie 7',
+    });
+    expect(done.text).toContain('Done.');
+    expect([...(await audited('adjust', account))]).toMatchObject([
+      { actor: name, details: { reason: 'Zgłoszenie 7' } },
+    ]);
+  });
+
+  it('names the field that is wrong, and refuses as on the command line', async () => {
+    const { browser } = await newStaff(opened, 'finance');
+    const wrong = await browser.post('/console/commands/adjust', { account: 'x', grosze: '1', note: 'n' });
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toContain('id="account-fault"');
+    const missing = await browser.post('/console/commands/adjust', {
+      account: newId('cl'),
+      grosze: '1',
+      note: 'n',
+    });
+    expect(missing.text).toContain('There is no account');
+  });
+
+  it('that moves much money waits for somebody else, who approves it once', async () => {
+    const { id: account } = await newAccount({ balance: 0 });
+    const [asks, other] = [await newStaff(opened, 'finance'), await newStaff(opened, 'finance')];
+    const form = { account, grosze: '100001', note: 'n', confirmed: 'yes', reason: 'Umowa' };
+    expect((await asks.browser.post('/console/commands/adjust', form)).to).toBe('/console/approvals');
+    const [approval] = await database()<
+      { id: string }[]
+    >`select id from approvals where asked_by = ${asks.name}`;
+    const path = `/console/approvals/${approval!.id}`;
+    const own = await asks.browser.post(path, { approve: 'yes' });
+    expect(own.status).toBe(422);
+    expect(await audited('adjust', account)).toHaveLength(0);
+    const both = await Promise.all([1, 2].map(() => other.browser.post(path, { approve: 'yes' })));
+    expect(both.filter(({ text }) => text.includes('Done.'))).toHaveLength(1);
+    expect([...(await audited('adjust', account))]).toMatchObject([
+      { actor: asks.name, details: { reason: 'Umowa', approved_by: other.name } },
+    ]);
+  });
+});
+
+describe('who may', () => {
+  it('ask for a command in the console: the roles it is offered to, and nobody else', async () => {
+    for (const role of STAFF_ROLES) {
+      const { browser } = await newStaff(opened, role);
+      for (const [name, { roles }] of OFFERS) {
+        const { status } = await browser.get(`/console/commands/${name.replaceAll(' ', '.')}`);
+        expect(status, `${role} ${name}`).toBe(roles.includes(role) ? 200 : 404);
+      }
+    }
+  });
+
+  it('open a page: nobody without sign-in, or before the code of the app', async () => {
+    const stranger = newBrowser(opened);
+    const owing = await newStaff(opened, 'admin');
+    await database()`
+      update staff_sessions set is_proved = false where staff_id = (select id from staff where name = ${owing.name})`;
+    for (const { path, access, methods } of routes.filter((route) => route.access !== 'anybody')) {
+      for (const method of methods) {
+        const at = path.replace(/:\w+/g, 'x');
+        const headers = { 'sec-fetch-site': 'same-origin' };
+        const sent = method === 'POST' ? { form: {}, headers } : { headers };
+        expect((await stranger.ask(method, at, sent)).to, `${method} ${path} ${access}`).toMatch(
+          /^\/console\/sign-in/,
+        );
+        expect((await owing.browser.ask(method, at, sent)).to, `${method} ${path}`).toMatch(
+          /^\/console\/confirm/,
+        );
+      }
+    }
+  });
+
+  it('post a form: pages of the console alone', async () => {
+    const { browser } = await newStaff(opened, 'admin');
+    for (const { path, methods } of routes.filter((route) => route.methods.includes('POST'))) {
+      const at = path.replace(/:\w+/g, 'x');
+      for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, {}])
+        expect(
+          (await browser.post(at, {}, headers as Record<string, string>)).status,
+          `${path} ${methods}`,
+        ).toBe(403);
+    }
+    expect(browser.cookies.has(COOKIE)).toBe(true);
+  });
+
+  it('reach it: who names this machine, and nobody an interface of the API there', async () => {
+    const browser = newBrowser(opened);
+    expect((await browser.get('/console/sign-in')).status).toBe(200);
+    for (const path of ['/v1/health', '/v1/messages', '/panel', '/mcp', '/simulator'])
+      expect((await browser.get(path)).status, path).toBe(404);
+    const named = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const { port } = opened.api;
+        const asked = request({ host: '127.0.0.1', port, path: '/console/sign-in', headers: { host } });
+        asked.on('response', (answer) => resolve(answer.resume().statusCode)).on('error', reject);
+        asked.end();
+      });
+    expect(await named('localhost:1')).toBe(200);
+    // A page of another site whose name leads here.
+    expect(await named('rebound.example')).toBe(404);
+  });
+});
