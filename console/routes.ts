@@ -1,6 +1,9 @@
 import { STAFF_ROLES } from '../domain/staff.ts';
+import { accountRoutes } from './accounts/routes.tsx';
 import { approvalRoutes } from './approvals/routes.tsx';
 import { commandRoutes } from './commands/routes.tsx';
+import { emailRoutes } from './emails/routes.tsx';
+import { messageRoutes } from './messages/routes.tsx';
 import { type ConsoleRoute, staffPage } from './route.ts';
 import { signInRoutes } from './signIn/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
@@ -9,6 +12,9 @@ import { youRoutes } from './you/routes.tsx';
 export const routes: readonly ConsoleRoute[] = [
   ...signInRoutes,
   staffPage('/console', STAFF_ROLES, { get: () => ({ to: '/console/commands' }) }),
+  ...messageRoutes,
+  ...emailRoutes,
+  ...accountRoutes,
   ...commandRoutes,
   ...approvalRoutes,
   ...youRoutes,

@@ -15,6 +15,7 @@ import { readResendable } from '../../db/webhooks/exhausted.ts';
 import { readWebhookSettings } from '../../db/webhooks/webhooks.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import { quotaUsage } from '../accounts/quotas.ts';
+import { recorded } from '../staff.ts';
 
 // Of each list that grows; the commands behind them have the rest.
 const LATEST = 20;
@@ -53,3 +54,9 @@ export async function viewAccount(sql: Sql, id: string) {
     audit: await listAudit(sql, id, LATEST),
   };
 }
+
+/** The same for the console, with its audit record. */
+export const showAccount = recorded('accounts show', async (sql, { account }: { account: string }) => ({
+  data: await viewAccount(sql, account),
+  account,
+}));
