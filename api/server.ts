@@ -77,6 +77,8 @@ export interface ApiOptions {
   /** 0: any free port. */
   port: number;
   host?: string | undefined;
+  /** What URLs of this machine call it; by default as `host` does. */
+  hostName?: string;
   /** Public URL of the API; the local one by default. */
   publicUrl?: string | undefined;
   /** Public URL of the MCP server, if it has one of its own. */
@@ -116,7 +118,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     throw error;
   }
   const { port } = server.address() as AddressInfo;
-  const url = options.publicUrl ?? `http://${localHost(options.host)}:${port}`;
+  const url = options.publicUrl ?? `http://${options.hostName ?? localHost(options.host)}:${port}`;
   // A free port is known only now; no request has been read before.
   services.shortUrl ||= url;
   services.panelUrl ||= url;

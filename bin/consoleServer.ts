@@ -25,6 +25,8 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningApi>
   const server = await startApi({
     ...options,
     host: config.CONSOLE_HOST,
+    // Browsers make passkeys for names alone.
+    ...(config.CONSOLE_HOST === '127.0.0.1' ? { hostName: 'localhost' } : {}),
     panelUrl: config.CONSOLE_URL,
     mounts: consolePages(settings),
     isApi: false,

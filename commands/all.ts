@@ -3,6 +3,7 @@ import { accountCommands } from './accounts.ts';
 import { auditCommands } from './audit.ts';
 import { emailCommands } from './emails.ts';
 import { eraseCommands } from './erase.ts';
+import { findCommands } from './find.ts';
 import { inboundCommands } from './inbound.ts';
 import { invoiceCommands } from './invoices.ts';
 import { keyCommands } from './keys.ts';
@@ -33,6 +34,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...messageCommands,
   ...emailCommands,
   ...webhookCommands,
+  ...findCommands,
   ...stuckCommands,
   ...eraseCommands,
   ...auditCommands,

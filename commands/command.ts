@@ -57,7 +57,7 @@ interface ChangingSpec<A extends Arguments> extends Declaration<A> {
 
 /** A read-only command, audited in the same transaction under its name and the account in `--account`, which must exist. */
 interface ReadingSpec<A extends Arguments> extends Declaration<A> {
-  /** Also reads from Temporal: without a transaction, and with the audit record written afterwards. */
+  /** Also reads from Temporal, or in transactions of its own: given the pool, and with the audit record written afterwards. */
   outside?: boolean;
   run(sql: Sql, values: Values<A>, tools: Tools): Promise<Shown & ActRecord>;
 }

@@ -181,6 +181,7 @@ const REFUSED = {
     `The account ${account} has another payment with the reference ${reference}.`,
   statement_exists: ({ account, month }) => `The account ${account} has a statement for ${month} already.`,
   payment_not_refundable: ({ payment, fault }) => `The payment ${payment} cannot be refunded so: ${fault}.`,
+  invoices_out_of_order: ({ month }) => `Corrections of ${month} have no documents: export that month first.`,
   invoice_number_used: ({ document }) => `Another document has this number of ${document} already.`,
   statement_paid: ({ statement }) => `The statement ${statement} is paid already.`,
   contact_email_missing: ({ account }) =>

@@ -5,6 +5,7 @@ import { commandRoutes } from './commands/routes.tsx';
 import { emailRoutes } from './emails/routes.tsx';
 import { messageRoutes } from './messages/routes.tsx';
 import { type ConsoleRoute, staffPage } from './route.ts';
+import { searchRoutes } from './search/routes.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
 
@@ -15,6 +16,7 @@ export const routes: readonly ConsoleRoute[] = [
   ...messageRoutes,
   ...emailRoutes,
   ...accountRoutes,
+  ...searchRoutes,
   ...commandRoutes,
   ...approvalRoutes,
   ...youRoutes,

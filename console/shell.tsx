@@ -61,7 +61,7 @@ function Search({ typed }: { typed: string }) {
         name="q"
         type="search"
         required
-        maxLength={300}
+        maxLength={2000}
         value={typed}
         placeholder="Number, address, id, sender, reference ( / )"
       />

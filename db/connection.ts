@@ -12,7 +12,7 @@ interface StatementLimits {
   lockMs?: number;
   transactionMs?: number;
 }
-export type Fragment = ReturnType<Sql>;
+export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /** The installed driver is not the patched one that this service needs. The message says what to do. */
 export class DriverProblem extends Error {

@@ -55,6 +55,9 @@ const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
     api_keys: ['last_used_at'],
     api_tokens: ['last_used_at'],
     payments: ['look_asked_at'],
+    // What its page does there.
+    simulated_checkouts: ['state', 'reference', 'method'],
+    simulated_reversals: ['stands'],
   },
   worker: { accounts: [...PURSE, 'webhook_secret_before'], api_keys: [], api_tokens: [] },
 };
@@ -97,7 +100,9 @@ const DENIED: Record<Part, Record<string, readonly Right[]>> = {
     ...all('email_events provider_email_events unsubscribe_links', APPEND_ONLY),
     // It starts payments; workers find at the processor what becomes of them.
     ...all('payments', APPEND_ONLY),
-    ...all('payment_reversals', READ_ONLY),
+    ...all('payment_reversals simulated_checkouts', READ_ONLY),
+    ...all('simulated_reversals', APPEND_ONLY),
+    ...all('kept_cards', ['INSERT', 'UPDATE']),
     ...all(
       'statements statement_documents own_emails maintenance_positions regular_work erasures_postponed',
       READ_ONLY,

@@ -1,30 +1,9 @@
-/** Type of an id (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `hlr`, `acc`, `em`, `dom` and what follows are ours). */
-export type IdPrefix =
-  | 'cl'
-  | 'key'
-  | 'tok'
-  | 'msg'
-  | 'req'
-  | 'evt'
-  | 'in'
-  | 'tpl'
-  | 'ct'
-  | 'gr'
-  | 'st'
-  | 'hlr'
-  | 'acc'
-  | 'em'
-  | 'dom'
-  | 'imp'
-  | 'ver'
-  | 'per'
-  | 'sin'
-  | 'ses'
-  | 'inv'
-  | 'snd'
-  | 'pay'
-  | 'stf'
-  | 'apr';
+/** Types of ids (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `hlr`, `em`, `dom` and what follows are ours). */
+export const ID_PREFIXES = [
+  ...['cl', 'key', 'tok', 'msg', 'req', 'evt', 'in', 'tpl', 'ct', 'gr', 'st', 'hlr', 'em', 'dom'],
+  ...['imp', 'ver', 'per', 'sin', 'ses', 'inv', 'snd', 'pay', 'stf', 'apr'],
+] as const;
+export type IdPrefix = (typeof ID_PREFIXES)[number];
 
 /** Source of a pattern for what follows the prefix and underscore: a ULID in lower case. */
 export const ID_BODY = '[0-9a-z]{26}';

@@ -212,6 +212,8 @@ export type StaffRefusal =
   | { reason: 'payment_missing'; payment: string }
   /** `fault`: what is left of it, or the processor's message. */
   | { reason: 'payment_not_refundable'; payment: string; fault: string }
+  /** `month` is to be exported first. */
+  | { reason: 'invoices_out_of_order'; month: string }
   /** `invoice_number_used`: another document has the number, or the number in KSeF. */
   | { reason: 'invoice_missing' | 'invoice_number_used'; document: string }
   | { reason: 'contact_email_missing'; account: string }

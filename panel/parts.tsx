@@ -1,5 +1,4 @@
 import type { ComponentChildren, JSX } from 'preact';
-import type { IssuedInvoice } from '../db/money/invoices.ts';
 import type { Fault } from './ask.ts';
 import type { Language } from './language.ts';
 import { words } from './words.ts';
@@ -157,13 +156,6 @@ export function Table({ label, columns, children }: TableProps) {
       </table>
     </section>
   );
-}
-
-/** The numbers of the invoices of a payment or statement, with those of KSeF. */
-export function numbersOf(invoices: readonly IssuedInvoice[], subject: string): string[] {
-  return invoices
-    .filter(({ subjectId }) => subjectId === subject)
-    .map(({ number, ksefNumber }) => (ksefNumber === null ? number : `${number} (KSeF ${ksefNumber})`));
 }
 
 /** One of the numbers in `<dl class="figures">`. */

@@ -25,7 +25,10 @@ export interface PaymentProcessor {
   readonly live: boolean;
   startCheckout(wanted: WantedCheckout): Promise<{ session: string; url: string }>;
   /** Charges a kept card, without the payer. */
-  chargeCard(wanted: WantedPayment, card: SavedCard): Promise<{ reference: string }>;
+  chargeCard(
+    wanted: WantedPayment,
+    card: Pick<SavedCard, 'customer' | 'method'>,
+  ): Promise<{ reference: string }>;
   /** @param payment the session of a checkout, or the reference of a charged card */
   read(payment: { session: string | null; reference: string | null }): Promise<PaymentState>;
   /** @param id of this refund, ours */

@@ -23,6 +23,7 @@ import { activityLogIds } from './logIds.ts';
 import { createPipeline, type Pipeline, startLoops } from './loops.ts';
 import { type RoutesOptions, runRoutes } from './routes.ts';
 import { connect, installRuntime, type Servers, type WorkerOptions } from './servers.ts';
+import { paymentProcessor } from '../operations/money/payments.ts';
 import { paymentProcessors } from './paymentProcessors.ts';
 import { keepSchedules } from './schedules.ts';
 
@@ -165,7 +166,9 @@ async function workflowWorker(
       ...emailClosingActivities(sql),
       ...inboundActivities(sql),
       ...paymentStartActivities(sql),
-      ...paymentActivities(sql, await paymentProcessors(sql, config)),
+      ...paymentActivities(sql, await paymentProcessors(sql, config), () =>
+        paymentProcessor({ settings: config, routing }),
+      ),
       ...notingSuccess(sql, {
         ...reconciliationActivities(sql, client),
         ...senderDomainActivities(sql, secretsKey, config.DNS_SERVERS ?? null),

@@ -19,7 +19,7 @@ const OFFERED: readonly (readonly [roles: readonly StaffRole[], names: readonly 
       ...['ledger', 'payments list', 'payments show', 'statements list'],
       ...['inbound unmatched', 'routes list', 'routes show', 'routes rules list', 'routes which'],
       ...['messages show', 'messages unanswered', 'emails show', 'domains list', 'webhooks list'],
-      ...['stuck', 'findings list', 'audit', 'staff list'],
+      ...['find', 'stuck', 'findings list', 'audit', 'staff list'],
     ],
   ],
   [

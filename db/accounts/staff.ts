@@ -121,7 +121,10 @@ type ColumnValue = string | number | boolean | null | postgres.Parameter;
 // The driver would serialize an object by its JavaScript type, not as jsonb.
 function columnValues(sql: Sql, { countryRates, ...patch }: AccountPatch): Record<string, ColumnValue> {
   const rates = countryRates === undefined ? {} : { countryRates: sql.json(countryRates) };
-  return byColumnName<ColumnValue>({ ...patch, ...rates });
+  const { pricePerPartGrosze: price } = patch;
+  // Top-ups lower the one; the other is the price again where they are taken back.
+  const agreed = price === undefined ? {} : { agreedPriceGrosze: price };
+  return byColumnName<ColumnValue>({ ...patch, ...rates, ...agreed });
 }
 
 function accountColumns(sql: Sql) {

@@ -51,20 +51,20 @@ export function orStrongerReason(sql: Sql): Fragment {
 }
 
 /**
- * @param longReported only one by a bounce or complaint of more than a day ago
+ * @param longBounced only one by a bounce of more than a day ago
  * @returns the route whose provider reported it, or null; undefined when the address was not on the list
  */
 export async function removeSuppression(
   sql: Sql,
   accountId: string,
   address: string,
-  longReported = false,
+  longBounced = false,
 ): Promise<string | null | undefined> {
   const [removed] = await sql<{ route: string | null }[]>`
     with removed as (
       delete from suppressions
        where account_id = ${accountId} and address = ${address}
-         and (not ${longReported} or reason in ('bounce', 'complaint') and created_at < now() - interval '1 day')
+         and (not ${longBounced} or reason = 'bounce' and created_at < now() - interval '1 day')
       returning reason, email_id
     )
     select e.route from removed r left join emails e on e.id = r.email_id and r.reason in ('bounce', 'complaint')`;

@@ -6,7 +6,7 @@ const ACTOR = 'reconciliation';
 
 // Kinds of findings: a lost workflow, or one that completed before its message; an undelivered webhook event; a ledger that differs from
 // its balance; a sender domain whose DNS records are gone; an unsendable e-mail of the service; a budget of a day that is nearly used up; a payment
-// that is not as we asked for it; a dispute; a prepaid balance below zero.
+// that is not as we asked for it; a dispute; a refund of what paid a statement; a prepaid balance below zero.
 type FindingKind =
   | 'workflow_lost'
   | 'workflow_ended'
@@ -18,6 +18,7 @@ type FindingKind =
   | 'payment_differs'
   | 'payment_unowed'
   | 'payment_disputed'
+  | 'payment_refunded'
   | 'balance_negative';
 
 export interface Finding {

@@ -22,7 +22,7 @@ export interface AutomaticTopUp extends AutomaticTopUpSettings {
   lastRefusedAt: Date | null;
 }
 
-export interface DueTopUp extends KeptCard {
+interface DueTopUp {
   accountId: string;
   netGrosze: number;
 }
@@ -31,10 +31,8 @@ export interface DueTopUp extends KeptCard {
 export async function readAutomaticTopUp(sql: Sql, account: string): Promise<AutomaticTopUp | null> {
   const [row] = await sql<AutomaticTopUp[]>`
     select enabled, threshold_grosze, net_grosze, monthly_cap_grosze, last_refused_at,
-           case when method is not null then
-             jsonb_build_object('processor', processor, 'customer', customer, 'method', method, 'brand', brand, 'last4', last4)
-           end as card
-      from automatic_top_ups where account_id = ${account}`;
+           case when c.account_id is not null then to_jsonb(c) - 'account_id' end as card
+      from automatic_top_ups t left join kept_cards c using (account_id) where account_id = ${account}`;
   return row ?? null;
 }
 
@@ -57,19 +55,21 @@ export async function saveAutomaticTopUp(
 export async function saveCard(sql: Sql, account: string, card: KeptCard): Promise<void> {
   const { processor, customer, method, brand, last4 } = card;
   await sql`
-    update automatic_top_ups
-       set processor = ${processor}, customer = ${customer}, method = ${method}, brand = ${brand}, last4 = ${last4},
-           last_refused_at = null, updated_at = now()
-     where account_id = ${account}`;
+    with settings as (
+      update automatic_top_ups set last_refused_at = null, updated_at = now() where account_id = ${account} returning account_id
+    )
+    insert into kept_cards (account_id, processor, customer, method, brand, last4)
+    select account_id, ${processor}, ${customer}, ${method}, ${brand}, ${last4} from settings
+    on conflict (account_id) do update
+       set processor = excluded.processor, customer = excluded.customer, method = excluded.method, brand = excluded.brand,
+           last4 = excluded.last4`;
 }
 
 /** Forgets the card, and turns automatic top-ups off: another card does not bring them back. */
 export async function removeCard(sql: Sql, account: string): Promise<void> {
   await sql`
-    update automatic_top_ups
-       set enabled = false, processor = null, customer = null, method = null, brand = null, last4 = null,
-           last_refused_at = null, updated_at = now()
-     where account_id = ${account}`;
+    with forgotten as (delete from kept_cards where account_id = ${account})
+    update automatic_top_ups set enabled = false, last_refused_at = null, updated_at = now() where account_id = ${account}`;
 }
 
 /** There is none for a day. */
@@ -91,9 +91,9 @@ export async function dueAutomaticTopUps(
 ): Promise<DueTopUp[]> {
   // The sum names both tables: of one alone it would be made before they are joined, for every account with settings.
   return await sql<DueTopUp[]>`
-    select t.account_id, t.net_grosze, t.processor, t.customer, t.method, t.brand, t.last4
-      from automatic_top_ups t join accounts a on a.id = t.account_id
-     where t.enabled and t.processor = ${processor}
+    select t.account_id, t.net_grosze
+      from automatic_top_ups t join kept_cards c using (account_id) join accounts a on a.id = t.account_id
+     where t.enabled and c.processor = ${processor}
        and ${account === undefined ? sql`true` : sql`t.account_id = ${account}`}
        and a.status = 'active' and a.mode = 'live' and a.billing_mode = 'prepaid'
        and a.balance_grosze < t.threshold_grosze

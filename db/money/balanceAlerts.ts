@@ -1,4 +1,5 @@
 import { type Database, type Fragment, type Sql, transaction } from '../connection.ts';
+import { polishDay } from '../dailyUse.ts';
 import { insertAccountEvent } from '../webhooks/webhooks.ts';
 import { availableGrosze, dailyCost, runwayDays } from './ledger.ts';
 
@@ -63,7 +64,8 @@ interface Noted {
 }
 
 /**
- * Notes what balances have come to, and queues an e-mail and a webhook event for each that crossed a threshold downwards, once.
+ * Notes what balances have come to, and queues an e-mail and a webhook event for each that crossed a threshold downwards, once; of e-mails
+ * one is sent a day for each threshold, as automatic top-ups may cross it again and again.
  * @returns whether more are due
  */
 export async function raiseBalanceAlerts(sql: Database): Promise<boolean> {
@@ -84,8 +86,11 @@ export async function raiseBalanceAlerts(sql: Database): Promise<boolean> {
         update balance_alerts s set is_low = l.is_low, runway_days = l.runway_days from looked l where s.account_id = l.id
       ), queued as (
         insert into own_emails (idx, kind, subject)
-        select k.kind || ':' || l.id || ':' || (extract(epoch from now()) * 1e6)::bigint, k.kind, l.id
-          from looked l join lateral (values ('balance_low', l.turned_low), ('runway', l.ran_out)) k (kind, is_due) on k.is_due
+        select concat_ws(':', k.kind, k.days, l.id, ${polishDay(tx)}), k.kind, l.id
+          from looked l
+          join lateral (values ('balance_low', null, l.turned_low), ('runway', l.runway_days, l.ran_out)) k (kind, days, is_due) on k.is_due
+        on conflict (idx) do update set next_try_at = now(), created_at = now(), tries = 0, refusal = null
+         where own_emails.email_id is null
       )
       select id as account_id, balance_grosze, low_balance_grosze, days, turned_low from looked`;
     for (const { accountId, balanceGrosze, lowBalanceGrosze, days } of noted.filter((one) => one.turnedLow))

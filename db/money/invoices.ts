@@ -78,6 +78,17 @@ export async function unexported(sql: Sql, month: string): Promise<{ id: string;
      where ${isIn(sql, month)} and not exists (select from invoices i where i.id = e.id) order by at, id`;
 }
 
+/** The first month before this one with a correction that can have a document and has none; what later ones correct depends on it. */
+export async function monthToExportBefore(sql: Sql, month: string): Promise<string | null> {
+  const [row] = await sql<{ first: string | null }[]>`
+    with ${events(sql)}
+    select to_char(min(at) at time zone 'Europe/Warsaw', 'YYYY-MM') as first
+      from events e join invoices o on o.id = e.corrects
+     where at < to_date(${month}, 'YYYY-MM')::timestamp at time zone 'Europe/Warsaw'
+       and not exists (select from invoices i where i.id = e.id)`;
+  return row!.first;
+}
+
 // As SQL, a CTE: what has to be documented. What was taken back and came back before it was exported leaves no trace. A payment of a
 // statement is no sale: the statement is. Amounts of what was taken back are negative.
 function events(sql: Sql): Fragment {

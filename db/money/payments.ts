@@ -23,6 +23,9 @@ export interface PaymentRow extends Price {
   /** Of the processor's payment, such as `stripe:pi_…`; its ledger entry has the same. */
   reference: string | null;
   method: string | null;
+  /** The kept card that was asked for, where the processor was. */
+  chargedCustomer: string | null;
+  chargedMethod: string | null;
   /** `starting`: the processor has not been asked yet; `open`: it can be paid, or is not confirmed. */
   state: 'starting' | 'open' | 'paid' | 'expired' | 'failed';
   createdAt: Date;
@@ -83,6 +86,15 @@ export async function findPayment(
     select id, account_id from payments
      where (id = ${id} or reference = ${reference === null ? null : `${processor}:${reference}`}) and processor = ${processor}`;
   return row;
+}
+
+/** Stores which kept card is asked for, before it is. */
+export async function noteCharging(
+  sql: Sql,
+  id: string,
+  { customer, method }: { customer: string; method: string },
+): Promise<void> {
+  await sql`update payments set charged_customer = ${customer}, charged_method = ${method} where id = ${id}`;
 }
 
 /** Stores where a payment can be paid. */
@@ -153,14 +165,21 @@ export async function noteReturned(tx: Sql, payment: string, id: string): Promis
   await tx`update payment_reversals set returned_at = now() where payment_id = ${payment} and id = ${id}`;
 }
 
-/** What stays paid in of an account, grosze net: the largest top-up, and the sum with the opening balance. */
-export async function standingTopUps(
-  tx: Sql,
-  account: string,
-): Promise<{ largestGrosze: number; sumGrosze: number }> {
-  const [row] = await tx<{ largestGrosze: number; sumGrosze: number }[]>`
+interface StandingTopUps {
+  /** The largest top-up. */
+  largestGrosze: number;
+  /** With the opening balance. */
+  sumGrosze: number;
+  /** The price per part that staff set; null: they set none. */
+  agreedPriceGrosze: number | null;
+}
+
+/** What stays paid in of an account, grosze net, and the price without it. */
+export async function standingTopUps(tx: Sql, account: string): Promise<StandingTopUps> {
+  const [row] = await tx<StandingTopUps[]>`
     select coalesce(max(left_grosze) filter (where kind = 'topup'), 0)::bigint as largest_grosze,
-           coalesce(sum(left_grosze), 0)::bigint as sum_grosze
+           coalesce(sum(left_grosze), 0)::bigint as sum_grosze,
+           (select agreed_price_grosze from accounts where id = ${account})
       from (select e.kind, e.amount_grosze - coalesce((
                      select sum(r.net_grosze) from payments p join payment_reversals r on r.payment_id = p.id
                       where p.reference = e.reference and p.account_id = e.account_id and r.returned_at is null), 0) as left_grosze
@@ -228,5 +247,5 @@ export async function longOpenPayments(
 function columns(sql: Sql) {
   return sql`
     payments.id, account_id, statement_id, net_grosze, vat_grosze, gross_grosze, buyer, automatic, processor, language, return_url, session,
-    session_url, reference, method, state, payments.created_at, expires_at, paid_at`;
+    session_url, reference, method, charged_customer, charged_method, state, payments.created_at, expires_at, paid_at`;
 }

@@ -122,7 +122,10 @@ export async function insertStatement(
   return row;
 }
 
+/** Locks its account first, as bookings do. */
 export async function lockStatement(sql: Sql, id: string): Promise<StatementRow | undefined> {
+  await sql`
+    select from accounts where id = (select account_id from statements where id = ${id}) for no key update`;
   const [row] = await sql<StatementRow[]>`select ${columns(sql)} from statements where id = ${id} for update`;
   return row;
 }

@@ -48,13 +48,17 @@ export async function confirmAddressChange(
   linkHash: Buffer,
   undoHash: Buffer,
 ): Promise<{ former: string; address: string } | undefined> {
+  await lockPerson(tx, personId);
   const [row] = await tx<{ former: string; address: string }[]>`
     with taken as (
       delete from address_changes
        where link_hash = ${linkHash} and person_id = ${personId} and confirmed_at is null and ${isOpen(tx)}
       returning person_id, address
     ), before as (
-      select p.id, p.address as former, t.address from people p join taken t on t.person_id = p.id for no key update of p
+      select p.id, p.address as former, t.address from people p join taken t on t.person_id = p.id
+    ), regained as (
+      delete from address_changes c using before b
+       where c.person_id = b.id and c.address = b.address and c.confirmed_at is not null
     ), noted as (
       insert into address_changes (link_hash, person_id, address, confirmed_at, expires_at)
       select ${undoHash}, id, former, now(), now() + interval '7 days' from before
@@ -65,6 +69,7 @@ export async function confirmAddressChange(
 
 /** Lets another link undo the change by which an address was given up. @returns false where none can be undone */
 export async function addUndoLink(tx: Sql, address: string, undoHash: Buffer): Promise<boolean> {
+  await lockPersonOf(tx, tx`address = ${address} and confirmed_at is not null`);
   const added = await tx`
     insert into address_changes (link_hash, person_id, address, confirmed_at, expires_at)
     select ${undoHash}, person_id, address, confirmed_at, expires_at from address_changes
@@ -81,13 +86,12 @@ export async function undoAddressChange(
   tx: Sql,
   undoHash: Buffer,
 ): Promise<{ personId: string; address: string; replaced: string } | undefined> {
+  await lockPersonOf(tx, tx`link_hash = ${undoHash}`);
   const [undone] = await tx<{ personId: string; address: string; confirmedAt: Date }[]>`
     delete from address_changes where link_hash = ${undoHash} and confirmed_at is not null and ${isOpen(tx)}
     returning person_id, address, confirmed_at`;
   if (undone === undefined) return undefined;
   const { personId, address, confirmedAt } = undone;
-  // The person is locked before sessions, as by a sign-in.
-  await lockPerson(tx, personId);
   await tx`
     delete from address_changes
      where person_id = ${personId} and (confirmed_at is null or confirmed_at >= ${confirmedAt})`;
@@ -97,6 +101,12 @@ export async function undoAddressChange(
   const [person] = await tx<{ replaced: string }[]>`
     update people set address = ${address} where id = ${personId} returning old.address as replaced`;
   return { personId, address, replaced: person!.replaced };
+}
+
+/** Locks whose changes these are, before the changes and sessions. */
+async function lockPersonOf(tx: Sql, changes: Fragment): Promise<void> {
+  await tx`
+    select from people where id in (select person_id from address_changes where ${changes}) for no key update`;
 }
 
 function isOpen(sql: Sql): Fragment {

@@ -31,12 +31,17 @@ export async function personWith(sql: Sql, address: string): Promise<string | un
   return row?.id;
 }
 
-/** Whether somebody has the address, or can have it back. */
-export async function isAddressTaken(sql: Sql, address: string): Promise<boolean> {
+/** Whether somebody has the address, or can have it back. @param asker who gave it up may take it again */
+export async function isAddressTaken(
+  sql: Sql,
+  address: string,
+  asker: string | null = null,
+): Promise<boolean> {
   const [row] = await sql<{ isTaken: boolean }[]>`
     select exists (select from people where address = ${address})
         or exists (select from address_changes
-                    where address = ${address} and confirmed_at is not null and expires_at > now()) as is_taken`;
+                    where address = ${address} and confirmed_at is not null and expires_at > now()
+                      and person_id is distinct from ${asker}) as is_taken`;
   return row!.isTaken;
 }
 

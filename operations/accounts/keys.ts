@@ -7,7 +7,6 @@ import {
   newApiKey,
   newApiToken,
   revokeToken as storeTokenRevocation,
-  type TokenDetails,
 } from '../../db/accounts/keys.ts';
 import {
   insertKey,
@@ -19,7 +18,7 @@ import {
 } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { StaffRefused } from '../../domain/refusals.ts';
+import { type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
 import {
   actorName,
   ALL_SCOPES,
@@ -137,17 +136,18 @@ function isInForce({ revokedAt, expiresAt }: Pick<KeyDetails, 'revokedAt' | 'exp
 
 /** Revokes a key immediately; idempotent. @throws StaffRefused key_missing */
 export const revokeKey = recorded('keys revoke', async (sql, { key: id }: Key, { actor }: By) => {
-  const key: KeyDetails | undefined = await storeKeyRevocation(sql, id);
-  if (key === undefined || !mayManage(actor, key.accountId))
-    throw new StaffRefused({ reason: 'key_missing', key: id });
-  return {
-    data: key,
-    account: key.accountId,
-    subject: key.id,
-    details: { hint: key.hint },
-    protective: true,
-  };
+  return revoked(actor, await storeKeyRevocation(sql, id), { reason: 'key_missing', key: id });
 });
+
+function revoked<Details extends Pick<KeyDetails, 'id' | 'accountId' | 'hint'>>(
+  actor: KeyManager,
+  details: Details | undefined,
+  missing: StaffRefusal,
+) {
+  if (details === undefined || !mayManage(actor, details.accountId)) throw new StaffRefused(missing);
+  const { id: subject, accountId: account, hint } = details;
+  return { data: details, account, subject, details: { hint }, protective: true };
+}
 
 /**
  * Sets a key's daily MCP tool budget (Polish days), grosze net; null: unlimited. Charges made today while it had a budget count against the
@@ -216,16 +216,7 @@ export const rotateToken = recorded(
 
 /** Revokes a token immediately; idempotent. @throws StaffRefused token_missing */
 export const revokeToken = recorded('tokens revoke', async (sql, { token: id }: Token, { actor }: By) => {
-  const token: TokenDetails | undefined = await storeTokenRevocation(sql, id);
-  if (token === undefined || !mayManage(actor, token.accountId))
-    throw new StaffRefused({ reason: 'token_missing', token: id });
-  return {
-    data: token,
-    account: token.accountId,
-    subject: token.id,
-    details: { hint: token.hint },
-    protective: true,
-  };
+  return revoked(actor, await storeTokenRevocation(sql, id), { reason: 'token_missing', token: id });
 });
 
 async function issue(

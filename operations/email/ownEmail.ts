@@ -1,12 +1,13 @@
 import { readAccount } from '../../db/accounts/accounts.ts';
 import { emailOfIdx } from '../../db/emails/ownEmails.ts';
 import { newId } from '../../db/ids.ts';
+import { isAddressTaken } from '../../db/people/people.ts';
 import { addressKey, emailAddress } from '../../domain/email/address.ts';
 import { INTERFACE } from '../../domain/ids.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import { refuseInactive } from '../accounts/accounts.ts';
 import { type EmailServices, sendEmail } from './send.ts';
-import { retrySuppressed } from './suppressions.ts';
+import { retryBounced } from './suppressions.ts';
 
 export interface OwnEmailServices extends EmailServices {
   /** The operator's account that sends and pays for them (`OWN_EMAIL_ACCOUNT`); null: disabled. */
@@ -64,7 +65,9 @@ async function sendFrom(services: OwnEmailServices, accountId: string, email: Ow
   refuseInactive((await readAccount(services.sql, accountId))?.status ?? 'closed');
   const { subject, text, idx, secret } = email;
   // A mailbox that took no e-mail a day ago may take this one: otherwise only staff could let the person in.
-  if (secret === true) for (const one of to) await retrySuppressed(services, accountId, addressKey(one));
+  if (secret === true)
+    for (const key of to.map(addressKey))
+      if (await isAddressTaken(services.sql, key)) await retryBounced(services, accountId, key);
   const { body: sent } = await sendEmail({
     services,
     caller: { accountId },

@@ -120,8 +120,8 @@ export async function removeSuppression({
   return key;
 }
 
-/** Takes an address off both lists that has been there for a day, for a bounce or complaint; another one lists it again. */
-export async function retrySuppressed(
+/** Takes an address off both lists that has been there for a day, for a bounce; another one lists it again. */
+export async function retryBounced(
   services: ListServices,
   accountId: string,
   address: string,

@@ -3,6 +3,7 @@ import {
   confirmInvoice,
   type Confirmation,
   insertInvoices,
+  monthToExportBefore,
   type Numbering,
   readInvoices,
   unexported,
@@ -10,10 +11,15 @@ import {
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';
 
-/** Makes the documents of a month for the operator's accounting; made once, they stay. @returns them, and what has none */
+/**
+ * Makes the documents of a month for the operator's accounting; made once, they stay. @returns them, and what has none
+ * @throws StaffRefused where corrections of an earlier month come first
+ */
 export const exportInvoices = recorded(
   'invoices export',
   async (sql, { month, numbering }: { month: string; numbering: Numbering }) => {
+    const first = await monthToExportBefore(sql, month);
+    if (first !== null) throw new StaffRefused({ reason: 'invoices_out_of_order', month: first });
     await insertInvoices(sql, month, numbering);
     const documents = await readInvoices(sql, month);
     const left = await unexported(sql, month);

@@ -11,6 +11,7 @@ import {
   readPaymentRow,
 } from '../../db/money/payments.ts';
 import { lockStatement } from '../../db/money/statements.ts';
+import { requireRole } from '../../db/people/members.ts';
 import type { PersonActor } from '../../domain/actor.ts';
 import { MAX_TOP_UP_GROSZE, MIN_TOP_UP_GROSZE } from '../../domain/money.ts';
 import type { Routing } from '../../domain/routing.ts';
@@ -76,6 +77,7 @@ async function start(
   if (processor === null) return { refused: 'off' };
   return await transaction(services.sql, async (tx): Promise<StartedPayment> => {
     const { status } = (await lockAccount(tx, account))!;
+    await requireRole(tx, actor);
     if (status === 'closed') return { refused: 'account_closed' };
     const wanted = await whatFor(tx);
     if (wanted === null) return { refused: 'statement_unavailable' };

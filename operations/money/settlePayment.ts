@@ -19,7 +19,7 @@ import {
   standingTopUps,
 } from '../../db/money/payments.ts';
 import { lockStatement, markStatementPaid } from '../../db/money/statements.ts';
-import { FIRST_RATE_GROSZE, rateOfTopUp } from '../../domain/money.ts';
+import { FIRST_RATE_GROSZE, rateAfterTopUp } from '../../domain/money.ts';
 import type { PaymentState, Reversal } from '../../domain/payments.ts';
 import { netOfReversal } from '../../domain/vat.ts';
 import { bookTopUp } from './balance.ts';
@@ -27,6 +27,12 @@ import { bookTopUp } from './balance.ts';
 /** As the audit log names it. */
 const ACTOR = 'payments';
 const CURRENCY = 'PLN';
+
+interface Processor {
+  isLive: boolean;
+  /** Not the simulated one, unless payments are made by it: whoever writes to the database pays by that. */
+  isTrusted: boolean;
+}
 
 /**
  * Books what a payment has come to at its processor: paid, ended unpaid, taken back in parts. Each of it once, however often and in
@@ -36,13 +42,13 @@ export async function settlePayment(
   sql: Database,
   id: string,
   found: PaymentState,
-  isLive: boolean,
+  processor: Processor,
 ): Promise<PaymentRow> {
   const { accountId } = (await readPaymentRow(sql, id))!;
   return await transaction(sql, async (tx) => {
     const account = (await lockAccount(tx, accountId))!;
     const payment = (await lockPayment(tx, id))!;
-    const differs = differences(payment, found, isLive);
+    const differs = differences(payment, found, processor);
     if (differs.length > 0) {
       await report(tx, payment, 'payment_differs', { differs });
       return payment;
@@ -62,7 +68,7 @@ export async function settlePayment(
 }
 
 /** What is not as we asked for it. */
-function differences(payment: PaymentRow, found: PaymentState, isLive: boolean): string[] {
+function differences(payment: PaymentRow, found: PaymentState, { isLive, isTrusted }: Processor): string[] {
   const reference = referenceOf(payment, found);
   const same = {
     payment: found.id === payment.id,
@@ -70,6 +76,7 @@ function differences(payment: PaymentRow, found: PaymentState, isLive: boolean):
     amount: found.grossGrosze === payment.grossGrosze,
     currency: found.currency === CURRENCY,
     mode: found.live === isLive,
+    processor: isTrusted || found.state !== 'paid' || payment.state === 'paid',
     reference: payment.reference === null || reference === payment.reference,
   };
   return Object.entries(same).flatMap(([name, is]) => (is ? [] : [name]));
@@ -130,7 +137,7 @@ async function bookReversals(
   payment: PaymentRow,
   found: readonly Reversal[],
 ): Promise<void> {
-  const before = await earnedRate(tx, account.id);
+  const before = await earned(tx, account.id);
   // What returns makes room for what goes: of a payment no more than the whole is taken.
   for (const reversal of found.toSorted((one, other) => Number(one.stands) - Number(other.stands))) {
     const known = await reversalsOf(tx, payment.id);
@@ -172,29 +179,39 @@ async function bookReversal(
   const booked = kind === 'refund' ? 'payment_refund' : 'dispute';
   await book(tx, { account: payment.accountId, kind: booked, grosze, reference });
   await audit(tx, payment, `payment ${kind}`, { amount_grosze: grosze, gross_grosze: grossGrosze });
-  if (kind !== 'dispute') return;
-  if (stands) await report(tx, payment, 'payment_disputed', { gross_grosze: grossGrosze });
-  else await closeFindings(tx, ['payment_disputed'], [payment.id]);
+  // Of a refund staff have to know where a statement stays paid by nothing.
+  const { statementId: statement } = payment;
+  const finding = kind === 'dispute' ? 'payment_disputed' : 'payment_refunded';
+  if (kind === 'refund' && statement === null) return;
+  if (stands) await report(tx, payment, finding, { gross_grosze: grossGrosze, statement });
+  else await closeFindings(tx, [finding], [payment.id]);
 }
 
-/** The price that stays fixed by the top-ups that stay paid; null: none does. */
-async function earnedRate(tx: Sql, account: string): Promise<number | null> {
-  const { largestGrosze, sumGrosze } = await standingTopUps(tx, account);
-  return sumGrosze <= 0 ? null : (rateOfTopUp(largestGrosze) ?? FIRST_RATE_GROSZE);
+interface Earned {
+  /** Something stays paid. */
+  isPaid: boolean;
+  /** The price of it: never above the one that staff agreed with the customer. */
+  price: number;
+}
+
+async function earned(tx: Sql, account: string): Promise<Earned> {
+  const { largestGrosze, sumGrosze, agreedPriceGrosze } = await standingTopUps(tx, account);
+  const isPaid = sumGrosze > 0;
+  const price = agreedPriceGrosze ?? FIRST_RATE_GROSZE;
+  return { isPaid, price: isPaid ? (rateAfterTopUp(price, largestGrosze) ?? price) : price };
 }
 
 /**
  * Undoes what a top-up fixed that was taken back, and fixes it again when it returns: the best rate of what stays paid; with nothing left, a
- * prepaid account cannot send live. A price that staff agreed with the customer stays.
+ * prepaid account cannot send live. A price that staff agreed afterwards stays.
  */
-async function adaptRate(tx: Sql, payment: PaymentRow, before: number | null): Promise<void> {
+async function adaptRate(tx: Sql, payment: PaymentRow, before: Earned): Promise<void> {
   const { accountId: id } = payment;
-  const after = await earnedRate(tx, id);
-  if (after === before) return;
+  const after = await earned(tx, id);
+  if (after.isPaid === before.isPaid && after.price === before.price) return;
   const { pricePerPartGrosze: price, billingMode, mode } = (await lockAccount(tx, id))!;
-  const isEarned = price === (before ?? FIRST_RATE_GROSZE);
-  const pricePerPartGrosze = isEarned ? (after ?? FIRST_RATE_GROSZE) : price;
-  const nextMode = billingMode === 'postpaid' ? mode : after === null ? 'test' : 'live';
+  const pricePerPartGrosze = price === before.price ? after.price : price;
+  const nextMode = billingMode === 'postpaid' ? mode : after.isPaid ? 'live' : 'test';
   await setTerms(tx, id, { pricePerPartGrosze, mode: nextMode });
   await audit(tx, payment, 'payment terms', {
     price_per_part_grosze: { from: price, to: pricePerPartGrosze },
@@ -214,7 +231,7 @@ async function watchBalance(tx: Sql, id: string): Promise<void> {
 async function report(
   tx: Sql,
   { id, accountId }: PaymentRow,
-  kind: 'payment_differs' | 'payment_disputed' | 'payment_unowed',
+  kind: 'payment_differs' | 'payment_disputed' | 'payment_refunded' | 'payment_unowed',
   details: AuditDetails,
 ): Promise<void> {
   await reportFinding(tx, { kind, subject: id, accountId, details });

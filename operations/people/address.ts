@@ -42,7 +42,7 @@ export async function requestAddressChange(
     const counted = await countEmail(tx, email, budgetOf(services));
     if ('limited' in counted) return counted;
     await insertAddressChange(tx, { personId, address, linkHash: hashSecret(token) });
-    return { taken: await isAddressTaken(tx, address) };
+    return { taken: await isAddressTaken(tx, address, personId) };
   });
   if ('limited' in stored) return stored;
   const told = stored.taken ? words.taken : words.confirm(token);

@@ -11,10 +11,10 @@ import {
   startTopUp,
 } from '../../operations/money/payments.ts';
 import type { Fault } from '../ask.ts';
-import { numbersOf } from '../parts.tsx';
 import { accountPage, type Answer, type MemberVisit, openPage, type Visit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { automaticPage, changeAutomatic, removeKeptCard } from './automatic.tsx';
+import { numbersOf } from './invoiceNumbers.ts';
 import { PaymentView } from './payment.tsx';
 import { Billing } from './view.tsx';
 import { words } from './words.ts';

@@ -3,7 +3,8 @@ import type { ListedStatement } from '../../db/money/statements.ts';
 import { DOCUMENT_FORMATS } from '../../domain/statements.ts';
 import { withVat } from '../../domain/vat.ts';
 import { type Language, moment, month, pln } from '../language.ts';
-import { numbersOf, Table } from '../parts.tsx';
+import { numbersOf } from '../billing/invoiceNumbers.ts';
+import { Table } from '../parts.tsx';
 import { words } from './words.ts';
 
 interface Props {

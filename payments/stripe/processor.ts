@@ -89,7 +89,10 @@ function checkoutOf(wanted: WantedCheckout): Stripe.Checkout.SessionCreateParams
   };
 }
 
-function chargeOf(wanted: WantedPayment, card: SavedCard): Stripe.PaymentIntentCreateParams {
+function chargeOf(
+  wanted: WantedPayment,
+  card: Pick<SavedCard, 'customer' | 'method'>,
+): Stripe.PaymentIntentCreateParams {
   return {
     amount: wanted.grossGrosze,
     currency: 'pln',

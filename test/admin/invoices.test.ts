@@ -183,6 +183,21 @@ test('what came back before it was exported leaves no trace, what was exported i
   expect(await faultsOf({ 'a.xml': files[`${dispute}.returned.xml`]! })).toEqual([]);
 });
 
+test('a correction is exported after those of earlier months', async () => {
+  const account = await database.account();
+  const id = await paid(account, '2026-10-01T12:00:00Z');
+  await exported('2026-10');
+  await takenBack(id, '2026-10-31T12:00:00Z', 1_000, 1_230);
+  const later = await takenBack(id, '2026-11-02T12:00:00Z', 1_000, 1_230);
+  const { code, message } = await no('invoices', 'export', '--month', '2026-11', '--dir', join(home, 'late'));
+  expect({ code, message }).toEqual({
+    code: 'refused',
+    message: 'Corrections of 2026-10 have no documents: export that month first.',
+  });
+  await exported('2026-10');
+  expect((await exported('2026-11'))[`${later}.xml`]).toMatch(/<P_11>40\.00<[^]*<P_11>30\.00</);
+});
+
 test('what lacks company data or its original waits, and is named', async () => {
   const account = await database.account({ billing_mode: 'postpaid' });
   const statement = newId('st');

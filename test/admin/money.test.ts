@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
+import { until } from '../support/eventually.ts';
 import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
 
 const database = ownDatabase();
@@ -258,6 +259,25 @@ describe('statements', () => {
       ...{ kind: 'payment', amount_grosze: 300, note: null },
       ...{ subject_kind: 'statement', subject_id: statement },
     });
+  });
+
+  test('are paid in the order of bookings, their account first', async () => {
+    const id = await account(...postpaid);
+    await messageEntry(id, 'charge', -300, '2026-05-10T12:00:00Z');
+    const { id: statement } = await ok('statements', 'issue', '--account', id, '--month', '2026-05');
+    let paying: ReturnType<typeof run> | undefined;
+    await sql().begin(async (tx) => {
+      await tx`select from accounts where id = ${id} for no key update`;
+      const [self] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      paying = run('statements', 'pay', String(statement));
+      await until('it waits for the account', async () => {
+        const waiting =
+          await sql()`select from pg_stat_activity where ${self!.pid} = any(pg_blocking_pids(pid))`;
+        return waiting.count > 0;
+      });
+      await tx`select from statements where id = ${String(statement)} for update nowait`;
+    });
+    expect((await paying!).code).toBe(0);
   });
 
   test('one that asks for nothing is paid from the start', async () => {

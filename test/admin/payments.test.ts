@@ -77,6 +77,22 @@ test('payments are listed newest first, of one account or all, and shown with wh
 });
 
 describe('a refund', () => {
+  test('of a top-up that lowered a price staff had set brings that back', async () => {
+    const { account, id, session } = await open(50_000);
+    const priceOf = async () => (await ok('accounts', 'show', '--account', account))['price_per_part_grosze'];
+    await ok('accounts', 'set', '--account', account, '--price', '20');
+    await payCheckout(pipeline.sql, session);
+    await askToLook(pipeline.client, { id, accountId: account });
+    await paymentIs(id, 'paid', pipeline.sql);
+    expect(await priceOf()).toBe(10);
+    await ok(...refund(id));
+    await booked(account, [
+      ['topup', 50_000],
+      ['payment_refund', -50_000],
+    ]);
+    expect(await priceOf()).toBe(20);
+  });
+
   test('is of a part, then of what is left; each is in the audit log', async () => {
     const { account, id } = await paid();
     expect(await ok(...refund(id, '--pln', '100.01'))).toMatchObject({ id });

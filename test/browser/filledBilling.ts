@@ -44,9 +44,9 @@ export async function filledBilling(account: string, message: string): Promise<R
   const company = { kind: 'company', name: NAME, nip: '5260250274', street: NAME, city: NAME.slice(0, 100) };
   await sql`insert into company_profiles ${sql({ ...company, account_id: account, postal_code: '00-916' })}`;
   await sql`
-    insert into automatic_top_ups (account_id, enabled, threshold_grosze, net_grosze, monthly_cap_grosze, processor, customer, method,
-                                   brand, last4, last_refused_at)
-    values (${account}, true, 2000, 10000, 30000, 'simulated', 'cus', 'pm', ${PLANTED}, '4242', now())`;
+    insert into automatic_top_ups (account_id, enabled, threshold_grosze, net_grosze, monthly_cap_grosze, last_refused_at)
+    values (${account}, true, 2000, 10000, 30000, now())`;
+  await sql`insert into kept_cards values (${account}, 'simulated', 'cus', 'pm', ${PLANTED}, '4242')`;
   const ids: Record<string, string> = {};
   for (const [name, payment] of Object.entries(PAYMENTS)) {
     ids[name] = newId('pay');

@@ -9,6 +9,7 @@ import {
   saveAutomaticTopUp,
   saveCard,
 } from '../../db/money/automaticTopUps.ts';
+import { withVat } from '../../domain/vat.ts';
 import { fileDatabase } from '../support/database.ts';
 import { rowsRead } from '../support/rowsRead.ts';
 
@@ -44,9 +45,10 @@ async function payment(
 ) {
   const { net = 10_000, state = 'paid', automatic = true, at = 'now()' } = fields;
   const id = newId('pay');
+  const { vatGrosze, grossGrosze } = withVat(net);
   await sql`
     insert into payments (id, account_id, net_grosze, vat_grosze, gross_grosze, buyer, automatic, processor, reference, state, paid_at, created_at)
-    values (${id}, ${owner}, ${net}, 0, ${net}, '{}', ${automatic}, 'stripe', ${`stripe:pi_${id}`}, ${state},
+    values (${id}, ${owner}, ${net}, ${vatGrosze}, ${grossGrosze}, '{}', ${automatic}, 'stripe', ${`stripe:pi_${id}`}, ${state},
             ${state === 'paid' ? sql`now()` : null}, ${sql.unsafe(at)})`;
 }
 
@@ -78,22 +80,6 @@ test.each<[string, Partial<AutomaticTopUpSettings>]>([
   ['without a threshold', { thresholdGrosze: 0 }],
 ])('there are no top-ups %s', async (_name, settings) => {
   await expect(account({ settings })).rejects.toMatchObject({ code: '23514' });
-});
-
-test('a card is kept as a whole or not at all', async () => {
-  const id = await account();
-  const half = sql`update automatic_top_ups set customer = null where account_id = ${id}`;
-  await expect(half).rejects.toMatchObject({ code: '23514' });
-});
-
-test('what is due comes with its card', async () => {
-  const id = await account();
-  const due = await dueAutomaticTopUps(sql, 'stripe', EVERYBODY);
-  expect(due.find(({ accountId }) => accountId === id)).toEqual({
-    accountId: id,
-    netGrosze: 10_000,
-    ...CARD,
-  });
 });
 
 test.each<[string, Owner, boolean]>([
@@ -159,8 +145,10 @@ test('of 10,000 accounts those with settings are looked at, and payments of this
   await sql`
     insert into accounts (id, name, mode) select ${id}, 'A', 'live' from generate_series(1, ${accounts}::int) n`;
   await sql`
-    insert into automatic_top_ups (account_id, enabled, threshold_grosze, net_grosze, monthly_cap_grosze, processor, customer, method, brand, last4)
-    select ${id}, true, 1, 5000, 100000, 'stripe', 'c', 'm', 'visa', '4242' from generate_series(1, ${withCard}::int) n`;
+    insert into automatic_top_ups (account_id, enabled, threshold_grosze, net_grosze, monthly_cap_grosze)
+    select ${id}, true, 1, 5000, 100000 from generate_series(1, ${withCard}::int) n`;
+  await sql`
+    insert into kept_cards select ${id}, 'stripe', 'c', 'm', 'visa', '4242' from generate_series(1, ${withCard}::int) n`;
   await sql`
     insert into ledger_entries (account_id, kind, amount_grosze) select ${id}, 'topup', 100 from generate_series(1, ${withCard - low}::int) n`;
   await sql`
@@ -168,7 +156,7 @@ test('of 10,000 accounts those with settings are looked at, and payments of this
     select 'pay_' || n || '_' || m, ${id}, 5000, 1150, 6150, '{}', m % 2 = 0, 'stripe', 'stripe:pi_' || n || '_' || m, 'paid', now(),
            ${sql.unsafe(MONTH)} - m * interval '1 month'
       from generate_series(1, ${accounts / 10}::int) n, generate_series(0, ${months - 1}::int) m`;
-  await sql`analyze accounts, automatic_top_ups, payments`;
+  await sql`analyze accounts, automatic_top_ups, kept_cards, payments`;
   const read = (table: string) => rowsRead(sql, table, (tx) => dueAutomaticTopUps(tx, 'stripe', low / 2));
   const ofAccounts = await read('accounts');
   expect(ofAccounts.answer.map(({ accountId }) => Number(accountId.slice(3)))).toEqual(

@@ -38,8 +38,9 @@ const MAY: Record<Part, Record<string, string>> = {
       READ,
       'statements statement_documents own_emails maintenance_positions regular_work erasures_postponed',
     ),
-    ...named(READ, 'payment_reversals'),
-    ...named(APPEND, 'payments simulator_replies simulator_email_events'),
+    ...named(READ, 'payment_reversals simulated_checkouts'),
+    ...named('SELECT DELETE', 'kept_cards'),
+    ...named(APPEND, 'payments simulated_reversals simulator_replies simulator_email_events'),
     ...named(APPEND, 'email_recipients email_contents email_attachments email_attachment_pieces'),
     ...named(APPEND, 'email_events provider_email_events unsubscribe_links'),
     ...named(APPEND, 'audit_addresses'),
@@ -59,6 +60,8 @@ const MAY_CHANGE: Record<'api' | 'worker', Record<string, string>> = {
     api_keys: 'last_used_at',
     api_tokens: 'last_used_at',
     payments: 'look_asked_at',
+    simulated_checkouts: 'method reference state',
+    simulated_reversals: 'stands',
   },
   worker: { accounts: 'balance_grosze test_credits webhook_secret_before' },
 };
@@ -94,6 +97,7 @@ const attempt = (url: string, statement: string): Promise<string> =>
   );
 
 const REFUSED = '42501';
+const CHECK = '23514';
 
 describe('the roles of the database', () => {
   it('are no superusers, make no roles and no databases, and pass for no others', async () => {
@@ -221,6 +225,52 @@ describe('the roles of the database', () => {
       expect(await attempt(url, 'select id from accounts for no key update')).toBe('done');
     expect(await attempt(api, 'update api_keys set last_used_at = now()')).toBe('done');
     expect(await attempt(worker, 'update api_keys set last_used_at = now()')).toBe(REFUSED);
+  });
+
+  it('let whoever gets into the API make no money', async () => {
+    const { api, worker } = server.partUrls;
+    const done = async (url: string, statement: string) =>
+      expect(await attempt(url, statement), statement).toBe('done');
+    const refused = async (statement: string, code = REFUSED) =>
+      expect(await attempt(api, statement), statement).toBe(code);
+    const entry = (kind: string, grosze: number, message: string | null = null) =>
+      `insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+       values ('cl_api', '${kind}', ${grosze}, ${message === null ? 'null, null' : `'message', '${message}'`})`;
+    await done(worker, "select open_test_account('cl_api', 'A', 'a@example.com')");
+    await done(worker, entry('topup', 100));
+    for (const id of ['msg_charged', 'msg_free'])
+      await done(
+        api,
+        `insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
+         values ('${id}', 'cl_api', 'req_1', 'queued', 'queued', '+48500100200', 'A', 1, 15, now(), 'r')`,
+      );
+    for (const kind of ['topup', 'adjustment', 'payment_refund', 'dispute', 'opening'])
+      await refused(entry(kind, 1));
+    await refused(entry('charge', 15, 'msg_free'), CHECK);
+    await done(api, entry('charge', -15, 'msg_charged'));
+    await refused(entry('refund', 15, 'msg_free'));
+    await refused(entry('refund', 16, 'msg_charged'));
+    await done(api, entry('refund', 15, 'msg_charged'));
+    await done(api, entry('opening', 0));
+
+    const payment = (id: string, columns = '', values = '', vat = 1_150) =>
+      `insert into payments (id, account_id, net_grosze, vat_grosze, gross_grosze, buyer, processor ${columns})
+       values ('${id}', 'cl_api', 5000, ${vat}, ${5_000 + vat}, '{}', 'stripe' ${values})`;
+    await done(api, payment('pay_1'));
+    await refused(payment('pay_2', ', automatic', ', true'));
+    await refused(payment('pay_3', ', state, reference, paid_at', ", 'paid', 'stripe:pi_1', now()"));
+    await refused(payment('pay_4', '', '', 0), CHECK);
+
+    await done(
+      api,
+      `insert into automatic_top_ups (account_id, enabled, threshold_grosze, net_grosze, monthly_cap_grosze)
+       values ('cl_api', true, 2000, 5000, 5000)`,
+    );
+    const card = "insert into kept_cards values ('cl_api', 'stripe', 'cus_1', 'pm_1', 'visa', '4242')";
+    await refused(card);
+    await done(worker, card);
+    await refused("update kept_cards set customer = 'cus_2'");
+    await done(api, 'delete from kept_cards');
   });
 
   it('lose with a migration a right to whole tables, or single columns, that is not theirs', async () => {

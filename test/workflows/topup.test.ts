@@ -30,7 +30,10 @@ beforeEach(async () => {
   const worker = await Worker.create({
     ...{ connection, namespace: server.namespace, taskQueue: MESSAGES_QUEUE },
     workflowBundle: await workflowBundle(),
-    activities: { ...paymentStartActivities(sql), ...paymentActivities(sql, [processor]) },
+    activities: {
+      ...paymentStartActivities(sql),
+      ...paymentActivities(sql, [processor], () => Promise.resolve('simulated')),
+    },
   });
   const running = worker.run();
   started.add(async () => {

@@ -83,6 +83,54 @@ describe('a command of the console', () => {
   });
 });
 
+describe('a dry run', () => {
+  it('changes nothing, whatever the command, and says in the audit log at most that it was none', async () => {
+    const { id: account, api } = await newAccount({ balance: 1_000 });
+    const { browser, name } = await newStaff(opened, 'admin');
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    const sent = await api.post('/v1/messages', { to: '+48600100200', text: 'Test', send_at: later });
+    const { id: message } = sent.body;
+    const values: Record<string, string> = {
+      ...{
+        account,
+        id: message,
+        name: 'Zmieniony',
+        status: 'suspended',
+        grosze: '700',
+        note: 'n',
+        reason: 'r',
+      },
+      ...{ msisdn: '48600100200', number: '48600100200', action: 'cancel', minutes: '0', balance: '10' },
+      ...{ word: 'STOPY', keyword: 'STOPY', role: 'admin', address: 'jan@example.com', kind: 'consumer' },
+    };
+    const state = async () =>
+      JSON.stringify([
+        await database()`select * from accounts where id = ${account}`,
+        await database()`select * from ledger_entries where account_id = ${account} order by id`,
+        await database()`select * from senders where account_id = ${account}`,
+        await database()`select * from verified_numbers where account_id = ${account}`,
+        await database()`select * from messages where account_id = ${account}`,
+      ]);
+    const before = await state();
+    let shown = 0;
+    for (const [of, { command }] of OFFERS) {
+      if (!('ask' in command)) continue;
+      const form = Object.fromEntries(
+        Object.keys(command.options).flatMap((key) => (key in values ? [[key, values[key]!]] : [])),
+      );
+      const { status } = await browser.post(`/console/commands/${of.replaceAll(' ', '.')}`, form);
+      expect([200, 422], of).toContain(status);
+      if (status === 200) shown += 1;
+    }
+    expect(shown).toBeGreaterThan(12);
+    expect(await state()).toBe(before);
+    const written = await database()<
+      { details: object }[]
+    >`select details from audit_log where actor = ${name}`;
+    for (const { details } of written) expect(Object.values(details)).toContain(false);
+  });
+});
+
 describe('who may', () => {
   it('ask for a command in the console: the roles it is offered to, and nobody else', async () => {
     for (const role of STAFF_ROLES) {

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text as bodyOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { newId } from '../../../db/ids.ts';
+import { eventually } from '../../support/eventually.ts';
 import { database, newAccount } from '../../support/factories.ts';
 import { startOwnApi } from '../../support/ownApi.ts';
 import { hold } from '../../support/heldLocks.ts';
@@ -200,6 +201,41 @@ describe('a change of address', () => {
     await database()`update address_changes set expires_at = now() where person_id = ${id}`;
     expect((await browser.post((await askedBy(browser, address)).link)).to).toBe('/panel/overview');
     expect(await peopleWith(address)).toBe(1);
+  });
+
+  it('back to the own former one takes the link there, and leaves nothing to undo but that', async () => {
+    const person = await newPerson(panel, 'owner');
+    const [address, before] = [newAddress(), (await mailsTo(person.address, 0)).length];
+    const toFormer = await changed(person, address);
+    await person.browser.post('/panel/you/address', { address: person.address });
+    const back = await linkTo(person.address, before + 2);
+    expect(await person.browser.post(back)).toMatchObject({ to: '/panel/you' });
+    expect(await addressOf(person.id)).toBe(person.address);
+    expect((await newBrowser(panel).post(toFormer)).status).toBe(404);
+    const reserved = await database()`select address from address_changes where person_id = ${person.id}`;
+    expect([...reserved]).toEqual([{ address }]);
+  });
+
+  it('that another one replaces at that moment is over', async () => {
+    const person = await newPerson(panel, 'owner');
+    const { id, browser } = person;
+    const link = await askedFor(person, newAddress());
+    const waiting = (count: number) =>
+      eventually(
+        () => database()`
+          select from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and query like '%from people%for no key update%'`,
+        (rows) => rows.count >= count,
+      );
+    const held = await hold((tx) => tx`select from people where id = ${id} for no key update`);
+    const replacing = browser.post('/panel/you/address', { address: newAddress() });
+    await waiting(1);
+    const confirming = browser.post(link);
+    await waiting(2);
+    await held.release();
+    expect((await replacing).status).toBe(303);
+    expect((await confirming).status).toBe(404);
+    expect(await addressOf(id)).toBe(person.address);
   });
 
   it.each([

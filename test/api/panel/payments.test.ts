@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { simulatedEvent, simulatedEventKey } from '../../../payments/simulatedEvents.ts';
 import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/factories.ts';
+import { hold } from '../../support/heldLocks.ts';
 import { newBrowser, newPerson, type PanelUnderTest, type Person, startPanel } from '../../support/panel.ts';
 import {
   atProcessor,
@@ -97,6 +98,17 @@ describe('a top-up', () => {
     for (let count = 0; count < 3; count += 1)
       expect((await person.browser.post('/panel/billing', { amount: '50' })).status).toBe(303);
     expect((await person.browser.post('/panel/billing', { amount: '50' })).text).toContain('Trzy płatności');
+  });
+
+  it('is started by nobody who loses the role at that moment', async () => {
+    const { id, account, browser } = await newPayer(panel);
+    const held = await hold((tx) => tx`select from accounts where id = ${account} for no key update`);
+    const asking = browser.post('/panel/billing', { amount: '50' });
+    await held.releaseToWaiting(
+      (tx) => tx`update memberships set role = 'reader' where person_id = ${id} and account_id = ${account}`,
+    );
+    expect((await asking).status).toBe(404);
+    expect(await database()`select from payments where account_id = ${account}`).toHaveLength(0);
   });
 
   it('that is confirmed later waits; that fails books nothing', async () => {

@@ -69,6 +69,28 @@ describe('an overdue statement', () => {
     expect((await person.browser.post('/panel/billing', { statement })).status).toBe(422);
   });
 
+  it('whose payment is refunded stays paid, and staff are told until the money is back', async () => {
+    const { person, statement } = await debtor();
+    const { id, session } = await pay(person, statement);
+    await atProcessor(panel, session, { action: 'pay', method: 'card' });
+    await paymentIs(id, 'paid');
+    await atProcessor(panel, session, { action: 'refund', amount: '151.84' });
+    const findings = (count: number) =>
+      eventually(
+        () => paymentFindings(person.account),
+        (kinds) => kinds.length === count,
+      );
+    expect(await findings(1)).toEqual(['payment_refunded']);
+    expect(await bookedFor(person.account)).toEqual([
+      ['payment', GROSZE],
+      ['payment_refund', -GROSZE],
+    ]);
+    const [refund] = await database()<{ id: string }[]>`
+      select id from simulated_reversals where session = ${session}`;
+    await atProcessor(panel, session, { action: 'return', reversal: refund!.id });
+    expect(await findings(0)).toEqual([]);
+  });
+
   it('that was paid by transfer meanwhile leaves the payment as credit, and staff are told', async () => {
     const { person, statement } = await debtor();
     const { session } = await pay(person, statement);

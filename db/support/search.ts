@@ -1,0 +1,71 @@
+import type { Sought } from '../../domain/search.ts';
+import { type Database, hasSqlState, readWithin, type Sql, SQLSTATE } from '../connection.ts';
+import { type HitKind, KINDS } from './kinds.ts';
+import { HITS_MAX, type Place, placesOf, READ_MAX } from './places.ts';
+
+/** Something that was found. */
+export interface Hit {
+  /** Null for what only its account and its number or address name. */
+  id: string | null;
+  accountId: string | null;
+  at: Date | null;
+  about: string | null;
+  /** The number or address of a person. */
+  whom: string | null;
+}
+
+export interface HitGroup {
+  kind: HitKind;
+  /** What of them is as sought. */
+  by: string;
+  /** The newest. */
+  hits: Hit[];
+  hasMore: boolean;
+  /** The place was given up: what is there is not known. */
+  tooSlow: boolean;
+}
+
+const STATEMENT_MS = 2_000;
+
+/** What is as sought, over all accounts or of one; each place by a statement of its own, as many at once as the pool allows. */
+export async function readHits(sql: Database, sought: Sought, accountId: string | null): Promise<HitGroup[]> {
+  const groups = await Promise.all(placesOf(sought).map((place) => readPlace(sql, place, accountId)));
+  return groups.filter(({ hits, tooSlow }) => hits.length > 0 || tooSlow);
+}
+
+async function readPlace(sql: Database, place: Place, accountId: string | null): Promise<HitGroup> {
+  const { kind, by } = place;
+  try {
+    const hits = await readWithin(
+      sql,
+      STATEMENT_MS,
+      (tx) => tx<Hit[]>`
+        select * from (${rowsOf(tx, place, accountId)}) found (id, account_id, at, about, whom)
+         where ${accountId === null ? tx`true` : tx`account_id = ${accountId}`}
+         order by at desc, id desc limit ${READ_MAX}`,
+    );
+    return { kind, by, hits: hits.slice(0, HITS_MAX), hasMore: hits.length > HITS_MAX, tooSlow: false };
+  } catch (error) {
+    if (!hasSqlState(error, SQLSTATE.statementCancelled)) throw error;
+    return { kind, by, hits: [], hasMore: false, tooSlow: true };
+  }
+}
+
+/** The rows of a place, as KINDS has their columns. */
+function rowsOf(sql: Sql, { kind, condition, ofEachAccount }: Place, accountId: string | null) {
+  const [table, columns] = KINDS[kind](sql);
+  if (ofEachAccount === undefined) return sql`select ${columns} from ${table} t where ${condition(sql)}`;
+  const accounts =
+    accountId === null ? sql`accounts` : sql`(select id from accounts where id = ${accountId})`;
+  const ofAccount = sql`from ${table} t where t.account_id = a.id and ${condition(sql)}`;
+  if (ofEachAccount === 'id') {
+    // The index alone says which are the newest of all.
+    return sql`
+      select ${columns} from ${table} t where t.id = any(array(
+        select n.id from ${accounts} a cross join lateral (
+          select t.id ${ofAccount} order by t.id desc limit ${READ_MAX}) n order by n.id desc limit ${READ_MAX}))`;
+  }
+  const order = ofEachAccount === null ? sql`` : sql`order by ${sql(`t.${ofEachAccount}`)} desc`;
+  return sql`
+    select ${columns} from ${accounts} a cross join lateral (select t.* ${ofAccount} ${order} limit ${READ_MAX}) t`;
+}
