@@ -1,6 +1,4 @@
-import { listAccounts, listKeys, listSenderDetails, listVerifiedNumbers } from '../db/accounts/staff.ts';
-import { readBuyer } from '../db/money/companyProfiles.ts';
-import { listStatements } from '../db/money/statements.ts';
+import { listAccounts } from '../db/accounts/staff.ts';
 import { listSuspiciousSignUps } from '../db/people/suspiciousSignUps.ts';
 import {
   ACCOUNT_NAME_LENGTH,
@@ -14,12 +12,14 @@ import {
 } from '../domain/money.ts';
 import { maskMsisdn } from '../domain/msisdn.ts';
 import { BUYER_KINDS } from '../domain/parties.ts';
-import { changeAccount, createAccount, findAccount } from '../operations/accounts/accounts.ts';
+import { changeAccount, createAccount } from '../operations/accounts/accounts.ts';
 import { changeCompany } from '../operations/accounts/company.ts';
-import { changeQuotas, quotaUsage } from '../operations/accounts/quotas.ts';
+import { changeQuotas } from '../operations/accounts/quotas.ts';
+import { viewAccount } from '../operations/support/accountView.ts';
 import { command, defaulted, optional, required, shown } from './command.ts';
 import {
   account,
+  accountId,
   choice,
   json,
   limit,
@@ -74,25 +74,20 @@ export const accountCommands = [
   command({
     name: 'accounts show',
     about:
-      'Shows an account: settings, balance, senders, verified numbers, keys, company data, unpaid statements, quotas.',
+      'Shows an account: settings, money, what waits, senders, keys, people, webhooks, quotas, findings and its latest acts.',
     options: { account },
-    run: async (sql, { account: id }) =>
-      shown({
-        ...(await findAccount(sql, id)),
-        senders: await listSenderDetails(sql, id),
-        verifiedNumbers: await listVerifiedNumbers(sql, id),
-        keys: await listKeys(sql, id),
-        company: await readBuyer(sql, id),
-        unpaidStatements: await listStatements(sql, id, true),
-        quotas: await quotaUsage(sql, id),
-      }),
+    run: async (sql, { account: id }) => shown(await viewAccount(sql, id)),
   }),
   command({
     name: 'accounts list',
-    about: 'Lists all accounts, the oldest first.',
-    options: {},
-    run: async (sql) => ({
-      result: { data: await listAccounts(sql) },
+    about: 'Lists accounts, the oldest first.',
+    options: {
+      name: optional('--name <TEXT>', 'with this in their names', text),
+      after: optional('--after <ID>', 'after this one', accountId),
+      limit: limit(1000),
+    },
+    run: async (sql, { name = '', after = '', limit }) => ({
+      result: { data: await listAccounts(sql, { name, after }, limit) },
       columns: [
         ...['id', 'name', 'status', 'mode', 'billing_mode', 'balance_grosze', 'credit_limit_grosze'],
         ...['test_credits', 'price_per_part_grosze', 'rate_limit_per_minute', 'created_at'],
@@ -126,8 +121,11 @@ export const accountCommands = [
       ),
     },
     async ask(asking, { account: id, ...changes }) {
-      const { account, status } = await changeAccount({ ...asking, input: { account: id, changes } });
-      return shown(account, status === null ? null : AFTER_STATUS[status]);
+      const { account, affected, status } = await changeAccount({
+        ...asking,
+        input: { account: id, changes },
+      });
+      return shown({ ...account, ...affected }, status === null ? null : AFTER_STATUS[status]);
     },
   }),
   command({

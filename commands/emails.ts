@@ -1,7 +1,6 @@
-import { listEmailsForStaff, readEmailHead, readEmailTimeline } from '../db/emails/reads.ts';
-import { ERASED_ADDRESS, maskAddress } from '../domain/email/address.ts';
+import { listEmailsForStaff } from '../db/emails/reads.ts';
 import { recordsOf } from '../domain/email/domainStates.ts';
-import { EMAIL_STATUSES, shownState } from '../domain/email/statuses.ts';
+import { EMAIL_STATUSES } from '../domain/email/statuses.ts';
 import {
   addDomain,
   type DomainView,
@@ -10,9 +9,8 @@ import {
   setDefaultDomain,
 } from '../operations/email/domains/manage.ts';
 import { command, defaulted, optional, required, type Shown, shown } from './command.ts';
-import { notFound } from './errors.ts';
 import { account, emailId, limit, oneOf, text, yesOrNo } from './values.ts';
-import { withWorkflow } from './workflows.ts';
+import { viewShown } from './workflows.ts';
 
 const NAME_MAX = 1_000;
 const name = required('--name <NAME>', 'such as sklep.example', text.max(NAME_MAX, 'is too long'));
@@ -26,29 +24,10 @@ export const emailCommands = [
       addresses: defaulted('--addresses <yes|no>', 'with its addresses in full', yesOrNo, false),
     },
     outside: true,
-    async run(sql, { id, addresses }, tools) {
-      const head = await readEmailHead(sql, id);
-      if (head === null) throw notFound(`There is no e-mail ${id}.`);
-      const { workflow, remarks } = await withWorkflow(tools, id, await readEmailTimeline(sql, head));
-      const { errorCode, providerEmailId, erasedAt, ...rest } = head;
-      return {
-        result: {
-          ...rest,
-          error: errorCode,
-          providerId: providerEmailId,
-          ...(erasedAt === null ? {} : { erasedAt }),
-          recipients: head.recipients.map(({ kind, address, state }) => ({
-            kind,
-            address: addresses ? address : masked(address),
-            state: shownState(head.status, state),
-          })),
-          ...workflow,
-        },
-        remarks,
-        account: head.accountId,
-        subject: id,
-        details: addresses ? { addresses: true } : {},
-      };
+    async run(sql, input, tools) {
+      const { viewEmail } = await import('../operations/support/emailView.ts');
+      const { data, ...record } = await viewEmail({ sql, temporal: () => tools.temporal() }, input);
+      return { ...viewShown(data), ...record };
     },
   }),
   command({
@@ -126,10 +105,6 @@ export const emailCommands = [
     ask: async (asking, input) => domainShown(await setDefaultDomain({ ...asking, input })),
   }),
 ];
-
-function masked(address: string): string {
-  return address === ERASED_ADDRESS ? address : maskAddress(address);
-}
 
 function domainShown(domain: DomainView): Shown {
   return shown({ ...domain, records: recordsOf(domain.routes) });

@@ -214,6 +214,7 @@ const REFUSED = {
   email_not_waiting: ({ email, status, submission }) =>
     `The e-mail ${email} is ${status} (${submission}); only one that waits, or is unanswered, can be given up.`,
   bulk_ended: ({ bulk }) => `The bulk ${bulk} has ended.`,
+  erased_already: ({ subject }) => `Number and text of ${subject} are erased already.`,
   event_not_resent: ({ event, why }) => `The event ${event}: ${leftInWords(why)}.`,
   previous_secret_missing: ({ account }) => `The account ${account} has no previous secret in force.`,
   route_exists: ({ route }) => `There is already a route ${route}.`,

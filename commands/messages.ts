@@ -1,15 +1,13 @@
 import { readScheduled } from '../db/messages/pauses.ts';
-import { readFacts, readHead, readInternalFacts } from '../db/messages/history.ts';
 import { listUnanswered } from '../db/messages/unanswered.ts';
 import { maskMsisdn } from '../domain/msisdn.ts';
-import { internalTimeline } from '../domain/timeline.ts';
 import { findRoute } from '../operations/routes/routes.ts';
 import type { Decided } from '../operations/support/decisions.ts';
 import { carriedOut } from './bulks.ts';
 import { command, defaulted, flag, NOTHING_DONE, optional, required, shown } from './command.ts';
-import { leftInWords, notFound } from './errors.ts';
+import { leftInWords } from './errors.ts';
 import { account, id, limit, messageId, messageIds, oneOf, routeName, yes, yesOrNo } from './values.ts';
-import { withWorkflow } from './workflows.ts';
+import { viewShown } from './workflows.ts';
 
 const NOBODY_ANSWERED =
   'No worker answered in time; it may still be carried out: look again with messages show.';
@@ -23,35 +21,10 @@ export const messageCommands = [
       text: defaulted('--text <yes|no>', 'with its text, and the number in full', yesOrNo, false),
     },
     outside: true,
-    async run(sql, { id, text }, tools) {
-      const facts = await readFacts(sql, id, null);
-      if (facts === null) throw notFound(`There is no message ${id}.`);
-      const { message } = facts;
-      const { recipient, sender, text: body, pausedSince, ...head } = await readHead(sql, id);
-      const timeline = internalTimeline(facts, await readInternalFacts(sql, facts));
-      const { workflow, remarks } = await withWorkflow(tools, id, timeline);
-      return {
-        result: {
-          id,
-          accountId: message.accountId,
-          requestId: message.requestId,
-          status: message.status,
-          error: message.errorCode,
-          to: text ? recipient : maskMsisdn(recipient),
-          from: sender,
-          parts: message.parts,
-          route: message.route,
-          sendAt: message.sendAt,
-          ...head,
-          ...(pausedSince === null ? {} : { pausedSince }),
-          ...(text ? { text: body } : {}),
-          ...workflow,
-        },
-        remarks,
-        account: message.accountId,
-        subject: id,
-        details: text ? { text: true } : {},
-      };
+    async run(sql, input, tools) {
+      const { viewMessage } = await import('../operations/support/messageView.ts');
+      const { data, ...record } = await viewMessage({ sql, temporal: () => tools.temporal() }, input);
+      return { ...viewShown(data), ...record };
     },
   }),
   command({

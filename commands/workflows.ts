@@ -1,6 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { TimelineEntry } from '../domain/timeline.ts';
+import type { Followed } from '../operations/support/messageView.ts';
+import type { PossibleAct } from '../operations/support/possibleActs.ts';
 import type { WorkflowView } from '../operations/support/workflow.ts';
+import type { Shown } from './command.ts';
+import { leftInWords } from './errors.ts';
 import { printable } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -12,27 +16,32 @@ export async function fromTemporal<T>(
   try {
     return { found: await read(await tools.temporal()), remark: null };
   } catch (error) {
-    const why = printable(error instanceof Error ? error.message : String(error));
-    return { found: null, remark: `Temporal could not be asked (${why}).` };
+    return { found: null, remark: notAsked(error instanceof Error ? error.message : String(error)) };
   }
 }
 
-/** The workflow of a message or e-mail as printed, with one timeline of database and Temporal. */
-export async function withWorkflow(tools: Tools, id: string, timeline: readonly TimelineEntry[]) {
-  const { viewWorkflow, workflowEntries } = await import('../operations/support/workflow.ts');
-  const { found, remark } = await fromTemporal(tools, async (client) => {
-    const view = await viewWorkflow(client, id);
-    return { view, entries: view === null ? [] : await workflowEntries(client, id) };
-  });
-  const all = [...timeline, ...(found?.entries ?? [])].sort((a, b) => a.at.getTime() - b.at.getTime());
-  const view = found?.view ?? null;
+function notAsked(fault: string): string {
+  return `Temporal could not be asked (${printable(fault)}).`;
+}
+
+/** A message or e-mail as printed: what is known of itself, then its workflow, webhook events, possible acts and timeline. */
+export function viewShown<View extends Followed>(view: View): Shown {
+  const { timeline, deliveries, workflow, fault, acts, ...itself } = view;
   return {
-    workflow: {
-      ...(view === null ? { workflow: remark === null ? 'none' : null } : viewRecord(view)),
-      timeline: all.map(({ at, kind, facts }) => ({ at, event: kind, details: readable(facts) })),
+    result: {
+      ...itself,
+      ...(workflow === null ? { workflow: fault === null ? 'none' : null } : viewRecord(workflow)),
+      webhooks: deliveries.map(({ accountId: _, messageId: _m, emailId: _e, ...delivery }) => delivery),
+      acts: acts.map(actShown),
+      timeline: timeline.map(({ at, kind, facts }) => ({ at, event: kind, details: readable(facts) })),
     },
-    remarks: [remark],
+    remarks: [fault === null ? null : notAsked(fault)],
   };
+}
+
+/** An act as printed; `reason` says why it is not possible now. */
+export function actShown({ command, id, why }: PossibleAct) {
+  return { command, id, possible: why === null, reason: why === null ? null : leftInWords(why) };
 }
 
 function viewRecord({ status, waitsFor, taskAttempt, pending }: WorkflowView) {

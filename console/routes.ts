@@ -1,7 +1,10 @@
+import { accountRoutes } from './accounts/routes.tsx';
 import { approvalRoutes } from './approvals/routes.tsx';
 import { attentionRoutes } from './attention/routes.tsx';
 import { bulkRoutes } from './bulks/routes.tsx';
 import { commandRoutes } from './commands/routes.tsx';
+import { emailRoutes } from './emails/routes.tsx';
+import { messageRoutes } from './messages/routes.tsx';
 import { nowRoutes } from './now/routes.tsx';
 import type { ConsoleRoute } from './route.ts';
 import { carrierRoutes } from './routes/routes.tsx';
@@ -13,6 +16,9 @@ import { youRoutes } from './you/routes.tsx';
 export const routes: readonly ConsoleRoute[] = [
   ...signInRoutes,
   ...attentionRoutes,
+  ...messageRoutes,
+  ...emailRoutes,
+  ...accountRoutes,
   ...searchRoutes,
   ...nowRoutes,
   ...carrierRoutes,

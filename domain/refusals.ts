@@ -225,6 +225,8 @@ export type StaffRefusal =
   | { reason: 'message_not_unanswered'; message: string; status: string }
   | { reason: 'message_not_open'; message: string; status: string }
   | { reason: 'message_with_workflow' | 'message_not_ended' | 'message_not_due'; message: string }
+  /** Nothing is left of it that tells whose it was. */
+  | { reason: 'erased_already'; subject: string }
   | { reason: 'email_missing'; email: string }
   | { reason: 'email_not_waiting'; email: string; status: string; submission: string }
   | { reason: 'message_answered_meanwhile' | 'message_undecidable'; message: string }

@@ -153,6 +153,11 @@ export function reasonText(errorCode: string): string {
   return Object.hasOwn(REASONS, errorCode) ? REASONS[errorCode as ErrorCode][0] : UNKNOWN_REASON[0];
 }
 
+/** The same in English, for staff. */
+export function reasonForStaff(errorCode: string): string {
+  return reasonInEnglish(reasonText(errorCode));
+}
+
 /** The English sentence for a {@link reasonText}. */
 export function reasonInEnglish(polish: string): string {
   return (Object.values(REASONS).find(([text]) => text === polish) ?? UNKNOWN_REASON)[1];

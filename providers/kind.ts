@@ -91,6 +91,8 @@ interface KindDeclaration<Settings extends Record<string, unknown>, Credentials>
   callbacks?: Callbacks<Settings, Credentials>;
   /** It is inactive until `start`. */
   open(plan: RoutePlan<Settings, Credentials>, context: ProviderContext): Promise<Provider>;
+  /** Explains a code of an answer to staff; absent: its codes are words. */
+  describeCode?: (code: string) => Promise<string>;
   /** Tests the connection from this process; sends no message. */
   test: (settings: Settings, credentials: Credentials) => Promise<RouteTest>;
   /** Null when the provider does not say. Absent: not supported. */
@@ -111,6 +113,7 @@ export interface ProviderKind {
   /** Null: it carries no e-mail. */
   readonly email: EmailKind<unknown, unknown> | null;
   open(plan: RoutePlan<unknown, unknown>, context: ProviderContext): Promise<Provider>;
+  describeCode(code: string): Promise<string>;
   test(settings: unknown, credentials: unknown): Promise<RouteTest>;
   readonly balance?: (settings: unknown, credentials: unknown) => Promise<ProviderBalance | null>;
 }
@@ -152,6 +155,7 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
       };
       return declared.open({ name: plan.name, ...read }, context);
     },
+    describeCode: declared.describeCode ?? ((code) => Promise.resolve(code)),
     test: parsed(declared.test),
     ...(declared.balance && { balance: parsed(declared.balance) }),
   };

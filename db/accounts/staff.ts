@@ -91,8 +91,15 @@ export async function lockAccount(sql: Sql, id: string): Promise<AccountDetails 
   return row;
 }
 
-export async function listAccounts(sql: Sql): Promise<AccountDetails[]> {
-  return await sql<AccountDetails[]>`select ${accountColumns(sql)} from accounts order by id`;
+/** Accounts, the oldest first. @param name a part of it, in any case; '' matches all @param after an id, to go on after it */
+export async function listAccounts(
+  sql: Sql,
+  { name, after }: { name: string; after: string },
+  limit: number,
+): Promise<AccountDetails[]> {
+  return await sql<AccountDetails[]>`
+    select ${accountColumns(sql)} from accounts
+     where id > ${after} and strpos(lower(name), lower(${name})) > 0 order by id limit ${limit}`;
 }
 
 /** Updates the given settings; changing `billingMode` also sets since when the account is postpaid. */

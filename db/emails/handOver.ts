@@ -5,7 +5,7 @@ import { refundOf } from '../money/billing.ts';
 import { emailSecretOwner } from './accept.ts';
 import { domainSecretOwner, verifiedRouteNames } from './domains.ts';
 import { insertEmailEvents } from './events.ts';
-import { recipientsOf } from './reads.ts';
+import { mayBeGivenUp, recipientsOf } from './reads.ts';
 
 export interface SubmittableEmail {
   id: string;
@@ -251,21 +251,15 @@ export async function failEmail(
   return await failFrom(sql, id, reason, from);
 }
 
-/**
- * Fails and refunds, once, an e-mail that staff give up: waiting or unanswered, or being submitted by a workflow that has ended.
- * @returns its status afterwards; null when there is no such accepted e-mail
- */
-export async function giveUpEmail(sql: Sql, id: string, workflowEnded: boolean): Promise<EmailStatus | null> {
-  const from: Fragment = workflowEnded
-    ? sql`status = 'queued'`
-    : sql`status = 'queued' and submission in ('waiting', 'unanswered')`;
-  return await failFrom(sql, id, 'given_up', from);
+/** Fails and refunds, once, an e-mail that staff give up. @returns its status afterwards; null when there is no such accepted e-mail */
+export async function giveUpEmail(sql: Sql, id: string): Promise<EmailStatus | null> {
+  return await failFrom(sql, id, 'given_up', mayBeGivenUp(sql));
 }
 
 async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): Promise<EmailStatus | null> {
   const [row] = await sql<{ status: EmailStatus | null }[]>`
     with failed as (
-      update emails set status = 'failed', submission = 'answered', error_code = ${reason}, updated_at = now()
+      update emails e set status = 'failed', submission = 'answered', error_code = ${reason}, updated_at = now()
        where id = ${id} and ${from}
       returning id
     ), noted as (

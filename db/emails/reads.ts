@@ -1,5 +1,6 @@
 import type { Fragment, Sql } from '../connection.ts';
 import { type OpenState, openState } from '../messages/openMessages.ts';
+import { hasEnded } from '../maintenance/findings.ts';
 import { startable, type StartableEmailRow } from './accept.ts';
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import type { TimelineEntry } from '../../domain/timeline.ts';
@@ -117,7 +118,7 @@ export function recipientsOf(sql: Sql): Fragment {
 // Per kind; more come from a mail loop, not from normal processing.
 const MANY = 200;
 
-interface EmailHead {
+export interface EmailHead {
   id: string;
   accountId: string;
   requestId: string;
@@ -135,6 +136,14 @@ interface EmailHead {
   createdAt: Date;
   recipients: { kind: string; address: string; state: RecipientState }[];
   attachments: number;
+  /** Staff may give it up. */
+  waits: boolean;
+}
+
+/** As SQL, for e-mails `e`: waiting or unanswered, or being submitted by a workflow that has ended. */
+export function mayBeGivenUp(sql: Sql): Fragment {
+  return sql`
+    (e.status = 'queued' and (e.submission in ('waiting', 'unanswered') or ${hasEnded(sql, sql`e.id`)}))`;
 }
 
 export async function readEmailHead(sql: Sql, id: string): Promise<EmailHead | null> {
@@ -142,7 +151,8 @@ export async function readEmailHead(sql: Sql, id: string): Promise<EmailHead | n
     select id, account_id, request_id, status, submission, error_code, route, domain, provider_email_id, cost_grosze,
            first_submitted_at, sent_at, give_up_at, erased_at, created_at,
            ${recipientsOf(sql)} as recipients,
-           (select count(*)::int from email_attachments f where f.email_id = e.id) as attachments
+           (select count(*)::int from email_attachments f where f.email_id = e.id) as attachments,
+           ${mayBeGivenUp(sql)} as waits
       from emails e where id = ${id}`;
   return head ?? null;
 }

@@ -203,11 +203,12 @@ interface MessageHead {
   giveUpAt: Date;
   submission: string;
   pausedSince: Date | null;
+  erasedAt: Date | null;
 }
 
 export async function readHead(sql: Sql, id: string): Promise<MessageHead> {
   const [head] = await sql<MessageHead[]>`
-    select recipient, sender, text, cost_grosze, priority, reference, expires_at, give_up_at, submission,
+    select recipient, sender, text, cost_grosze, priority, reference, expires_at, give_up_at, submission, erased_at,
            (select paused_at from paused_messages p where p.message_id = messages.id) as paused_since
       from messages where id = ${id}`;
   if (!head) throw new Error(`message ${id} not found`);

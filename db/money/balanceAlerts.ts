@@ -17,6 +17,17 @@ export async function readLowBalance(sql: Sql, account: string): Promise<number 
   return row?.lowBalanceGrosze ?? null;
 }
 
+/** What an account may still spend, net, and for how many whole days by the stored daily cost; null: it is not live, or charged nothing. */
+export async function readMoneyLeft(
+  sql: Sql,
+  account: string,
+): Promise<{ availableGrosze: number; runwayDays: number | null }> {
+  const [left] = await sql<{ availableGrosze: number; runwayDays: number | null }[]>`
+    select ${availableGrosze(sql)} as available_grosze, ${runwayDays(sql, sql`s.daily_cost_grosze`)} as runway_days
+      from accounts a left join balance_alerts s on s.account_id = a.id where a.id = ${account}`;
+  return left!;
+}
+
 export async function setLowBalance(tx: Sql, account: string, grosze: number | null): Promise<void> {
   await tx`
     insert into balance_alerts (account_id, low_balance_grosze) values (${account}, ${grosze})

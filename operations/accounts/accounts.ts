@@ -1,3 +1,4 @@
+import { readAffected } from '../../db/accounts/consequences.ts';
 import {
   type AccountDetails,
   type AccountPatch,
@@ -145,12 +146,14 @@ interface AccountChanges {
 /**
  * Changes an account's settings; suspends, closes (permanently) or reactivates it. Unsubmitted messages of a suspended account wait, those
  * of a closed one are cancelled and refunded.
- * @returns the account, and its status if that has changed
+ * @returns the account; if its status has changed also that, and what was affected
  * @throws StaffRefused, Refused
  */
 export const changeAccount = recorded(
   'accounts set',
   async (sql, { account: id, changes }: AccountChanges) => {
+    // Counted before the lock, for which charges wait.
+    const affected = changes.status === undefined ? null : await readAffected(sql, id);
     const before = await findAccountForUpdate(sql, id);
     const patch = await patchOf(sql, id, changes);
     if (Object.keys(patch).length === 0)
@@ -158,7 +161,10 @@ export const changeAccount = recorded(
     await updateAccount(sql, id, patch);
     const { status = before.status } = patch;
     return {
-      data: { account: await findAccount(sql, id), status: status === before.status ? null : status },
+      data: {
+        account: await findAccount(sql, id),
+        ...(status === before.status ? { status: null, affected: null } : { status, affected }),
+      },
       account: id,
       details: { changes: difference(before, patch) },
     };

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Sql } from '../../db/connection.ts';
 import { giveUpEmail } from '../../db/emails/handOver.ts';
-import { readEmailHead } from '../../db/emails/reads.ts';
+import { type EmailHead, readEmailHead } from '../../db/emails/reads.ts';
 import {
   closeFindings,
   dismissFinding as storeDismissal,
@@ -30,15 +30,21 @@ export const settle = recorded(
     const running = await hasRunningWorkflow(await services.temporal(), id);
     // Lock and read again after that check: a workflow that has just ended wrote the final status first.
     await lockMessage(tx, id);
-    const { accountId: account, status: was, submission } = await openMessage(tx, id);
-    if (running) throw new StaffRefused({ reason: 'message_with_workflow', message: id });
-    if (!(await hasEndedBefore(tx, id))) throw new StaffRefused({ reason: 'message_not_ended', message: id });
+    const { accountId: account, status: was, submission } = await requireSettleable(tx, id, running);
     const status = await SETTLE[as](tx, id);
     if (status === null) throw new StaffRefused({ reason: 'message_not_due', message: id });
     await closeFindings(tx, ['workflow_ended'], [id]);
     return { data: { status }, account, subject: id, details: { as, was, submission } };
   },
 );
+
+/** @param running whether its workflow runs @throws StaffRefused for a message that cannot be settled */
+export async function requireSettleable(tx: Sql, id: string, running: boolean) {
+  const message = await openMessage(tx, id);
+  if (running) throw new StaffRefused({ reason: 'message_with_workflow', message: id });
+  if (!(await hasEndedBefore(tx, id))) throw new StaffRefused({ reason: 'message_not_ended', message: id });
+  return message;
+}
 
 async function openMessage(tx: Sql, id: string) {
   const message = await readSubmission(tx, id);
@@ -62,15 +68,19 @@ async function hasRunningWorkflow(client: Client, id: string): Promise<boolean> 
  * @throws StaffRefused email_missing, email_not_waiting
  */
 export const giveUpEmailForStaff = recorded('emails give-up', async (tx, { id }: { id: string }) => {
-  const before = await readEmailHead(tx, id);
-  if (before === null) throw new StaffRefused({ reason: 'email_missing', email: id });
-  const { accountId, submission } = before;
-  const ended = await hasEndedBefore(tx, id);
-  const status = before.status === 'queued' ? await giveUpEmail(tx, id, ended) : null;
-  if (status !== 'failed')
-    throw new StaffRefused({ reason: 'email_not_waiting', email: id, status: before.status, submission });
+  const email = await readEmailHead(tx, id);
+  if (email === null) throw new StaffRefused({ reason: 'email_missing', email: id });
+  requireWaits(email);
+  const status = await giveUpEmail(tx, id);
+  if (status !== 'failed') requireWaits({ ...email, waits: false });
+  const { accountId, submission } = email;
   return { data: { status }, account: accountId, subject: id, details: { submission } };
 });
+
+/** @throws StaffRefused for an e-mail that cannot be given up */
+export function requireWaits({ id, status, submission, waits }: EmailHead): void {
+  if (!waits) throw new StaffRefused({ reason: 'email_not_waiting', email: id, status, submission });
+}
 
 /** Closes a finding and resets its repair count. @throws StaffRefused */
 export const dismissFinding = recorded('findings dismiss', (tx, { id }: { id: number }) => dismiss(tx, id));

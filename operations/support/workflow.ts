@@ -1,6 +1,7 @@
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import type { TimelineEntry } from '../../domain/timeline.ts';
 import { outcomeUpdate } from '../../workflows/contracts.ts';
+import { faultOf } from '../staff.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
 const WORKER_WITHIN_MS = 3_000;
@@ -55,6 +56,26 @@ export async function viewWorkflow(client: Client, id: string): Promise<Workflow
       worker: activity.lastWorkerIdentity || null,
     })),
   };
+}
+
+/** What Temporal knows of a message or an e-mail. */
+export interface KnownWorkflow {
+  /** Null: it was never started, is past its retention, or Temporal could not be asked. */
+  view: WorkflowView | null;
+  entries: TimelineEntry[];
+  /** Why Temporal could not be asked: third-party text; null: it was. */
+  fault: string | null;
+}
+
+/** Reads a workflow with its history; whoever asks goes on without Temporal. */
+export async function readWorkflow(temporal: () => Promise<Client>, id: string): Promise<KnownWorkflow> {
+  try {
+    const client = await temporal();
+    const view = await viewWorkflow(client, id);
+    return { view, entries: view === null ? [] : await workflowEntries(client, id), fault: null };
+  } catch (error) {
+    return { view: null, entries: [], fault: faultOf(error) };
+  }
 }
 
 /** @returns null if Temporal has no workflow with this id */

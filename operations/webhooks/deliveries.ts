@@ -5,7 +5,7 @@ import {
   readDelivery,
   readExchanges,
 } from '../../db/webhooks/webhookDeliveries.ts';
-import { withNamedLock } from '../../db/connection.ts';
+import { type Sql, withNamedLock } from '../../db/connection.ts';
 import { eventBody } from '../../db/webhooks/eventBody.ts';
 import { insertAccountEvent, loadEvent } from '../../db/webhooks/webhooks.ts';
 import { isId } from '../../domain/ids.ts';
@@ -28,9 +28,23 @@ export async function showDelivery({
   input: { id },
 }: Context<{ id: string }>): Promise<DeliveryDetails> {
   const delivery = isId('evt', id) ? await readDelivery(sql, accountId, id) : null;
-  const event = delivery === null ? null : await loadEvent(sql, id);
-  if (delivery === null || event === null) throw new Refused({ reason: 'event_unknown' });
-  const [body, attempts] = await Promise.all([eventBody(sql, event, shortUrl), readExchanges(sql, id)]);
+  const whole = delivery === null ? null : await withBodies(sql, delivery, shortUrl);
+  if (whole === null) throw new Refused({ reason: 'event_unknown' });
+  return whole;
+}
+
+/** A webhook event with what was sent and what was answered; null: it is no more. @param shortUrl where links of clicks are opened */
+export async function withBodies(
+  sql: Sql,
+  delivery: DeliveryRow,
+  shortUrl: string,
+): Promise<DeliveryDetails | null> {
+  const event = await loadEvent(sql, delivery.id);
+  if (event === null) return null;
+  const [body, attempts] = await Promise.all([
+    eventBody(sql, event, shortUrl),
+    readExchanges(sql, delivery.id),
+  ]);
   return { ...delivery, body, attempts };
 }
 

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../db/connection.ts';
+import type { Database, Sql } from '../../db/connection.ts';
 import { readResendableSince } from '../../db/webhooks/exhausted.ts';
 import {
   type Also,
   type DeliveryRow,
   type NotResent,
+  readResends,
+  whyNotResent,
   readDelivery,
   requestResend,
   type Resend,
@@ -96,6 +98,13 @@ async function request(
 ): Promise<Resend | ResendRefusal> {
   const answer = await requestResend(sql, id, accountId, accountId === null ? 'staff' : 'account', also);
   return typeof answer === 'string' ? refusalOf(answer) : answer;
+}
+
+/** Why staff cannot have an event delivered again now; null: they can. */
+export async function refusalOfResend(sql: Sql, id: string): Promise<ResendRefusal | null> {
+  const [event] = await readResends(sql, [id]);
+  const why = whyNotResent(event);
+  return why === null ? null : refusalOf(why);
 }
 
 /** Why an event is not delivered again. */

@@ -39,5 +39,6 @@ export const resend = providerKind({
     const { createResendProvider } = await import('./provider.ts');
     return createResendProvider({ name, settings, credentials, onError });
   },
+  describeCode: async (code) => (await import('./answers.ts')).describeCode(code),
   test: async (...given) => (await import('./http.ts')).testResendRoute(...given),
 });

@@ -49,5 +49,6 @@ export const smpp = providerKind({
     const { createSmppProvider } = await import('./provider.ts');
     return createSmppProvider({ name, settings, credentials, onError });
   },
+  describeCode: async (code) => (await import('./receipts.ts')).describeCode(code),
   test: async (...given) => (await import('./provider.ts')).testSmppRoute(...given),
 });

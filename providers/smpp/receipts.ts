@@ -3,7 +3,7 @@ import type { SmppSettings } from './settings.ts';
 import { storable } from '../../domain/ids.ts';
 import { isFinalReport, type ReportState } from '../../domain/incoming.ts';
 import { phoneOf } from './content.ts';
-import { reportedIds, statusCode } from './codec.ts';
+import { reportedIds, statusCode, statusName } from './codec.ts';
 import type { DeliverPdu } from './wire.ts';
 
 type StatusMeaning =
@@ -111,6 +111,21 @@ function configured(status: number, errors: SmppSettings['errors']): StatusMeani
     return usual?.kind === 'refused' ? usual : { kind, reason: 'network_refused' };
   }
   return kind === 'broken' ? { kind } : UNKNOWN;
+}
+
+const WORDS = {
+  throttled: 'the SMSC takes no more for a moment',
+  later: 'the SMSC cannot take it now',
+  refused: 'the SMSC does not take this message',
+  broken: 'the SMSC takes no message of this session: settings or permission',
+  unknown: 'the SMSC may have taken it',
+} as const satisfies Record<StatusMeaning['kind'], string>;
+
+/** A command_status as stored, for staff: its name and what it usually means. Any other code is returned as it is. */
+export function describeCode(code: string): string {
+  if (!/^0x[0-9a-f]{8}$/.test(code)) return code;
+  const { kind } = STATUS_MEANING.get(Number(code)) ?? UNKNOWN;
+  return `${statusName(Number(code))}: ${WORDS[kind]}`;
 }
 
 type ReceiptField = 'id' | 'sub' | 'dlvrd' | 'submit date' | 'done date' | 'stat' | 'err';

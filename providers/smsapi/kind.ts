@@ -41,6 +41,7 @@ export const smsapi = providerKind({
     const { createSmsapiProvider } = await import('./provider.ts');
     return createSmsapiProvider({ name, settings, credentials, lookups: stores.lookups, onError });
   },
+  describeCode: async (code) => (await import('./answers.ts')).describeCode(code),
   test: async (...given) => (await import('./http.ts')).testSmsapiRoute(...given),
   balance: async (...given) => (await import('./http.ts')).readBalance(...given),
 });

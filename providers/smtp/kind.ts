@@ -44,5 +44,6 @@ export const smtp = providerKind({
     const { createSmtpProvider } = await import('./provider.ts');
     return createSmtpProvider({ name, settings, credentials, onError });
   },
+  describeCode: async (code) => (await import('./provider.ts')).describeCode(code),
   test: async (...given) => (await import('./provider.ts')).testSmtpRoute(...given),
 });

@@ -212,7 +212,8 @@ const WORDS: Record<string, string> = {
   EAUTH: 'the login did not come about',
 };
 
-function describeCode(code: string): string {
+/** A code for staff. */
+export function describeCode(code: string): string {
   if (/^(530|534|535|538)\b/.test(code)) return `the relay refused the login: ${code}`;
   return WORDS[code] ?? (/^[45]/.test(code) ? `the relay answered ${code}` : code);
 }

@@ -232,7 +232,7 @@ describe('an e-mail whose only recipient the provider refuses', () => {
 test.each([
   ['was refused', (id: string) => failEmail(sql(), id, 'content_refused', null)],
   ['expired', (id: string) => endEmail(sql(), id)],
-  ['was given up', (id: string) => giveUpEmail(sql(), id, false)],
+  ['was given up', (id: string) => giveUpEmail(sql(), id)],
 ])('of an e-mail that %s without a hand-over nothing is kept', async (_, end) => {
   const [id, other] = [await waiting({ file: 'a' }), await waiting()];
   expect(await end(id)).toBe('failed');

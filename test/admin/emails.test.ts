@@ -11,7 +11,7 @@ import {
   untilEmailIs,
 } from '../workflows/emails.ts';
 import { type Pipeline, startPipeline } from '../workflows/pipeline.ts';
-import { pipelineLine } from './support.ts';
+import { listIn, pipelineLine } from './support.ts';
 import { until } from '../support/eventually.ts';
 
 let pipeline: Pipeline;
@@ -58,6 +58,11 @@ describe('emails show', () => {
     const { out } = await run('emails', 'show', id, '--addresses', 'yes');
     expect(out).toContain('jan@klient.example');
     for (const word of ['Poufne', 'Temat']) expect(out).not.toContain(word);
+    const whole = await ok('emails', 'show', id, '--addresses', 'yes');
+    expect(listIn(whole, 'webhooks')).toMatchObject([
+      { attempts: [{ status_code: 204, answer: '' }] },
+      { attempts: [{ status_code: 204, answer: '' }] },
+    ]);
     const [record] = await pipeline.sql`
       select account_id, details from audit_log where action = 'emails show' and subject = ${id} order by id desc limit 1`;
     expect(record).toMatchObject({ accountId: account, details: { addresses: true } });
@@ -97,7 +102,13 @@ describe('what is stuck', () => {
       data: { id: string }[];
     };
     expect(listed).toMatchObject({ email_queued: 1, data: [{ id, workflow: 'running' }] });
+    const giveUp = async () => listIn(await ok('emails', 'show', id), 'acts')[0];
+    expect(await giveUp()).toEqual({ command: 'emails give-up', id, possible: true, reason: null });
     expect(await ok('emails', 'give-up', id)).toEqual({ id, status: 'failed' });
+    expect(await giveUp()).toMatchObject({
+      possible: false,
+      reason: expect.stringContaining('only one that waits') as string,
+    });
     expect(await storedEmail(pipeline, id)).toMatchObject({
       ...{ status: 'failed', errorCode: 'given_up', pieces: 0, refunds: 1 },
     });

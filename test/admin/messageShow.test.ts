@@ -34,6 +34,12 @@ const facts = (answer: Answer, event: string) =>
     .filter((line) => line['event'] === event)
     .map(({ details }) => details);
 
+const acts = (answer: Answer, possible: boolean) =>
+  listIn(answer, 'acts').filter((act) => act['possible'] === possible);
+const possibleActs = (answer: Answer) => acts(answer, true).map(({ command }) => command);
+const refusedActs = (answer: Answer) =>
+  Object.fromEntries(acts(answer, false).map(({ command, reason }) => [String(command), reason]));
+
 describe('messages show', () => {
   test.each(STORED)(
     'tells the whole way of a delivered $channel, in order, masked and without its text',
@@ -66,10 +72,29 @@ describe('messages show', () => {
         { signal: 'outcome' },
         { state: 'completed' },
       ]);
+      expect(shown['part_states']).toMatchObject([
+        { part: 1, state: 'accepted', report_state: 'delivered', meaning: null },
+      ]);
+      expect(listIn(shown, 'webhooks')).toMatchObject([
+        { type: 'message.sent', attempts: [{ status_code: 204 }] },
+        { type: 'message.delivered', attempts: [{ status_code: 204 }] },
+      ]);
+      expect(refusedActs(shown)).toEqual({
+        'messages cancel': `The message ${id} is not scheduled: it is delivered.`,
+        'messages resubmit': `The message ${id} is not unanswered: it is delivered.`,
+        'messages give-up': `The message ${id} is not unanswered: it is delivered.`,
+        'messages settle': `The message ${id} is delivered: only one that is scheduled or queued can be settled.`,
+      });
+      expect(possibleActs(shown)).toEqual(['webhooks resend', 'webhooks resend', 'erase']);
       const text = await run('messages', 'show', id);
       expect(text.out).not.toMatch(/Poufne|500100000/);
       const whole = await ok('messages', 'show', id, '--text', 'yes');
       expect(whole).toMatchObject({ to: '+48500100000', text: stored.text });
+      const [posted] = listIn(whole, 'webhooks');
+      expect(posted?.['body']).toContain('+48500100000');
+      expect(posted?.['attempts']).toMatchObject([
+        { sent_headers: expect.stringContaining('X-Service-Signature') as string, answer: '' },
+      ]);
       const [record] = await pipeline.sql`
       select details from audit_log where subject = ${id} and details <> '{}'`;
       expect(record).toEqual({ details: { text: true } });
@@ -87,6 +112,8 @@ describe('messages show', () => {
       ...{ status: 'scheduled', workflow: 'running' },
       waits_for: expect.stringContaining('waits for its send time') as string,
     });
+    expect(possibleActs(waiting)).toEqual(['messages cancel', 'erase']);
+    expect(refusedActs(waiting)['messages settle']).toContain('has a running workflow');
     await pipeline.client.workflow.getHandle(id).signal('cancelMessage');
     await pipeline.untilClosed(id);
     const shown = await ok('messages', 'show', id);
@@ -102,10 +129,16 @@ describe('messages show', () => {
     expect(facts(await ok('messages', 'show', id), 'submitted')).toEqual([
       { part: 1, route: 'simulator', answer: 'none', code: '0x400\ufffd[2J' },
     ]);
+    expect(possibleActs(await ok('messages', 'show', id))).toEqual([
+      'messages resubmit',
+      'messages give-up',
+      'erase',
+    ]);
     await until('decided', async () => (await run('messages', 'give-up', '--id', id)).code === 0);
     await pipeline.untilStatus(id, 'failed');
     const shown = await ok('messages', 'show', id);
     expect(facts(shown, 'staff')).toEqual([{ action: 'messages give-up', actor: 'tester' }]);
+    expect(shown['reason']).toBe('The message was not sent: the operator of the service gave it up.');
     expect(facts(shown, 'status')).toEqual([{ status: 'failed', error: 'given_up' }]);
     expect(facts(shown, 'refunded')).toEqual([{ amount_grosze: 15 }]);
   });
@@ -117,6 +150,12 @@ describe('messages show', () => {
     const shown = await ok('messages', 'show', id);
     expect(shown['workflow']).toBe('terminated');
     expect(facts(shown, 'workflow')).toContainEqual({ state: 'terminated', reason: 'by mistake\ufffd' });
+
+    // Unanswered, with no workflow to carry out a decision.
+    const lost = await pipeline.message(await pipeline.account());
+    await pipeline.sql`update messages set submission = 'unanswered' where id = ${lost.id}`;
+    const acts = refusedActs(await ok('messages', 'show', lost.id));
+    expect(acts['messages resubmit']).toContain('has no running workflow');
 
     const rejected = await pipeline.message(await pipeline.account(), { cost: 0 });
     await pipeline.sql`update messages set status = 'rejected' where id = ${rejected.id}`;

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
-import { answerOfStatus, STATUS_MEANING } from '../../providers/smpp/receipts.ts';
+import { answerOfStatus, describeCode, STATUS_MEANING } from '../../providers/smpp/receipts.ts';
 
 // Somebody else's list of the codes.
 const { errors: CODES } = createRequire(import.meta.url)('smpp/lib/defs.js') as {
@@ -62,4 +62,12 @@ describe('by the route’s own table', () => {
   ])('%i', (status, expected) => {
     expect(answerOfStatus(status, { errors })).toMatchObject(expected);
   });
+});
+
+test.each([
+  ['0x0000000b', 'ESME_RINVDSTADR (0x0000000b): the SMSC does not take this message'],
+  ['0x00000400', '0x00000400: the SMSC may have taken it'],
+  ['no_session', 'no_session'],
+])('%s is explained to staff', (code, words) => {
+  expect(describeCode(code)).toBe(words);
 });

@@ -1,0 +1,29 @@
+import { STAFF_ROLES } from '../../domain/staff.ts';
+import { showEmail } from '../../operations/support/emailView.ts';
+import type { Fault } from '../../panel/ask.ts';
+import type { Answer } from '../../panel/route.ts';
+import { askingOf, NO_REASON, orMissing, reasonIn, workflowUrl } from '../messages/shared.ts';
+import { staffPage, type StaffVisit } from '../route.ts';
+import { Email } from './view.tsx';
+
+function page(visit: StaffVisit, reason: string | null, fault: Fault | null = null): Promise<Answer> {
+  return orMissing(async () => {
+    const { path, staff, params } = visit;
+    const id = params['id'] ?? '';
+    const whole = reason !== null;
+    const grounds = reason === null ? {} : { grounds: { reason } };
+    const email = await showEmail({ ...askingOf(visit), ...grounds, input: { id, addresses: whole } });
+    const url = workflowUrl(visit, id);
+    const view = <Email {...{ email, whole, path, url, fault }} role={staff.role} />;
+    return { status: fault === null ? 200 : 422, title: `E-mail ${id}`, view };
+  });
+}
+
+function post(visit: StaffVisit): Promise<Answer> {
+  const reason = reasonIn(visit);
+  return page(visit, reason, reason === null ? NO_REASON : null);
+}
+
+export const emailRoutes = [
+  staffPage('/console/emails/:id', STAFF_ROLES, { get: (visit) => page(visit, null), post }),
+];

@@ -1,0 +1,29 @@
+import { STAFF_ROLES } from '../../domain/staff.ts';
+import { showMessage } from '../../operations/support/messageView.ts';
+import type { Fault } from '../../panel/ask.ts';
+import type { Answer } from '../../panel/route.ts';
+import { staffPage, type StaffVisit } from '../route.ts';
+import { askingOf, NO_REASON, orMissing, reasonIn, workflowUrl } from './shared.ts';
+import { Message } from './view.tsx';
+
+function page(visit: StaffVisit, reason: string | null, fault: Fault | null = null): Promise<Answer> {
+  return orMissing(async () => {
+    const { path, staff, params } = visit;
+    const id = params['id'] ?? '';
+    const grounds = reason === null ? {} : { grounds: { reason } };
+    const input = { id, text: reason !== null };
+    const message = await showMessage({ ...askingOf(visit), ...grounds, input });
+    const url = workflowUrl(visit, id);
+    const view = <Message {...{ message, path, url, fault }} role={staff.role} />;
+    return { status: fault === null ? 200 : 422, title: `Message ${id}`, view };
+  });
+}
+
+function post(visit: StaffVisit): Promise<Answer> {
+  const reason = reasonIn(visit);
+  return page(visit, reason, reason === null ? NO_REASON : null);
+}
+
+export const messageRoutes = [
+  staffPage('/console/messages/:id', STAFF_ROLES, { get: (visit) => page(visit, null), post }),
+];
