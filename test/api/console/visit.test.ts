@@ -127,16 +127,20 @@ describe('an account as its customer sees it', () => {
     await staff.browser.post(visitOf(account.id), { reason: REASON });
     const before = await restingStateOf(account.id);
     const bytes: string[] = [];
-    for (const { path } of pages) {
-      const seen = await staff.browser.get(addressOf(path));
+    // Every page, and where its links lead.
+    const paths = new Set(pages.map(({ path }) => addressOf(path)));
+    for (const path of paths) {
+      const seen = await staff.browser.get(path);
       bytes.push(seen.text, JSON.stringify([...seen.headers]));
       if (seen.to !== null) expect([path, seen.to]).toEqual([path, expect.stringMatching(/^\/panel\//)]);
       else expect([path, seen.status]).toEqual([path, 200]);
-      if (seen.headers.get('content-type')?.startsWith('text/html') === true && seen.to === null)
-        expect(seen.text).toMatch(
-          /You see <strong>.*<\/strong> as its customer\. Nothing can be changed here\./,
-        );
+      if (seen.to !== null || !seen.headers.get('content-type')!.startsWith('text/html')) continue;
+      expect(seen.text).toMatch(
+        /You see <strong>.*<\/strong> as its customer\. Nothing can be changed here\./,
+      );
       expect(seen.text).not.toMatch(/action="\/panel\/(?:sign-out|language)"/);
+      for (const [, to] of seen.text.matchAll(/ href="(\/panel[^"#]*)/g))
+        paths.add(to!.replaceAll('&amp;', '&'));
     }
     for (const path of forms) {
       const seen = await staff.browser.post(addressOf(path).replace(/:\w+|\*/, 'x'), { label: 'x' });
