@@ -133,10 +133,28 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   };
 }
 
-function openServices(options: ApiOptions): { services: Services; close: () => Promise<void> } {
+interface Opened {
+  services: Services;
+  close: () => Promise<void>;
+}
+
+/** Services that can neither change nor decrypt anything, whatever code they are given to. */
+export function openReadOnlyServices(options: Omit<ApiOptions, 'secretsKey'>): Opened {
+  const { services, close } = openServices({ ...options, secretsKey: Buffer.alloc(32) }, true);
+  return { services: { ...services, temporal: NO_TEMPORAL }, close };
+}
+
+const NO_TEMPORAL = new Proxy({} as Client, {
+  get() {
+    throw new Error('workflows are out of reach: these services only read');
+  },
+});
+
+function openServices(options: ApiOptions, readOnly = false): Opened {
   const { log, config, secretsKey } = options;
   const [priorityPoolSize, poolSize] = splitPool(options.databasePool);
-  const open = (max: number) => openDatabase(options.databaseUrl, max, DATABASE_SILENCE_MS, STATEMENT_LIMITS);
+  const limits = { ...STATEMENT_LIMITS, readOnly };
+  const open = (max: number) => openDatabase(options.databaseUrl, max, DATABASE_SILENCE_MS, limits);
   const priorityPool = open(priorityPoolSize);
   const sql = open(poolSize);
   const { namespace, ...temporalServer } = options.temporal;

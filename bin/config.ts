@@ -188,7 +188,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /** Base URL of short links for a process without the API. */
-export function shortUrlOf(config: Config): string {
+export function shortUrlOf(config: Pick<Config, 'PORT' | 'PUBLIC_URL' | 'SHORT_URL'>): string {
   return config.SHORT_URL ?? config.PUBLIC_URL ?? `http://localhost:${config.PORT}`;
 }
 

@@ -1,18 +1,29 @@
-import { type ApiOptions, type RunningApi, startApi } from '../api/server.ts';
+import { type ApiOptions, openReadOnlyServices, type RunningApi, startApi } from '../api/server.ts';
 import { consolePages } from '../console/mount.ts';
 import type { OpenTools } from './admin/tools.ts';
 import { serviceTools } from './admin/tools.ts';
-import type { Config } from './config.ts';
+import { type Config, shortUrlOf } from './config.ts';
 
 interface ConsoleOptions extends Pick<
   ApiOptions,
   'databaseUrl' | 'databasePool' | 'temporal' | 'secretsKey' | 'log' | 'port'
 > {
   config: Pick<Config, 'CONSOLE_HOST' | 'CONSOLE_URL' | 'CONSOLE_SECOND_PERSON_GROSZE'> &
+    Pick<Config, 'PORT' | 'PUBLIC_URL' | 'PANEL_URL' | 'MCP_URL' | 'SHORT_URL'> &
     ApiOptions['config'];
   temporalUiUrl: string | null;
   /** By default those of the environment. */
   tools?: OpenTools;
+}
+
+// Connections for pages as the customer sees them, beside those of the console.
+const AS_CUSTOMER_POOL = 4;
+
+/** Where customers reach the service, as their pages say. */
+function urlsOf(config: ConsoleOptions['config']) {
+  const { PUBLIC_URL: publicUrl, PANEL_URL, MCP_URL: mcpUrl } = config;
+  const panelUrl = PANEL_URL ?? publicUrl ?? `http://localhost:${config.PORT}`;
+  return { publicUrl, mcpUrl, panelUrl, shortUrl: shortUrlOf(config) };
 }
 
 /**
@@ -21,7 +32,11 @@ interface ConsoleOptions extends Pick<
  */
 export async function startConsole(options: ConsoleOptions): Promise<RunningApi> {
   const { config, temporalUiUrl, tools = serviceTools() } = options;
-  const settings = { tools, temporalUiUrl, secondPersonGrosze: config.CONSOLE_SECOND_PERSON_GROSZE };
+  const asCustomer = openReadOnlyServices({ ...options, databasePool: AS_CUSTOMER_POOL, ...urlsOf(config) });
+  const settings = {
+    ...{ tools, temporalUiUrl, readOnlyServices: asCustomer.services },
+    secondPersonGrosze: config.CONSOLE_SECOND_PERSON_GROSZE,
+  };
   const server = await startApi({
     ...options,
     host: config.CONSOLE_HOST,
@@ -36,7 +51,7 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningApi>
     url: config.CONSOLE_URL ?? server.url,
     async stop() {
       await server.stop();
-      await tools.close();
+      await Promise.all([tools.close(), asCustomer.close()]);
     },
   };
 }

@@ -17,3 +17,6 @@ export const PLACES: readonly Place[] = [
   { path: '/console/commands', name: 'Commands', roles: STAFF_ROLES },
   { path: '/console/you', name: 'You', roles: STAFF_ROLES },
 ];
+
+/** Who may see an account as its customer does. */
+export const VISITORS: readonly StaffRole[] = ['support', 'finance', 'admin'];

@@ -44,7 +44,7 @@ async function serve(
   const receivedAt = Date.now();
   const visit: Visit = { ...openVisit(services, context, receivedAt), language: 'en' };
   const write = (answered: Answer, staff: StaffSession | null) =>
-    writeAnswer(context, answered, (shown) => document(visit, staff, shown));
+    writeAnswer(context, answered, (shown) => (route.document ?? document)(visit, staff, shown));
   let session: StaffSession | null = null;
   try {
     const admitted = services.admission.enter(`console of ${visit.network}`, context.res);

@@ -1,14 +1,18 @@
+import type { Services } from '../api/services.ts';
 import type { StaffSession } from '../db/people/staff.ts';
 import type { StaffRole } from '../domain/staff.ts';
 import type { Asker } from '../commands/command.ts';
 import type { Tools } from '../commands/tools.ts';
-import type { Answer, Visit } from '../panel/route.ts';
+import type { Answer, ShownAnswer, Visit } from '../panel/route.ts';
+import type { Rendered } from '../panel/http.ts';
 
 /** What the console has beside the services of every process with pages. */
 export interface ConsoleSettings {
   tools: Tools;
   /** Where the Temporal UI is; null: unknown. */
   temporalUiUrl: string | null;
+  /** For pages as the customer sees them: they can neither change nor decrypt anything. */
+  readOnlyServices: Services;
   /** Net grosze above which money needs a second person. */
   secondPersonGrosze: number;
 }
@@ -48,6 +52,8 @@ export interface ConsoleRoute {
   formBytes: number;
   fieldsMax: number;
   handle(visit: StrangerVisit | StaffVisit): Promise<Answer> | Answer;
+  /** Makes the page of a view; by default as everywhere in the console. */
+  document?(visit: Visit, staff: StaffSession | null, shown: ShownAnswer): Rendered;
 }
 
 function route<Who extends Visit>(

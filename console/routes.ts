@@ -10,6 +10,7 @@ import type { ConsoleRoute } from './route.ts';
 import { carrierRoutes } from './routes/routes.tsx';
 import { searchRoutes } from './search/routes.tsx';
 import { signInRoutes } from './signIn/routes.tsx';
+import { visitRoutes } from './visit/routes.tsx';
 import { youRoutes } from './you/routes.tsx';
 
 /** Every page of the console. */
@@ -25,5 +26,6 @@ export const routes: readonly ConsoleRoute[] = [
   ...commandRoutes,
   ...bulkRoutes,
   ...approvalRoutes,
+  ...visitRoutes,
   ...youRoutes,
 ];

@@ -10,7 +10,7 @@ export function InTemporal({
   views: readonly ((ui: TemporalUi) => TemporalView)[];
 }) {
   const { temporalUiUrl: url } = settings;
-  if (url === null) return null;
+  if (url === null || views.length === 0) return null;
   const { namespace } = services.temporal.options;
   return (
     <section>

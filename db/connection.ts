@@ -8,6 +8,8 @@ export type PoolState = postgres.PoolState;
 // Server-side limits in milliseconds: for a statement, for its wait for a lock, and for a transaction (or a single statement). No limit
 // unless given.
 interface StatementLimits {
+  /** Statements that would write fail. */
+  readOnly?: boolean;
   statementMs?: number;
   lockMs?: number;
   transactionMs?: number;
@@ -37,7 +39,7 @@ export function openDatabase(
   url: string,
   max = 10,
   silenceMs?: number,
-  { statementMs, lockMs, transactionMs }: StatementLimits = {},
+  { readOnly = false, statementMs, lockMs, transactionMs }: StatementLimits = {},
 ): Database {
   requireDriver();
   // If the client dies without closing the connection, its transaction would keep its locks for hours. An idle timeout is not enough: the
@@ -45,6 +47,7 @@ export function openDatabase(
   const deadClientLimits =
     silenceMs === undefined ? {} : { transaction_timeout: LONGEST_TRANSACTION_MS, ...KEEPALIVE };
   const limits = {
+    ...(readOnly ? { default_transaction_read_only: true } : {}),
     ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
     ...(lockMs === undefined ? {} : { lock_timeout: lockMs }),
     ...(transactionMs === undefined ? {} : { transaction_timeout: transactionMs, ...KEEPALIVE }),
@@ -119,6 +122,7 @@ export const SQLSTATE = {
   lockNotAvailable: '55P03',
   uniqueViolation: '23505',
   undefinedTable: '42P01',
+  readOnly: '25006',
 } as const;
 
 export function hasSqlState(error: unknown, state: string): boolean {

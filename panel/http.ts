@@ -33,6 +33,7 @@ export function openVisit(services: Services, context: Context, receivedAt: numb
     receivedAt,
     language: languageOf(headers, services.panelUrl),
     session: null,
+    readOnly: false,
     acquireHeavySlot: () => undefined,
     readUpload: () => Promise.resolve(null),
   };
@@ -71,7 +72,8 @@ export async function readForm(
   return form;
 }
 
-type Rendered = { status: number; headers: Record<string, string>; body: string };
+/** A page as it is written. */
+export type Rendered = { status: number; headers: Record<string, string>; body: string };
 
 /** Writes an answer; `render` makes a page of a view. */
 export function writeAnswer(

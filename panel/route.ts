@@ -28,6 +28,8 @@ export interface Visit {
   receivedAt: number;
   language: Language;
   session: SessionRow | null;
+  /** By staff, who see the account as its customer does and change nothing. */
+  readOnly: boolean;
   acquireHeavySlot: () => void;
   /** The file of a POST to a route with `uploadBytes`; null: none was chosen. @throws HttpRefused */
   readUpload: () => Promise<Upload | null>;
@@ -149,12 +151,12 @@ export function accountPage(
   handlers: Handlers<MemberVisit> & Options,
 ): Route {
   return route(path, roles, handlers, (visit) => {
-    const { session, address, requestId } = visit;
+    const { session, address, requestId, readOnly } = visit;
     const account = session?.account ?? null;
     if (session === null || account === null || !roles.includes(account.role)) return null;
     const { id: accountId, mode: accountMode, role } = account;
     const actor = { kind: 'person', id: session.personId, accountId, role } as const;
-    const may = { scopes: SCOPES_OF[role], readOnly: false };
+    const may = { scopes: SCOPES_OF[role], readOnly };
     return {
       ...visit,
       session,

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { asset } from '../pages/assets.ts';
 import { htmlAnswer } from '../pages/document.tsx';
 import { withVat } from '../domain/vat.ts';
@@ -21,9 +22,16 @@ export const PAGE_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** A page within the panel: header, navigation as far as the person may go, and the view. */
-export function document(visit: Visit, { status, title, view, script, headers }: ShownAnswer) {
-  const { language } = visit;
+/**
+ * A page within the panel: header, navigation as far as the person may go, and the view.
+ * @param banner for staff, above everything, in place of the forms that concern a person
+ */
+export function document(
+  visit: Visit,
+  { status, title, view, script, headers }: ShownAnswer,
+  banner: ComponentChildren = null,
+) {
+  const { language, readOnly } = visit;
   const say = words[language];
   const signedIn = visit.session !== null;
   const entered = visit.session?.owesFactor === false;
@@ -37,12 +45,13 @@ export function document(visit: Visit, { status, title, view, script, headers }:
         <a class="skip" href="#main">
           {say.skip}
         </a>
+        {banner}
         <header class="top">
           <a class="brand" href="/panel">
             Goniec
           </a>
-          <LanguageForm language={language} path={pagePath(visit)} />
-          {signedIn ? (
+          {readOnly ? null : <LanguageForm language={language} path={pagePath(visit)} />}
+          {signedIn && !readOnly ? (
             <form method="post" action="/panel/sign-out">
               <button class="quiet">{say.signOut}</button>
             </form>
@@ -64,10 +73,11 @@ export function document(visit: Visit, { status, title, view, script, headers }:
   });
 }
 
-function Navigation({ visit: { session, language, path } }: { visit: Visit }) {
+function Navigation({ visit: { session, language, path, readOnly } }: { visit: Visit }) {
   const say = words[language];
   const account = session?.account ?? null;
-  const isOpen = (name: PlaceName) => (account === null ? name === 'you' : mayOpen(account.role, name));
+  const isOpen = (name: PlaceName) =>
+    name === 'you' ? !readOnly : account !== null && mayOpen(account.role, name);
   return (
     <nav aria-label={say.sections}>
       <details class="menu">

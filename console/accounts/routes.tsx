@@ -1,11 +1,13 @@
 import { listAccounts } from '../../db/accounts/staff.ts';
 import { isId } from '../../domain/ids.ts';
+import { temporalView } from '../../domain/temporalViews.ts';
 import { STAFF_ROLES } from '../../domain/staff.ts';
 import { showAccount } from '../../operations/support/accountView.ts';
 import { filled } from '../../panel/ask.ts';
 import type { Answer } from '../../panel/route.ts';
 import { askingOf, orMissing } from '../messages/shared.ts';
 import { staffPage, type StaffVisit } from '../route.ts';
+import { InTemporal } from '../temporal.tsx';
 import { Account, AccountList } from './view.tsx';
 
 const PAGE = 50;
@@ -25,7 +27,11 @@ function show(visit: StaffVisit): Promise<Answer> {
   return orMissing(async () => {
     const input = { account: visit.params['id'] ?? '' };
     const account = await showAccount({ ...askingOf(visit), input });
-    const view = <Account account={account} role={visit.staff.role} />;
+    const view = (
+      <Account account={account} role={visit.staff.role}>
+        <InTemporal visit={visit} views={[(ui) => temporalView(ui, 'account', { ACCOUNT: account.id })]} />
+      </Account>
+    );
     return { status: 200, title: account.name, view };
   });
 }

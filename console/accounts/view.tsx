@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { AccountDetails } from '../../db/accounts/staff.ts';
 import type { StaffRole } from '../../domain/staff.ts';
 import type { AccountView } from '../../operations/support/accountView.ts';
@@ -5,6 +6,7 @@ import { count, moment, pln } from '../../panel/language.ts';
 import { Facts, Figure, Listing, NameFilter } from '../../panel/parts.tsx';
 import { commandPath, mayAsk } from '../commands/offered.ts';
 import { Id, Result } from '../commands/result.tsx';
+import { VISITORS } from '../menu.ts';
 
 const PATH = '/console/accounts';
 
@@ -48,7 +50,7 @@ interface AccountProps {
   role: StaffRole;
 }
 
-export function Account({ account, role }: AccountProps) {
+export function Account({ account, role, children }: AccountProps & { children: ComponentChildren }) {
   const { senders, senderRequests, verifiedNumbers, keys, tokens, people, findings, audit } = account;
   const { unpaidStatements, payments, webhooks, countryRates, quotas } = account;
   const lists = {
@@ -64,15 +66,16 @@ export function Account({ account, role }: AccountProps) {
         <span class={account.status === 'active' ? 'badge' : 'badge bad'}>{account.status}</span>{' '}
         <span class="badge">{account.mode}</span> <code>{account.id}</code>
       </p>
-      <Money account={account} />
+      <Money {...{ account, role }} />
       <Status {...{ account, role }} />
       <Settings account={account} />
       <Result shown={{ result: lists }} />
+      {children}
     </>
   );
 }
 
-function Money({ account }: Pick<AccountProps, 'account'>) {
+function Money({ account, role }: AccountProps) {
   const { balanceGrosze, availableGrosze, runwayDays, waitingGrosze, testCredits } = account;
   const about = { account: account.id };
   return (
@@ -88,6 +91,11 @@ function Money({ account }: Pick<AccountProps, 'account'>) {
         <a href={commandPath('ledger', { ...about, show: 'yes' })}>Ledger</a>,{' '}
         <a href={commandPath('statements list', { ...about, show: 'yes' })}>statements</a>,{' '}
         <a href={commandPath('audit', { ...about, show: 'yes' })}>audit log</a>
+        {VISITORS.includes(role) ? (
+          <>
+            , <a href={`/console/accounts/${account.id}/visit`}>as the customer sees it</a>
+          </>
+        ) : null}
       </p>
     </section>
   );

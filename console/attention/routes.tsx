@@ -1,6 +1,7 @@
 import { ATTENTION, countInWords } from '../../commands/attention.ts';
 import { type AnyCommand, execute, readArguments, type Shown } from '../../commands/command.ts';
 import { named } from '../../commands/output.ts';
+import { type TemporalUi, temporalView, type TemporalView } from '../../domain/temporalViews.ts';
 import { STAFF_ROLES } from '../../domain/staff.ts';
 import {
   type Attention,
@@ -16,9 +17,21 @@ import { OFFERS } from '../commands/offered.ts';
 import { words } from '../commands/result.tsx';
 import { askerOf, staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
+import { InTemporal } from '../temporal.tsx';
 import { Selection } from './selection.tsx';
 
 const PATH = '/console/attention';
+const now = () => ({ TIME: new Date().toISOString() });
+// What the Temporal UI shows of a kind.
+const VIEWS: Partial<Record<AttentionKind, readonly ((ui: TemporalUi) => TemporalView)[]>> = {
+  overdue: [(ui) => temporalView(ui, 'overdue', now())],
+  timer: [(ui) => temporalView(ui, 'overdue', now())],
+  unanswered: [(ui) => temporalView(ui, 'unanswered', {})],
+  no_report: [(ui) => temporalView(ui, 'noReport', now())],
+  task: [(ui) => temporalView(ui, 'shortWork', now()), (ui) => temporalView(ui, 'endedBadly', {})],
+  workflow_lost: [(ui) => temporalView(ui, 'endedBadly', {})],
+  workflow_ended: [(ui) => temporalView(ui, 'cancelled', {}), (ui) => temporalView(ui, 'endedBadly', {})],
+};
 // A form has a field for each row.
 const ROWS = 100;
 
@@ -109,6 +122,7 @@ async function list(visit: StaffVisit): Promise<Answer> {
           <Selection role={visit.staff.role} {...{ kind, rows, typed }} total={total} />
         )}
       </div>
+      <InTemporal visit={visit} views={VIEWS[kind] ?? []} />
     </>
   );
   return { status: fault === null ? 200 : 422, title: words(kind), view };

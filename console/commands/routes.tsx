@@ -5,13 +5,13 @@ import { NoDryRunError } from '../../operations/staff.ts';
 import type { Fault } from '../../panel/ask.ts';
 import { Hidden, Summary, TextArea } from '../../panel/parts.tsx';
 import type { Answer } from '../../panel/route.ts';
+import { NO_REASON, REASON_MAX, reasonIn } from '../reason.ts';
 import { askerOf, staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { faultOf, Fields, typedIn, YES } from './form.tsx';
 import { commandPath, needsSecondPerson, offeredAt, OFFERS } from './offered.ts';
 import { Result } from './result.tsx';
 
-const REASON_MAX = 500;
 type Typed = Readonly<Record<string, string>>;
 
 function listPage({ staff }: StaffVisit): Answer {
@@ -144,12 +144,10 @@ export async function post(visit: StaffVisit, command: AnyCommand): Promise<Answ
   try {
     const values = readArguments(command, typed);
     const second = needsSecondPerson(command.name, values, settings.secondPersonGrosze);
-    const reason = (form.get('reason') ?? '').trim();
-    const isWhy = reason !== '' && [...reason].length <= REASON_MAX;
-    if (!form.has('confirmed') || !isWhy) {
+    const reason = reasonIn(visit);
+    if (!form.has('confirmed') || reason === null) {
       const shown = await rehearse(visit, command, values);
-      const text = `A reason of 1 to ${REASON_MAX} characters is needed.`;
-      const fault = form.has('confirmed') ? { field: 'reason', text } : null;
+      const fault = form.has('confirmed') ? NO_REASON : null;
       return confirmPage(command, { typed, shown, fault }, second);
     }
     if (second) {

@@ -2,7 +2,8 @@ import { STAFF_ROLES } from '../../domain/staff.ts';
 import { showEmail } from '../../operations/support/emailView.ts';
 import type { Fault } from '../../panel/ask.ts';
 import type { Answer } from '../../panel/route.ts';
-import { askingOf, NO_REASON, orMissing, reasonIn, workflowUrl } from '../messages/shared.ts';
+import { askingOf, orMissing, workflowUrl } from '../messages/shared.ts';
+import { NO_REASON, reasonIn } from '../reason.ts';
 import { staffPage, type StaffVisit } from '../route.ts';
 import { Email } from './view.tsx';
 

@@ -3,7 +3,8 @@ import { showMessage } from '../../operations/support/messageView.ts';
 import type { Fault } from '../../panel/ask.ts';
 import type { Answer } from '../../panel/route.ts';
 import { staffPage, type StaffVisit } from '../route.ts';
-import { askingOf, NO_REASON, orMissing, reasonIn, workflowUrl } from './shared.ts';
+import { askingOf, orMissing, workflowUrl } from './shared.ts';
+import { NO_REASON, reasonIn } from '../reason.ts';
 import { Message } from './view.tsx';
 
 function page(visit: StaffVisit, reason: string | null, fault: Fault | null = null): Promise<Answer> {

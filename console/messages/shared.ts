@@ -1,4 +1,5 @@
 import { describeError } from '../../commands/errors.ts';
+import { temporalWorkflow } from '../../domain/temporalViews.ts';
 import { staffServices } from '../../operations/staff.ts';
 import type { Answer } from '../../panel/route.ts';
 import { askerOf, type StaffVisit } from '../route.ts';
@@ -21,20 +22,8 @@ export async function orMissing(page: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-const REASON_MAX = 500;
-
-/** Why everything is to be shown; null: nobody said, or too much. */
-export function reasonIn({ form }: StaffVisit): string | null {
-  const reason = (form.get('reason') ?? '').trim();
-  return reason === '' || [...reason].length > REASON_MAX ? null : reason;
-}
-
-export const NO_REASON = { field: 'reason', text: `A reason of 1 to ${REASON_MAX} characters is needed.` };
-
 /** A workflow in the Temporal UI; null: it is not known where that is. */
 export function workflowUrl({ settings, services }: StaffVisit, id: string): string | null {
-  const { temporalUiUrl: base } = settings;
-  return base === null
-    ? null
-    : `${base}/namespaces/${services.temporal.options.namespace}/workflows/${encodeURIComponent(id)}`;
+  const { temporalUiUrl: url } = settings;
+  return url === null ? null : temporalWorkflow({ url, namespace: services.temporal.options.namespace }, id);
 }

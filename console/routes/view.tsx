@@ -132,12 +132,13 @@ export function Report({ report }: { report: Awaited<ReturnType<typeof routeRepo
         {errors.length === 0 ? (
           <p>None.</p>
         ) : (
-          <Table label="Errors" columns={['At', 'Outcome', 'Code', 'How many', 'Last']}>
-            {errors.map(({ at, outcome, code, count: many, lastAt }) => (
+          <Table label="Errors" columns={['At', 'Outcome', 'Code', 'Meaning', 'How many', 'Last']}>
+            {errors.map(({ at, outcome, code, meaning, count: many, lastAt }) => (
               <tr>
                 <td>{at}</td>
                 <td>{outcome}</td>
                 <td>{code === null ? '–' : <code>{printable(code)}</code>}</td>
+                <td class="text">{meaning === null ? '–' : printable(meaning)}</td>
                 <td>{number(many)}</td>
                 <td>{time(lastAt)}</td>
               </tr>

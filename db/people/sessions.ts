@@ -60,9 +60,7 @@ export async function useSession(sql: Sql, tokenHash: Buffer): Promise<SessionRo
              s.confirmed_at > now() - ${FRESH}::interval as is_fresh,
              exists (select from totp where person_id = p.id)
                or exists (select from passkeys where person_id = p.id) as has_factor,
-             case when a.id is not null then jsonb_build_object('id', a.id, 'name', a.name, 'mode', a.mode, 'status', a.status, 'role', m.role,
-                                                                    'unpaid', ${unpaid(sql)})
-              end as account
+             ${shownAccount(sql, sql`m.role`)} as account
         from sessions s join people p on p.id = s.person_id
         left join memberships m on m.person_id = s.person_id and m.account_id = s.account_id
         left join accounts a on a.id = m.account_id
@@ -74,6 +72,14 @@ export async function useSession(sql: Sql, tokenHash: Buffer): Promise<SessionRo
     select id, person_id, address, account, has_factor, has_factor and assurance = 'address' as owes_factor, is_fresh
       from found`;
   return row;
+}
+
+/** As SQL: an account `a` as a session shows it; null without one. */
+export function shownAccount(sql: Sql, role: Fragment): Fragment {
+  return sql`
+    case when a.id is not null then
+      jsonb_build_object('id', a.id, 'name', a.name, 'mode', a.mode, 'status', a.status, 'role', ${role}, 'unpaid', ${unpaid(sql)})
+     end`;
 }
 
 // As SQL, for an account `a`.

@@ -1,6 +1,7 @@
 import type { StaffRole } from '../../domain/staff.ts';
 import type { Sql } from '../connection.ts';
 import type { Passkey, ShownPasskey } from './factors.ts';
+import { type SessionRow, shownAccount } from './sessions.ts';
 
 const IDLE = '30 minutes';
 const LONGEST = '12 hours';
@@ -135,8 +136,8 @@ export interface StaffSession extends StaffRow {
   sessionId: string;
   /** Otherwise it opens nothing but the question for the code. */
   isProved: boolean;
-  /** The account that is shown as its customer sees it. */
-  visited: { id: string; name: string } | null;
+  /** The account that is shown as its customer sees it, an owner. */
+  visited: SessionRow['account'];
 }
 
 interface NewSession {
@@ -169,7 +170,7 @@ export async function useStaffSession(sql: Sql, tokenHash: Buffer): Promise<Staf
        where id = (select session_id from found where last_seen_at < now() - interval '1 minute')
     )
     select f.session_id, f.is_proved, f.id, f.address, f.name, f.role,
-           case when a.id is not null then jsonb_build_object('id', a.id, 'name', a.name) end as visited
+           ${shownAccount(sql, sql`'owner'`)} as visited
       from found f left join accounts a on a.id = f.visited_account_id`;
   return row;
 }

@@ -6,6 +6,7 @@ import {
   type StaffRow,
   staffTotpOwner,
   staffWith,
+  visitAccount as showAccount,
 } from '../../db/people/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
@@ -14,6 +15,7 @@ import { maskAddress } from '../../domain/email/address.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import type { StaffRole } from '../../domain/staff.ts';
 import { actorName } from '../../domain/actor.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import { recorded, type StaffServices } from '../staff.ts';
 import { newTotpSecret, totpAddress } from './totp.ts';
 
@@ -64,6 +66,16 @@ export const removeStaff = recorded('staff remove', async (tx, { address }: Name
   await deleteStaff(tx, staff.id);
   return { data: staff, ...aboutOne(staff), details: { name: staff.name } };
 });
+
+/** Shows an account as its customer sees it, in a session of the console; the customer's activity says so. @throws StaffRefused account_missing */
+export const visitAccount = recorded(
+  'account visit',
+  async (tx, { account, session }: { account: string; session: string }) => {
+    await findAccount(tx, account);
+    await showAccount(tx, session, account);
+    return { data: null, account };
+  },
+);
 
 async function oneOfStaff(tx: Sql, address: string): Promise<StaffRow> {
   const staff = await staffWith(tx, address);

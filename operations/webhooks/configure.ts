@@ -11,7 +11,7 @@ import { findAccount, findOpenAccountForUpdate } from '../accounts/accounts.ts';
 import { type By, mayManage } from '../accounts/keys.ts';
 import { recorded } from '../staff.ts';
 import { decrypt, encrypt } from '../../db/installation.ts';
-import { WEBHOOK_URL_MAX } from '../../domain/webhooks.ts';
+import { WEBHOOK_URL_MAX, withoutPath } from '../../domain/webhooks.ts';
 import { faultOfAddress } from '../../domain/addresses.ts';
 import type { Caller, OperationContext } from '../context.ts';
 import { changesRefusal } from '../settings.ts';
@@ -71,18 +71,21 @@ interface Described extends Omit<WebhookSettings, 'secret' | 'legacySecret'> {
 
 const HINT_LENGTH = 4;
 
-/** Where an account is notified; of the secrets only what tells them apart. */
+/** Where an account is notified; of the secrets only what tells them apart. Who only reads sees neither that nor paths, which may be secret. */
 export async function describeWebhooks({
   services: { sql, secretsKey },
-  caller: { accountId },
+  caller: { accountId, readOnly },
 }: {
   services: Pick<OperationContext<unknown>['services'], 'sql' | 'secretsKey'>;
   caller: Caller;
 }): Promise<Described> {
   const { secret, legacySecret, ...settings } = await readWebhookSettings(sql, accountId);
-  const hintOf = (stored: Buffer | null) =>
-    stored === null ? null : `whsec_…${decrypt(secretsKey, accountId, stored).slice(-HINT_LENGTH)}`;
-  return { ...settings, hint: hintOf(secret), legacyHint: hintOf(legacySecret) };
+  const endOf = (stored: Buffer) =>
+    readOnly ? '' : decrypt(secretsKey, accountId, stored).slice(-HINT_LENGTH);
+  const hintOf = (stored: Buffer | null) => (stored === null ? null : `whsec_…${endOf(stored)}`);
+  const { url, legacyUrl } = settings;
+  const shown = readOnly ? { url: withoutPath(url), legacyUrl: withoutPath(legacyUrl) } : {};
+  return { ...settings, ...shown, hint: hintOf(secret), legacyHint: hintOf(legacySecret) };
 }
 
 interface LegacyInput {

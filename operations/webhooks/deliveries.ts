@@ -10,7 +10,7 @@ import { eventBody } from '../../db/webhooks/eventBody.ts';
 import { insertAccountEvent, loadEvent } from '../../db/webhooks/webhooks.ts';
 import { isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
-import { TEST_EVENT_TYPE } from '../../domain/webhooks.ts';
+import { TEST_EVENT_TYPE, withoutPath } from '../../domain/webhooks.ts';
 import type { OperationContext } from '../context.ts';
 
 type Context<Input> = Pick<OperationContext<Input>, 'services' | 'caller' | 'input'>;
@@ -24,13 +24,14 @@ export interface DeliveryDetails extends Omit<DeliveryRow, 'attempts'> {
 /** A webhook event with what was sent and what was answered. @throws Refused event_unknown */
 export async function showDelivery({
   services: { sql, shortUrl },
-  caller: { accountId },
+  caller: { accountId, readOnly },
   input: { id },
 }: Context<{ id: string }>): Promise<DeliveryDetails> {
   const delivery = isId('evt', id) ? await readDelivery(sql, accountId, id) : null;
   const whole = delivery === null ? null : await withBodies(sql, delivery, shortUrl);
   if (whole === null) throw new Refused({ reason: 'event_unknown' });
-  return whole;
+  const shown = (url: string) => (readOnly ? withoutPath(url)! : url);
+  return { ...whole, attempts: whole.attempts.map((one) => ({ ...one, url: shown(one.url) })) };
 }
 
 /** A webhook event with what was sent and what was answered; null: it is no more. @param shortUrl where links of clicks are opened */

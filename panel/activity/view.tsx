@@ -46,7 +46,7 @@ export function ActivityLog({ language, rows, members, query, next }: Props) {
             <td>{moment(language, row.at)}</td>
             <td>{who(language, row)}</td>
             <td>
-              {what(language, row.action)} <span class="hint">{about(language, row.details)}</span>
+              {what(language, row.action)} <span class="hint">{about(language, row)}</span>
             </td>
             <td>{row.address}</td>
           </tr>
@@ -72,15 +72,16 @@ function what(language: Language, action: string): string {
   return kinds.find((actions) => Object.hasOwn(actions, action))?.[action] ?? action;
 }
 
-/** What is told of the details: names and roles, nothing that staff noted. */
-function about(language: Language, details: Activity['details']): string {
+/** What is told of the details: names and roles, and nothing that staff noted but why they looked. */
+function about(language: Language, { action, details }: Activity): string {
   const { roles } = common[language];
+  const why = action === 'account visit' ? details['reason'] : null;
   const { label, hint, from, address, role } = details;
   const { from: before = role, to: after } = (role ?? {}) as { from?: unknown; to?: unknown };
   const changed = [before, after]
     .flatMap((one) => ROLES.filter((known) => known === one))
     .map((one) => roles[one]);
-  return [[label, hint], [from, address].filter(isText).join(' → '), changed.join(' → ')]
+  return [[why, label, hint], [from, address].filter(isText).join(' → '), changed.join(' → ')]
     .flat()
     .filter(isText)
     .join(', ');

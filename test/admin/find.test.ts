@@ -162,6 +162,7 @@ beforeAll(async () => {
     addedBy: 'x',
   };
   await add('staff', { id: id.stf, ...staff });
+  await add('bulks', { id: id.bulk, action: 'resend', actor: 'Ala', grounds: {}, filter: {} });
   await add('approvals', { id: id.apr, command: 'topup', reason: 'x', askedBy: 'Ala' });
 }, 60_000);
 
@@ -187,7 +188,8 @@ describe('find', () => {
     async (prefix) => {
       const things = listIn(await ok('find', id[prefix]));
       expect(things.map((thing) => [thing['id'], thing['by']])).toEqual([[id[prefix], 'id']]);
-      if (!['sin', 'stf', 'apr'].includes(prefix)) expect(things[0]).toMatchObject({ account_id: id.cl });
+      if (!['sin', 'stf', 'apr', 'bulk'].includes(prefix))
+        expect(things[0]).toMatchObject({ account_id: id.cl });
     },
   );
 

@@ -30,7 +30,14 @@ export async function openConsole(ownEmailAccount?: string, url?: string): Promi
     temporal: { address: temporalAddress, namespace: temporalNamespace },
     config: {
       ...{ CONSOLE_HOST: '127.0.0.1', CONSOLE_URL: url, CONSOLE_SECOND_PERSON_GROSZE: 100_000 },
-      ...{ DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: true, SIMULATOR_PUBLIC: false },
+      ...{
+        PORT: 3000,
+        PUBLIC_URL: 'https://api.example',
+        DEFAULT_SENDER: 'INFO',
+        WEBHOOK_ALLOW_PRIVATE: true,
+        TRUST_PROXY: true,
+        SIMULATOR_PUBLIC: false,
+      },
       ...{ REQUESTS_AT_ONCE: 100, HEAVY_REQUESTS_AT_ONCE: 4 },
       ...{ MCP_CONFIRM_RECIPIENTS: 10, MCP_CONFIRM_GROSZE: 500, NUMBER_CODES_A_DAY: 100 },
       ...{ SIGN_UP_EMAILS_A_DAY: 100_000, SIGN_IN_EMAILS_A_DAY: 100_000, OWN_EMAIL_ACCOUNT: ownEmailAccount },

@@ -178,7 +178,7 @@ describe('who may', () => {
   it('reach it: who names this machine, and nobody an interface of the API there', async () => {
     const browser = newBrowser(opened);
     expect((await browser.get('/console/sign-in')).status).toBe(200);
-    for (const path of ['/v1/health', '/v1/messages', '/panel', '/mcp', '/simulator'])
+    for (const path of ['/v1/health', '/v1/messages', '/mcp', '/simulator'])
       expect((await browser.get(path)).status, path).toBe(404);
     const named = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
