@@ -51,6 +51,8 @@ const audited = async (subject: string): Promise<unknown[]> => [
 
 /** What a worker leaves that is killed after an act and before it has stored the outcome. */
 async function loseOutcomes(id: string): Promise<void> {
+  // It stores its end before it is over, and would be the one that is started again.
+  await pipeline.client.workflow.getHandle(id).result();
   await pipeline.sql`update bulk_items set outcome = null, at = null where bulk_id = ${id}`;
   await pipeline.sql`update bulks set ended_at = null where id = ${id}`;
 }
