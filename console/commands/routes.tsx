@@ -9,7 +9,7 @@ import { askerOf, staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { faultOf, Fields, typedIn, YES } from './form.tsx';
 import { commandPath, needsSecondPerson, offeredAt, OFFERS } from './offered.ts';
-import { Result } from './result.tsx';
+import { Id, Result } from './result.tsx';
 
 const REASON_MAX = 500;
 type Typed = Readonly<Record<string, string>>;
@@ -56,6 +56,11 @@ function formPage(command: AnyCommand, { typed, fault = null, shown = null }: Fo
         {reads ? <Hidden fields={{ show: YES }} /> : null}
         <button>{reads ? 'Show' : 'Continue'}</button>
       </form>
+      {typed['account'] === undefined ? null : (
+        <p>
+          About the account <Id id={typed['account']} />.
+        </p>
+      )}
       {shown === null ? null : <Result shown={shown} />}
     </>
   );
