@@ -33,7 +33,7 @@ export function Result({ shown: { result, remarks = [], columns } }: { shown: Sh
           .map(([name, value]) => [words(name), <Value {...{ name, value }} />] as const)}
       />
       {entries.map(([name, value]) =>
-        isList(value) ? (
+        isList(value) && (value.length > 0 || name !== 'data' || entries.length === 1) ? (
           <Rows {...{ name, rows: value }} columns={name === 'data' ? columns : undefined} />
         ) : null,
       )}
@@ -105,7 +105,10 @@ function isList(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
+const SPOKEN: Readonly<Record<string, string>> = { would: 'Action', on: 'Can be done for', of: 'Of' };
+
 export const words = (name: string): string => {
+  if (name in SPOKEN) return SPOKEN[name]!;
   const spoken = name.replace(/_(grosze|at)$/, '').replaceAll('_', ' ');
   return spoken.charAt(0).toUpperCase() + spoken.slice(1);
 };

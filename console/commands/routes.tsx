@@ -1,4 +1,4 @@
-import { type AnyCommand, execute, readArguments, type Shown } from '../../commands/command.ts';
+import { type AnyCommand, execute, NOTHING_DONE, readArguments, type Shown } from '../../commands/command.ts';
 import { STAFF_ROLES } from '../../domain/staff.ts';
 import { askApproval } from '../../operations/people/approvals.ts';
 import { NoDryRunError } from '../../operations/staff.ts';
@@ -82,7 +82,9 @@ function confirmPage(
       ) : (
         <section>
           <h2>What it would do</h2>
-          <Result shown={shown} />
+          <Result
+            shown={{ ...shown, remarks: (shown.remarks ?? []).filter((remark) => remark !== NOTHING_DONE) }}
+          />
         </section>
       )}
       <form method="post" action={commandPath(command.name)} class="stack" noValidate>
