@@ -52,7 +52,7 @@ export function document(visit: Visit, staff: StaffSession | null, shown: ShownA
 
 function Search({ typed }: { typed: string }) {
   return (
-    <form action="/console/search" role="search" class="search">
+    <form action="/console/search" role="search" aria-label="Find anything" class="search">
       <label class="visually-hidden" for="search">
         Search: a number, an address, any id, a sender or a reference
       </label>

@@ -127,11 +127,11 @@ function Status({ account, role }: AccountProps) {
               </>
             )}
             : {waiting} {happens}
-            {to === 'active' ? '.' : `; ${count('en', validKeys)} keys and tokens get 403.`}
+            {to === 'active' ? '.' : `; keys and tokens that get 403: ${count('en', validKeys)}.`}
           </li>
         ))}
       </ul>
-      <p>{count('en', pendingEvents)} webhook events are on their way, and are still delivered.</p>
+      <p>Webhook events on their way, which are still delivered: {count('en', pendingEvents)}.</p>
     </section>
   );
 }
@@ -144,7 +144,10 @@ function Settings({ account }: Pick<AccountProps, 'account'>) {
       <h2>Settings</h2>
       <Facts
         rows={[
-          ['Billing', billingMode === 'prepaid' ? 'prepaid' : `postpaid, to ${price(-creditLimitGrosze)}`],
+          [
+            'Billing',
+            billingMode === 'prepaid' ? 'prepaid' : `postpaid, down to ${price(0 - creditLimitGrosze)}`,
+          ],
           ['SMS, per part', price(account.pricePerPartGrosze)],
           ['MMS', price(account.pricePerMmsGrosze)],
           ['Voice', price(account.pricePerVmsGrosze)],

@@ -6,8 +6,9 @@ import type { Fault } from '../../panel/ask.ts';
 import { moment } from '../../panel/language.ts';
 import { Act, Facts, Summary, Table } from '../../panel/parts.tsx';
 import type { Answer } from '../../panel/route.ts';
-import { faultOf, YES } from '../commands/form.tsx';
+import { faultOf, labelOf, YES } from '../commands/form.tsx';
 import { mayAsk, OFFERS } from '../commands/offered.ts';
+import { Value } from '../commands/result.tsx';
 import { donePage } from '../commands/routes.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
@@ -59,7 +60,10 @@ function Open({ one, staff }: { one: Approval; staff: StaffVisit['staff'] }) {
       <h2>{command}</h2>
       <Facts
         rows={[
-          ...Object.entries(typed ?? {}).map(([name, value]) => [name, value] as const),
+          ...Object.entries(typed ?? {}).map(([name, value]) => {
+            const option = OFFERS.get(command)?.command.options[name];
+            return [option === undefined ? name : labelOf(option), <Value {...{ name, value }} />] as const;
+          }),
           ['Reason', reason],
           ['Asked by', `${askedBy}, ${moment('en', createdAt)}`],
         ]}

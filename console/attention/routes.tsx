@@ -77,6 +77,7 @@ function Tile({ one }: { one: Attention }) {
       <dd>
         {countInWords(one)}
         {one.oldest === null ? null : <span class="hint"> oldest: {ageOf(one.oldest)}</span>}
+        <p class="hint">{ATTENTION[one.kind].about}</p>
       </dd>
     </div>
   );

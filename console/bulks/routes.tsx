@@ -8,7 +8,7 @@ import { moment } from '../../panel/language.ts';
 import { Facts, Listing, Results, Table } from '../../panel/parts.tsx';
 import type { Answer } from '../../panel/route.ts';
 import { commandPath, mayAsk, offeredAt } from '../commands/offered.ts';
-import { Id } from '../commands/result.tsx';
+import { Id, words } from '../commands/result.tsx';
 import { post as askFor } from '../commands/routes.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
@@ -70,12 +70,12 @@ async function show({ services, staff, params, path, query }: StaffVisit): Promi
           ['Action', action],
           ['By', `${actor}, ${moment(language, createdAt)}`],
           ...[...Object.entries(grounds), ...Object.entries(filter)].map(
-            ([name, value]) => [name.replaceAll('_', ' '), String(value)] as const,
+            ([name, value]) => [words(name), String(value)] as const,
           ),
           ['State', state],
           ['Progress', <progress max={items} value={items - open} aria-label="Progress" />],
           ['Items', counts(bulk)],
-          ['A minute', String(perMinute)],
+          ['Items a minute', String(perMinute)],
         ]}
       />
       <p>
@@ -104,7 +104,7 @@ async function show({ services, staff, params, path, query }: StaffVisit): Promi
       )}
     </Results>
   );
-  return { status: 200, title: `Bulk of ${action}`, view };
+  return { status: 200, title: `Bulk action: ${action}`, view };
 }
 
 async function items({ services, params }: StaffVisit): Promise<Answer> {

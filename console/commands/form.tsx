@@ -80,11 +80,15 @@ function ArgumentField({ name, argument, typed, fault }: ArgumentProps) {
   );
 }
 
+const ABBREVIATIONS = /\b(?:hlr|id|mms|nip|pln|sms|url)\b/gi;
+
 /** `--credit-limit <GROSZE>` → `Credit limit (GROSZE)`. */
-function labelOf({ flags }: Argument<unknown>): string {
+export function labelOf({ flags }: Argument<unknown>): string {
   const [, word = '', value = ''] = /^--([a-z-]+)(?: <([A-Z_,…-]+)(?:\|none)?>)?/.exec(flags) ?? [];
   const spoken = (word === '' ? flags.slice(1, -1) : word).replaceAll(/[-_]/g, ' ').toLowerCase();
-  const label = spoken.charAt(0).toUpperCase() + spoken.slice(1);
+  const label = (spoken.charAt(0).toUpperCase() + spoken.slice(1)).replace(ABBREVIATIONS, (word: string) =>
+    word.toUpperCase(),
+  );
   return ['', 'ID', 'TEXT', 'NAME', 'N', 'KIND', 'STATE', 'ROLE'].includes(value)
     ? label
     : `${label} (${value})`;

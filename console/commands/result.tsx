@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Shown } from '../../commands/command.ts';
 import { named, printable } from '../../commands/output.ts';
-import { moment, pln } from '../../panel/language.ts';
+import { count, moment, pln } from '../../panel/language.ts';
 import { Facts, Table } from '../../panel/parts.tsx';
 
 type Row = Record<string, unknown>;
@@ -12,6 +12,8 @@ const PAGES: readonly (readonly [id: RegExp, path: string])[] = [
   [/^cl_[0-9a-z]{26}$/, '/console/accounts/'],
   [/^bulk_[0-9a-z]{26}$/, '/console/bulks/'],
 ];
+
+const ID = /([a-z]+_[0-9a-z]{26})/;
 
 /** An id, which leads to its page if it has one. */
 export function Id({ id }: { id: string }) {
@@ -31,7 +33,7 @@ export function Result({ shown: { result, remarks = [], columns } }: { shown: Sh
           .map(([name, value]) => [words(name), <Value {...{ name, value }} />] as const)}
       />
       {entries.map(([name, value]) =>
-        isList(value) ? (
+        isList(value) && (value.length > 0 || name !== 'data' || entries.length === 1) ? (
           <Rows {...{ name, rows: value }} columns={name === 'data' ? columns : undefined} />
         ) : null,
       )}
@@ -83,23 +85,30 @@ export function Value({ name, value }: { name: string; value: unknown }): Compon
   if (typeof value === 'number' && name.endsWith('_grosze')) return pln('en', value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string')
-    return /^[a-z]+_[0-9a-z]{26}$/.test(value) ? (
-      <Id id={value} />
-    ) : (
-      <span class="text">{printable(value)}</span>
+    return (
+      <span class="text">
+        {printable(value)
+          .split(ID)
+          .map((part, index) => (index % 2 === 1 ? <Id id={part} /> : part))}
+      </span>
     );
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
     return value.length === 0
       ? '–'
       : value.map((item: unknown, index) => [index === 0 ? '' : ', ', <Value {...{ name, value: item }} />]);
-  return typeof value === 'number' ? String(value) : <code>{printable(JSON.stringify(value))}</code>;
+  // An id is quoted as it stands.
+  if (typeof value === 'number') return name === 'id' ? String(value) : count('en', value);
+  return <code>{printable(JSON.stringify(value))}</code>;
 }
 
 function isList(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
+const SPOKEN: Readonly<Record<string, string>> = { would: 'Action', on: 'Can be done for', of: 'Of' };
+
 export const words = (name: string): string => {
+  if (name in SPOKEN) return SPOKEN[name]!;
   const spoken = name.replace(/_(grosze|at)$/, '').replaceAll('_', ' ');
   return spoken.charAt(0).toUpperCase() + spoken.slice(1);
 };

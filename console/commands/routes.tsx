@@ -1,4 +1,4 @@
-import { type AnyCommand, execute, readArguments, type Shown } from '../../commands/command.ts';
+import { type AnyCommand, execute, NOTHING_DONE, readArguments, type Shown } from '../../commands/command.ts';
 import { STAFF_ROLES } from '../../domain/staff.ts';
 import { askApproval } from '../../operations/people/approvals.ts';
 import { NoDryRunError } from '../../operations/staff.ts';
@@ -10,7 +10,7 @@ import { askerOf, staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { faultOf, Fields, typedIn, YES } from './form.tsx';
 import { commandPath, needsSecondPerson, offeredAt, OFFERS } from './offered.ts';
-import { Result } from './result.tsx';
+import { Id, Result } from './result.tsx';
 
 type Typed = Readonly<Record<string, string>>;
 
@@ -56,6 +56,11 @@ function formPage(command: AnyCommand, { typed, fault = null, shown = null }: Fo
         {reads ? <Hidden fields={{ show: YES }} /> : null}
         <button>{reads ? 'Show' : 'Continue'}</button>
       </form>
+      {typed['account'] === undefined ? null : (
+        <p>
+          About the account <Id id={typed['account']} />.
+        </p>
+      )}
       {shown === null ? null : <Result shown={shown} />}
     </>
   );
@@ -77,7 +82,9 @@ function confirmPage(
       ) : (
         <section>
           <h2>What it would do</h2>
-          <Result shown={shown} />
+          <Result
+            shown={{ ...shown, remarks: (shown.remarks ?? []).filter((remark) => remark !== NOTHING_DONE) }}
+          />
         </section>
       )}
       <form method="post" action={commandPath(command.name)} class="stack" noValidate>

@@ -6,13 +6,17 @@ import type { TimelineEntry } from '../../domain/timeline.ts';
 import type { Followed, FollowedDelivery } from '../../operations/support/messageView.ts';
 import type { WorkflowView } from '../../operations/support/workflow.ts';
 import type { Fault } from '../../panel/ask.ts';
-import { moment } from '../../panel/language.ts';
+import { moment, pln } from '../../panel/language.ts';
 import { Facts, Table, TextArea } from '../../panel/parts.tsx';
 import { commandPath, mayAsk } from '../commands/offered.ts';
 import { Id } from '../commands/result.tsx';
 
 const time = (at: Date | null): ComponentChildren =>
-  at === null ? null : <time dateTime={at.toISOString()}>{moment('en', at)}</time>;
+  at === null ? null : (
+    <time dateTime={at.toISOString()}>
+      {moment('en', at)}:{at.toISOString().slice(17, 19)}
+    </time>
+  );
 
 const WORDS: Readonly<Record<string, string>> = {
   'messages cancel': 'Cancel and refund',
@@ -123,7 +127,13 @@ function Entry({ kind, facts }: TimelineEntry) {
     <>
       {kind === 'workflow' ? null : <b>{kind.replaceAll('_', ' ')}</b>}{' '}
       <span class="text">
-        {known.map(([name, value]) => `${name.replaceAll('_', ' ')} ${printable(String(value))}`).join(', ')}
+        {known
+          .map(([name, value]) =>
+            typeof value === 'number' && name.endsWith('_grosze')
+              ? pln('en', value)
+              : `${name.replaceAll('_', ' ')} ${printable(String(value))}`,
+          )
+          .join(', ')}
       </span>
     </>
   );

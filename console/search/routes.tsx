@@ -29,7 +29,7 @@ async function get(visit: StaffVisit): Promise<Answer> {
 
 /** Where a thing is shown; itself if nowhere. */
 function pathOf(thing: FoundThing): string | FoundThing {
-  const { kind, id, accountId } = thing;
+  const { kind, id, accountId, about } = thing;
   const asking = (name: string, values: Record<string, string>) =>
     commandPath(name, { ...values, show: 'yes' });
   if (id !== null) {
@@ -39,6 +39,8 @@ function pathOf(thing: FoundThing): string | FoundThing {
     if (kind === 'payment') return asking('payments show', { payment: id });
     if (kind === 'route') return asking('routes show', { name: id });
   }
+  const [subject] = kind === 'event' ? (/\b(?:msg|em)_[0-9a-z]{26}$/.exec(about) ?? []) : [];
+  if (subject !== undefined) return `/console/${subject.startsWith('em') ? 'emails' : 'messages'}/${subject}`;
   if (kind === 'approval') return '/console/approvals';
   if (kind === 'bulk') return `/console/bulks/${id}`;
   if (kind === 'staff') return asking('staff list', {});

@@ -88,6 +88,18 @@ export async function overflows(page: Page): Promise<boolean> {
   );
 }
 
+/** Goes on by the Tab key until something of this name has the focus. */
+export async function reach(page: Page, name: string | RegExp): Promise<void> {
+  for (let i = 0; i < 100; i += 1) {
+    await page.keyboard.press('Tab');
+    const at = await page.evaluate<string>(
+      '(document.activeElement.labels?.[0] ?? document.activeElement).innerText.trim()',
+    );
+    if (typeof name === 'string' ? at === name : name.test(at)) return;
+  }
+  throw new Error(`the Tab key never comes to ${name}`);
+}
+
 /** Keeps a picture of the page, from its top to at most 3000 px, in the folder that `E2E_SCREENSHOTS` names, if it names one. */
 export async function picture(page: Page, name: string, { width, colorScheme }: View): Promise<void> {
   const folder = process.env['E2E_SCREENSHOTS'];

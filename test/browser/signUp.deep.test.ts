@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiClient } from '../support/client.ts';
 import { newAddress, type PanelUnderTest, startPanel } from '../support/panel.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
-import { startBrowser } from './browser.ts';
+import { reach, startBrowser } from './browser.ts';
 import { shown, signUp, submit } from './newcomer.ts';
 
 let panel: PanelUnderTest;
@@ -70,18 +70,6 @@ it.each([true, false])(
     await context.close();
   },
 );
-
-/** Goes on by the Tab key until something of this name has the focus. */
-async function reach(page: Page, name: string | RegExp): Promise<void> {
-  for (let i = 0; i < 100; i += 1) {
-    await page.keyboard.press('Tab');
-    const at = await page.evaluate<string>(
-      '(document.activeElement.labels?.[0] ?? document.activeElement).innerText.trim()',
-    );
-    if (typeof name === 'string' ? at === name : name.test(at)) return;
-  }
-  throw new Error(`the Tab key never comes to ${name}`);
-}
 
 it('sign-up, a send and an import need nothing but the keyboard', async () => {
   const context = await browser.newContext({ locale: 'pl', viewport: { width: 1280, height: 800 } });

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { inject } from 'vitest';
 import { z } from 'zod';
 import { createTestNamespace } from './namespace.ts';
+import type { Part } from '../../db/rights.ts';
 import { createTestDatabase, type Servers } from './servers.ts';
 
 /** Where the service under test is; plain data, so that it travels to the tests. */
@@ -17,8 +18,8 @@ export interface ServiceUnderTest {
   apiPid?: number;
   /** Of the database's owner. */
   databaseUrl: string;
-  /** As API and worker connect to it; the owner's unless given. */
-  partUrls?: Record<'api' | 'worker', string>;
+  /** As each part connects to it; the owner's unless given. */
+  partUrls?: Record<Part, string>;
   temporalAddress: string;
   temporalNamespace: string;
   dataDir: string;
@@ -28,7 +29,7 @@ export interface ServiceUnderTest {
 
 /** A process of the service. */
 export interface ServiceProcess {
-  /** The API's address; empty for a worker. */
+  /** The address of API or console; empty for a worker. */
   url: string;
   child: ChildProcess;
   /** What it has logged so far, line by line. */
@@ -127,21 +128,26 @@ export function environmentOf(servers: Omit<ServiceUnderTest, 'apiUrl' | 'apiPid
   };
 }
 
+/** Programs of the service, and what each logs once it is ready. */
+const PROGRAMS = { api: 'API listening', worker: 'worker started', console: 'console listening' } as const;
+type Program = keyof typeof PROGRAMS;
+
 /**
- * Starts one more process of the service, as `npm run api` or `npm run worker` would.
+ * Starts one more process of the service, as `npm run api`, `npm run worker` or `npm run console` would.
  * @param settings environment variables beyond the usual ones
  */
 export async function spawnProcess(
-  part: 'api' | 'worker',
+  part: Program,
   servers: Omit<ServiceUnderTest, 'apiUrl' | 'apiPid'>,
   settings: Record<string, string> = {},
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--import', 'tsx', `bin/${part}.ts`], {
     env: {
       ...environmentOf(servers),
-      DATABASE_URL: servers.partUrls?.[part] ?? servers.databaseUrl,
+      DATABASE_URL: servers.partUrls?.[part === 'console' ? 'admin' : part] ?? servers.databaseUrl,
       HOST: '127.0.0.1',
       PORT: '0',
+      CONSOLE_PORT: '0',
       WEBHOOK_ALLOW_PRIVATE: 'true',
       SHORT_URL,
       ...settings,
@@ -167,7 +173,7 @@ export async function spawnProcess(
 }
 
 /** Reads the log until the process says that it is ready; then lets it flow, showing what went wrong. */
-function announcedUrl(child: ChildProcess, part: string, lines: string[]): Promise<string> {
+function announcedUrl(child: ChildProcess, part: Program, lines: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const patience = setTimeout(
       () => reject(new Error(`the ${part} did not start in time`)),
@@ -177,7 +183,7 @@ function announcedUrl(child: ChildProcess, part: string, lines: string[]): Promi
     createInterface({ input: child.stdout! }).on('line', (line) => {
       lines.push(line);
       const { msg, url = '' } = ready.parse(JSON.parse(line));
-      if (msg !== 'API listening' && msg !== 'worker started') return;
+      if (msg !== PROGRAMS[part]) return;
       clearTimeout(patience);
       resolve(url);
     });

@@ -17,7 +17,7 @@ export async function reconcileOnce({
 }
 
 /** Terminates a workflow for good and waits until the server lists it so. */
-export async function terminateForGood({ client }: Pipeline, id: string): Promise<void> {
+export async function terminateForGood({ client }: Pick<Pipeline, 'client'>, id: string): Promise<void> {
   const query = `WorkflowId = '${id}' AND ExecutionStatus = 'Terminated'`;
   const terminated = async () => (await client.workflow.count(query)).count;
   const before = await terminated();

@@ -67,7 +67,7 @@ describe('a list of what needs a person', () => {
     const form = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]));
     expect(form).toEqual({ account, kind: 'payment_disputed' });
     const all = await browser.post('/console/bulks/new', { ...form, all: 'yes', action: 'dismiss' });
-    expect(all.text.replace(/<[^>]+>/g, ' ')).toMatch(/On\s+2\s+Of\s+2/);
+    expect(all.text.replace(/<[^>]+>/g, ' ')).toMatch(/Can be done for\s+2\s+Of\s+2/);
     const ticked = await browser.post('/console/bulks/new', { ...form, [one]: 'on', action: 'dismiss' });
     expect(ticked.text).toContain(`name="id" value="${one}"`);
   });

@@ -122,7 +122,7 @@ describe('accounts', () => {
     const { text } = await browser.get(`/console/accounts/${account.id}`);
     expect(text).toContain(`/console/commands/accounts.set?account=${account.id}&amp;status=closed`);
     expect(text).toMatch(/1 messages and 0 e-mails that were not submitted \(PLN\s0\.10\) are cancelled/);
-    expect(text).toContain('1 keys and tokens get 403');
+    expect(text).toContain('keys and tokens that get 403: 1.');
     const told = await browser.post('/console/commands/accounts.set', {
       account: account.id,
       status: 'suspended',
