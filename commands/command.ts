@@ -13,6 +13,8 @@ export interface Argument<T, Always extends boolean = boolean> {
   /** Required, or with a default. */
   always: Always;
   default?: T;
+  /** Whether it shows numbers, addresses or texts in full. */
+  reveals?: true;
 }
 
 type Arguments = Record<string, Argument<unknown>>;

@@ -4,9 +4,9 @@ import { maskMsisdn } from '../domain/msisdn.ts';
 import { findRoute } from '../operations/routes/routes.ts';
 import type { Decided } from '../operations/support/decisions.ts';
 import { carriedOut } from './bulks.ts';
-import { command, defaulted, flag, NOTHING_DONE, optional, required, shown } from './command.ts';
+import { command, flag, NOTHING_DONE, optional, required, shown } from './command.ts';
 import { leftInWords } from './errors.ts';
-import { account, id, limit, messageId, messageIds, oneOf, routeName, yes, yesOrNo } from './values.ts';
+import { account, id, inFull, limit, messageId, messageIds, oneOf, routeName, yes } from './values.ts';
 import { viewShown } from './workflows.ts';
 
 const NOBODY_ANSWERED =
@@ -18,7 +18,7 @@ export const messageCommands = [
     about: "Shows one message's way, from its request to its webhooks, as database and Temporal know it.",
     options: {
       id: required('<ID>', 'the message', messageId),
-      text: defaulted('--text <yes|no>', 'with its text, and the number in full', yesOrNo, false),
+      text: inFull('--text', 'with its text, and the number in full'),
     },
     outside: true,
     async run(sql, input, tools) {

@@ -3,15 +3,15 @@ import { STAFF_ROLES } from '../../domain/staff.ts';
 import { askApproval } from '../../operations/people/approvals.ts';
 import { NoDryRunError } from '../../operations/staff.ts';
 import type { Fault } from '../../panel/ask.ts';
-import { Hidden, Summary, TextArea } from '../../panel/parts.tsx';
+import { Hidden, Summary } from '../../panel/parts.tsx';
 import type { Answer } from '../../panel/route.ts';
+import { mayReveal, NO_REASON, Reveal, ReasonField, reasonIn } from '../reason.tsx';
 import { askerOf, staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
-import { faultOf, Fields, typedIn, YES } from './form.tsx';
+import { faultOf, Fields, revealing, typedIn, YES } from './form.tsx';
 import { commandPath, needsSecondPerson, offeredAt, OFFERS } from './offered.ts';
 import { Result } from './result.tsx';
 
-const REASON_MAX = 500;
 type Typed = Readonly<Record<string, string>>;
 
 function listPage({ staff }: StaffVisit): Answer {
@@ -45,17 +45,25 @@ interface FormState {
 }
 
 /** A command's form; of one that reads, with what it answers. */
-function formPage(command: AnyCommand, { typed, fault = null, shown = null }: FormState): Answer {
+function formPage(
+  { staff }: StaffVisit,
+  command: AnyCommand,
+  { typed, fault = null, shown = null }: FormState,
+): Answer {
   const reads = !('ask' in command);
+  const path = commandPath(command.name);
   const view = (
     <>
       <Summary language="en" fault={fault} />
       <p>{command.about}</p>
-      <form method={reads ? 'get' : 'post'} action={commandPath(command.name)} class="stack" noValidate>
+      <form method={reads ? 'get' : 'post'} action={path} class="stack" noValidate>
         <Fields {...{ command, typed, fault }} />
         {reads ? <Hidden fields={{ show: YES }} /> : null}
         <button>{reads ? 'Show' : 'Continue'}</button>
       </form>
+      {revealing(command) === undefined ? null : (
+        <Reveal role={staff.role} to={path} what="everything in full" fields={typed} fault={fault} />
+      )}
       {shown === null ? null : <Result shown={shown} />}
     </>
   );
@@ -81,14 +89,7 @@ function confirmPage(
         </section>
       )}
       <form method="post" action={commandPath(command.name)} class="stack" noValidate>
-        <TextArea
-          name="reason"
-          label="Reason"
-          hint="The audit log keeps it."
-          required
-          maxLength={REASON_MAX}
-          fault={fault}
-        />
+        <ReasonField fault={fault} />
         <Hidden fields={{ ...typed, confirmed: YES }} />
         <button class="danger">{second ? 'Ask a second person' : 'Do it'}</button>
       </form>
@@ -128,28 +129,27 @@ function ask(
 async function get(visit: StaffVisit, command: AnyCommand): Promise<Answer> {
   const { query } = visit;
   const typed = typedIn(command, query);
-  if ('ask' in command || !query.has('show')) return formPage(command, { typed });
+  if ('ask' in command || !query.has('show')) return formPage(visit, command, { typed });
   try {
     const shown = await ask(visit, command, readArguments(command, typed));
-    return formPage(command, { typed, shown });
+    return formPage(visit, command, { typed, shown });
   } catch (error) {
-    return formPage(command, { typed, fault: faultOf(command, error) });
+    return formPage(visit, command, { typed, fault: faultOf(command, error) });
   }
 }
 
 /** Asks for a command by what is in the form: shows what it would do, and with a reason does it. */
 export async function post(visit: StaffVisit, command: AnyCommand): Promise<Answer> {
+  if (!('ask' in command)) return await reveal(visit, command);
   const { form, services, settings, staff } = visit;
   const typed = typedIn(command, form);
   try {
     const values = readArguments(command, typed);
     const second = needsSecondPerson(command.name, values, settings.secondPersonGrosze);
-    const reason = (form.get('reason') ?? '').trim();
-    const isWhy = reason !== '' && [...reason].length <= REASON_MAX;
-    if (!form.has('confirmed') || !isWhy) {
+    const reason = reasonIn(visit);
+    if (!form.has('confirmed') || reason === null) {
       const shown = await rehearse(visit, command, values);
-      const text = `A reason of 1 to ${REASON_MAX} characters is needed.`;
-      const fault = form.has('confirmed') ? { field: 'reason', text } : null;
+      const fault = form.has('confirmed') ? NO_REASON : null;
       return confirmPage(command, { typed, shown, fault }, second);
     }
     if (second) {
@@ -160,7 +160,7 @@ export async function post(visit: StaffVisit, command: AnyCommand): Promise<Answ
     const shown = await ask(visit, command, { ...values, ...agreed }, { grounds: { reason } });
     return donePage(command, shown);
   } catch (error) {
-    return formPage(command, { typed, fault: faultOf(command, error) });
+    return formPage(visit, command, { typed, fault: faultOf(command, error) });
   }
 }
 
@@ -175,11 +175,27 @@ export function donePage({ name }: AnyCommand, shown: Shown): Answer {
   return { status: 200, title: name, view };
 }
 
+/** What a command that reads answers in full, to who says why. */
+async function reveal(visit: StaffVisit, command: AnyCommand): Promise<Answer> {
+  const name = revealing(command);
+  if (name === undefined) return problemPage(404);
+  if (!mayReveal(visit.staff.role)) return problemPage(403);
+  const typed = typedIn(command, visit.form);
+  const reason = reasonIn(visit);
+  if (reason === null) return formPage(visit, command, { typed, fault: NO_REASON });
+  try {
+    const values = { ...readArguments(command, typed), [name]: true };
+    const shown = await ask(visit, command, values, { grounds: { reason } });
+    return formPage(visit, command, { typed, shown });
+  } catch (error) {
+    return formPage(visit, command, { typed, fault: faultOf(command, error) });
+  }
+}
+
 function withCommand(handle: (visit: StaffVisit, command: AnyCommand) => Promise<Answer>) {
   return (visit: StaffVisit): Answer | Promise<Answer> => {
     const command = offeredAt(visit.staff.role, visit.params['name'] ?? '');
-    if (command === undefined) return problemPage(404);
-    return visit.method === 'POST' && !('ask' in command) ? problemPage(404) : handle(visit, command);
+    return command === undefined ? problemPage(404) : handle(visit, command);
   };
 }
 

@@ -2,8 +2,10 @@ import { STAFF_ROLES } from '../../domain/staff.ts';
 import { showEmail } from '../../operations/support/emailView.ts';
 import type { Fault } from '../../panel/ask.ts';
 import type { Answer } from '../../panel/route.ts';
-import { askingOf, NO_REASON, orMissing, reasonIn, workflowUrl } from '../messages/shared.ts';
+import { askingOf, orMissing, workflowUrl } from '../messages/shared.ts';
+import { mayReveal, NO_REASON, reasonIn } from '../reason.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
+import { problemPage } from '../shell.tsx';
 import { Email } from './view.tsx';
 
 function page(visit: StaffVisit, reason: string | null, fault: Fault | null = null): Promise<Answer> {
@@ -19,7 +21,8 @@ function page(visit: StaffVisit, reason: string | null, fault: Fault | null = nu
   });
 }
 
-function post(visit: StaffVisit): Promise<Answer> {
+function post(visit: StaffVisit): Promise<Answer> | Answer {
+  if (!mayReveal(visit.staff.role)) return problemPage(403);
   const reason = reasonIn(visit);
   return page(visit, reason, reason === null ? NO_REASON : null);
 }

@@ -21,16 +21,6 @@ export async function orMissing(page: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-const REASON_MAX = 500;
-
-/** Why everything is to be shown; null: nobody said, or too much. */
-export function reasonIn({ form }: StaffVisit): string | null {
-  const reason = (form.get('reason') ?? '').trim();
-  return reason === '' || [...reason].length > REASON_MAX ? null : reason;
-}
-
-export const NO_REASON = { field: 'reason', text: `A reason of 1 to ${REASON_MAX} characters is needed.` };
-
 /** A workflow in the Temporal UI; null: it is not known where that is. */
 export function workflowUrl({ settings, services }: StaffVisit, id: string): string | null {
   const { temporalUiUrl: base } = settings;
