@@ -77,7 +77,7 @@ function ArgumentField({ name, argument, typed, fault }: ArgumentProps) {
     const none: [string, string][] = always && argument.default === undefined ? [] : [['', '–']];
     const options: Record<string, string> = Object.fromEntries([
       ...none,
-      ...words.map((word) => [word, word]),
+      ...words.map((word): [string, string] => [word, word]),
     ]);
     return <Select {...{ name, label, fault, options }} hint={about} value={given} />;
   }

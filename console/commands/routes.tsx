@@ -1,6 +1,9 @@
 import { type AnyCommand, execute, readArguments, type Shown } from '../../commands/command.ts';
+import { refused } from '../../commands/errors.ts';
+import { takeOnce } from '../../db/people/staff.ts';
 import { STAFF_ROLES } from '../../domain/staff.ts';
 import { askApproval } from '../../operations/people/approvals.ts';
+import { newSecret } from '../../operations/people/signIn.ts';
 import { NoDryRunError } from '../../operations/staff.ts';
 import type { Fault } from '../../panel/ask.ts';
 import { Hidden, Summary } from '../../panel/parts.tsx';
@@ -9,15 +12,15 @@ import { mayReveal, NO_REASON, Reveal, ReasonField, reasonIn } from '../reason.t
 import { askerOf, staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { faultOf, Fields, revealing, typedIn, YES } from './form.tsx';
-import { commandPath, needsSecondPerson, offeredAt, OFFERS } from './offered.ts';
+import { commandPath, needsSecondPerson, offered, OFFERS } from './offered.ts';
 import { Result } from './result.tsx';
 
 type Typed = Readonly<Record<string, string>>;
 
 function listPage({ staff }: StaffVisit): Answer {
-  const offered = [...OFFERS.values()].filter(({ roles }) => roles.includes(staff.role));
+  const own = [...OFFERS.values()].filter(({ roles }) => roles.includes(staff.role));
   const groups = new Map<string, AnyCommand[]>();
-  for (const { command } of offered) {
+  for (const { command } of own) {
     const group = command.name.split(' ')[0]!;
     groups.set(group, [...(groups.get(group) ?? []), command]);
   }
@@ -73,24 +76,17 @@ function formPage(
 /** What a command would do, and why it shall. */
 function confirmPage(
   command: AnyCommand,
-  { typed, fault = null, shown = null }: FormState,
+  { typed, fault, shown, isTried }: Required<FormState> & Rehearsed,
   second: boolean,
 ): Answer {
   const view = (
     <>
       <Summary language="en" fault={fault} />
       <p>{command.about}</p>
-      {shown === null ? (
-        <p class="notice">It cannot be tried beforehand: it acts outside the database.</p>
-      ) : (
-        <section>
-          <h2>What it would do</h2>
-          <Result shown={shown} />
-        </section>
-      )}
+      <Told {...{ shown, isTried }} />
       <form method="post" action={commandPath(command.name)} class="stack" noValidate>
         <ReasonField fault={fault} />
-        <Hidden fields={{ ...typed, confirmed: YES }} />
+        <Hidden fields={{ ...typed, confirmed: YES, once: newSecret() }} />
         <button class="danger">{second ? 'Ask a second person' : 'Do it'}</button>
       </form>
       <p>
@@ -101,19 +97,38 @@ function confirmPage(
   return { status: fault === null ? 200 : 422, title: command.name, view };
 }
 
-/** What a command would do; null: it cannot tell. */
-async function rehearse(visit: StaffVisit, command: AnyCommand, values: Record<string, unknown>) {
+interface Rehearsed {
+  /** Null: nothing can be told. */
+  shown: Shown | null;
+  /** Whether it was tried: otherwise it is what the command concerns. */
+  isTried: boolean;
+}
+
+/** What a command would do. */
+export async function rehearse(
+  visit: StaffVisit,
+  command: AnyCommand,
+  values: Record<string, unknown>,
+): Promise<Rehearsed> {
+  const unagreed = YES in command.options ? { [YES]: false } : {};
   try {
-    return await ask(
-      visit,
-      command,
-      { ...values, ...(YES in command.options ? { [YES]: false } : {}) },
-      { dryRun: true },
-    );
+    const shown = await ask(visit, command, { ...values, ...unagreed }, { dryRun: true });
+    return { shown, isTried: true };
   } catch (error) {
-    if (error instanceof NoDryRunError) return null;
-    throw error;
+    if (!(error instanceof NoDryRunError)) throw error;
+    const told = 'ask' in command ? await command.before?.(visit.services.sql, values) : null;
+    return { shown: told ?? null, isTried: false };
   }
+}
+
+export function Told({ shown, isTried }: Rehearsed) {
+  return (
+    <section>
+      <h2>What it {isTried ? 'would do' : 'concerns'}</h2>
+      {isTried ? null : <p class="notice">It cannot be tried beforehand: it acts outside the database.</p>}
+      {shown === null ? null : <Result shown={shown} />}
+    </section>
+  );
 }
 
 function ask(
@@ -145,13 +160,20 @@ export async function post(visit: StaffVisit, command: AnyCommand): Promise<Answ
   const typed = typedIn(command, form);
   try {
     const values = readArguments(command, typed);
-    const second = needsSecondPerson(command.name, values, settings.secondPersonGrosze);
+    const limit = settings.secondPersonGrosze;
     const reason = reasonIn(visit);
     if (!form.has('confirmed') || reason === null) {
-      const shown = await rehearse(visit, command, values);
+      const told = await rehearse(visit, command, values);
+      const second = await needsSecondPerson(command.name, values, limit, () => Promise.resolve(told.shown));
       const fault = form.has('confirmed') ? NO_REASON : null;
-      return confirmPage(command, { typed, shown, fault }, second);
+      return confirmPage(command, { typed, fault, ...told }, second);
     }
+    const tell = async () => (await rehearse(visit, command, values)).shown;
+    const second = await needsSecondPerson(command.name, values, limit, tell);
+    // Against a second click, and a page of what was done that is loaded again.
+    const once = form.get('once');
+    if (once !== undefined && !(await takeOnce(services.sql, once)))
+      throw refused('This form was sent already: the audit log has what came of it.');
     if (second) {
       await askApproval(services.sql, { command: command.name, typed, reason, askedBy: staff.name });
       return { to: '/console/approvals' };
@@ -194,7 +216,7 @@ async function reveal(visit: StaffVisit, command: AnyCommand): Promise<Answer> {
 
 function withCommand(handle: (visit: StaffVisit, command: AnyCommand) => Promise<Answer>) {
   return (visit: StaffVisit): Answer | Promise<Answer> => {
-    const command = offeredAt(visit.staff.role, visit.params['name'] ?? '');
+    const command = offered(visit.staff.role, (visit.params['name'] ?? '').replaceAll('.', ' '));
     return command === undefined ? problemPage(404) : handle(visit, command);
   };
 }

@@ -42,6 +42,12 @@ export async function staffWith(sql: Sql, address: string): Promise<StaffRow | u
   return row;
 }
 
+/** By the name of who asked for something; undefined: not of staff any more. */
+export async function roleOfStaff(sql: Sql, name: string): Promise<StaffRole | undefined> {
+  const [row] = await sql<{ role: StaffRole }[]>`select role from staff where name = ${name}`;
+  return row?.role;
+}
+
 export async function changeStaffRole(tx: Sql, id: string, role: StaffRole): Promise<void> {
   await tx`update staff set role = ${role} where id = ${id}`;
 }
@@ -122,9 +128,9 @@ export async function noteStaffPasskeyUse(tx: Sql, id: string, counter: number):
   await tx`update staff_passkeys set counter = ${counter}, last_used_at = now() where id = ${id}`;
 }
 
-/** Takes the answer to a challenge, once. @returns false where it was taken before */
-export async function takeChallengeOnce(tx: Sql, challenge: string): Promise<boolean> {
-  await tx`delete from answered_challenges where at < now() - interval '1 hour'`;
+/** Takes the answer to a challenge, or a form, once in a session. @returns false where it was taken before */
+export async function takeOnce(tx: Sql, challenge: string): Promise<boolean> {
+  await tx`delete from answered_challenges where at < now() - ${LONGEST}::interval`;
   const taken = await tx`
     insert into answered_challenges (challenge) values (${challenge}) on conflict do nothing`;
   return taken.count > 0;
