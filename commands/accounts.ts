@@ -75,8 +75,14 @@ export const accountCommands = [
     name: 'accounts show',
     about:
       'Shows an account: settings, money, what waits, senders, keys, people, webhooks, quotas, findings and its latest acts.',
-    options: { account },
-    run: async (sql, { account: id }) => shown(await viewAccount(sql, id)),
+    options: {
+      account,
+      addresses: inFull('--addresses', 'with addresses of its people and verified numbers in full'),
+    },
+    run: async (sql, input) => ({
+      ...shown(await viewAccount(sql, input)),
+      details: input.addresses ? { addresses: true } : {},
+    }),
   }),
   command({
     name: 'accounts list',

@@ -2,10 +2,12 @@ import { listAccounts } from '../../db/accounts/staff.ts';
 import { isId } from '../../domain/ids.ts';
 import { STAFF_ROLES } from '../../domain/staff.ts';
 import { showAccount } from '../../operations/support/accountView.ts';
-import { filled } from '../../panel/ask.ts';
+import { type Fault, filled } from '../../panel/ask.ts';
 import type { Answer } from '../../panel/route.ts';
 import { askingOf, orMissing } from '../messages/shared.ts';
+import { mayReveal, NO_REASON, Reveal, reasonIn } from '../reason.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
+import { problemPage } from '../shell.tsx';
 import { Account, AccountList } from './view.tsx';
 
 const PAGE = 50;
@@ -21,16 +23,25 @@ async function list({ services, query: given }: StaffVisit): Promise<Answer> {
   return { status: 200, title: 'Accounts', view };
 }
 
-function show(visit: StaffVisit): Promise<Answer> {
+function show(visit: StaffVisit, reason: string | null, fault: Fault | null = null): Promise<Answer> {
   return orMissing(async () => {
-    const input = { account: visit.params['id'] ?? '' };
-    const account = await showAccount({ ...askingOf(visit), input });
-    const view = <Account account={account} role={visit.staff.role} />;
-    return { status: 200, title: account.name, view };
+    const input = { account: visit.params['id'] ?? '', addresses: reason !== null };
+    const grounds = reason === null ? {} : { grounds: { reason } };
+    const account = await showAccount({ ...askingOf(visit), ...grounds, input });
+    const { path, staff } = visit;
+    const reveal = <Reveal {...{ fault }} role={staff.role} to={path} what="addresses and numbers in full" />;
+    const view = <Account account={account} role={staff.role} reveal={reason === null ? reveal : null} />;
+    return { status: fault === null ? 200 : 422, title: account.name, view };
   });
+}
+
+function post(visit: StaffVisit): Promise<Answer> | Answer {
+  if (!mayReveal(visit.staff.role)) return problemPage(403);
+  const reason = reasonIn(visit);
+  return show(visit, reason, reason === null ? NO_REASON : null);
 }
 
 export const accountRoutes = [
   staffPage('/console/accounts', STAFF_ROLES, { get: list }),
-  staffPage('/console/accounts/:id', STAFF_ROLES, { get: show }),
+  staffPage('/console/accounts/:id', STAFF_ROLES, { get: (visit) => show(visit, null), post }),
 ];

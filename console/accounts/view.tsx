@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { AccountDetails } from '../../db/accounts/staff.ts';
 import type { StaffRole } from '../../domain/staff.ts';
 import type { AccountView } from '../../operations/support/accountView.ts';
@@ -48,7 +49,12 @@ interface AccountProps {
   role: StaffRole;
 }
 
-export function Account({ account, role }: AccountProps) {
+interface PageProps extends AccountProps {
+  /** Asks why everything is to be shown. */
+  reveal: ComponentChildren;
+}
+
+export function Account({ account, role, reveal }: PageProps) {
   const { senders, senderRequests, verifiedNumbers, keys, tokens, people, findings, audit } = account;
   const { unpaidStatements, payments, webhooks, countryRates, quotas } = account;
   const lists = {
@@ -67,6 +73,7 @@ export function Account({ account, role }: AccountProps) {
       <Money account={account} />
       <Status {...{ account, role }} />
       <Settings account={account} />
+      {reveal}
       <Result shown={{ result: lists }} />
     </>
   );
