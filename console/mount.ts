@@ -81,7 +81,9 @@ function requireHost({ panelUrl, panelHost }: Services, { headers }: Context): v
 async function sessionOf({ headers, services }: Visit): Promise<StaffSession | null> {
   const token = readCookie(headers, services.panelUrl, 'console');
   if (token === null || !SECRET.test(token)) return null;
-  return (await useStaffSession(services.sql, hashSecret(token))) ?? null;
+  // A page that follows by itself keeps nobody signed in.
+  const isSeen = headers['hx-request'] !== 'true';
+  return (await useStaffSession(services.sql, hashSecret(token), isSeen)) ?? null;
 }
 
 async function answer(

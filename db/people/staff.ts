@@ -162,8 +162,15 @@ export async function addStaffSession(tx: Sql, session: NewSession): Promise<voi
     values (${id}, ${tokenHash}, ${staffId}, ${isProved}, ${address}::inet, ${device})`;
 }
 
-/** The session of a token, which counts as seen; undefined where it has ended. The role is as it is now. */
-export async function useStaffSession(sql: Sql, tokenHash: Buffer): Promise<StaffSession | undefined> {
+/**
+ * The session of a token; undefined where it has ended. The role is as it is now.
+ * @param isSeen whether somebody is there, for whom it lasts longer
+ */
+export async function useStaffSession(
+  sql: Sql,
+  tokenHash: Buffer,
+  isSeen: boolean,
+): Promise<StaffSession | undefined> {
   const [row] = await sql<StaffSession[]>`
     with found as (
       select s.id as session_id, s.last_seen_at, s.is_proved, s.visited_account_id, t.id, t.address, t.name, t.role
@@ -172,7 +179,7 @@ export async function useStaffSession(sql: Sql, tokenHash: Buffer): Promise<Staf
          and s.last_seen_at > now() - ${IDLE}::interval and s.created_at > now() - ${LONGEST}::interval
     ), seen as (
       update staff_sessions set last_seen_at = now()
-       where id = (select session_id from found where last_seen_at < now() - interval '1 minute')
+       where ${isSeen} and id = (select session_id from found where last_seen_at < now() - interval '1 minute')
     )
     select f.session_id, f.is_proved, f.id, f.address, f.name, f.role,
            case when a.id is not null then jsonb_build_object('id', a.id, 'name', a.name) end as visited
