@@ -4,6 +4,7 @@ import type { Passkey, ShownPasskey } from './factors.ts';
 
 const IDLE = '30 minutes';
 const LONGEST = '12 hours';
+const FRESH = '10 minutes';
 /** Guesses in a row at the code of an authenticator app; after that, one at a time. */
 const GUESSES = 5;
 const PAUSE = '15 minutes';
@@ -141,6 +142,8 @@ export interface StaffSession extends StaffRow {
   sessionId: string;
   /** Otherwise it opens nothing but the question for the code. */
   isProved: boolean;
+  /** Begun lately. */
+  isFresh: boolean;
   /** The account that is shown as its customer sees it. */
   visited: { id: string; name: string } | null;
 }
@@ -173,7 +176,7 @@ export async function useStaffSession(
 ): Promise<StaffSession | undefined> {
   const [row] = await sql<StaffSession[]>`
     with found as (
-      select s.id as session_id, s.last_seen_at, s.is_proved, s.visited_account_id, t.id, t.address, t.name, t.role
+      select s.id as session_id, s.last_seen_at, s.is_proved, s.created_at > now() - ${FRESH}::interval as is_fresh, s.visited_account_id, t.id, t.address, t.name, t.role
         from staff_sessions s join staff t on t.id = s.staff_id
        where s.token_hash = ${tokenHash}
          and s.last_seen_at > now() - ${IDLE}::interval and s.created_at > now() - ${LONGEST}::interval
@@ -181,7 +184,7 @@ export async function useStaffSession(
       update staff_sessions set last_seen_at = now()
        where ${isSeen} and id = (select session_id from found where last_seen_at < now() - interval '1 minute')
     )
-    select f.session_id, f.is_proved, f.id, f.address, f.name, f.role,
+    select f.session_id, f.is_proved, f.is_fresh, f.id, f.address, f.name, f.role,
            case when a.id is not null then jsonb_build_object('id', a.id, 'name', a.name) end as visited
       from found f left join accounts a on a.id = f.visited_account_id`;
   return row;

@@ -146,6 +146,19 @@ it('a page that follows by itself keeps nobody signed in', async () => {
   expect(await idle({})).toBe(false);
 });
 
+it('a session adds passkeys only while it is fresh', async () => {
+  const { browser, name } = await newStaff(opened, 'support');
+  const offers = async () =>
+    (await browser.get('/console/you')).text.includes('action="/console/you/passkeys"');
+  expect(await offers()).toBe(true);
+  await database()`
+    update staff_sessions set created_at = now() - interval '11 minutes'
+     where staff_id = (select id from staff where name = ${name})`;
+  expect(await offers()).toBe(false);
+  const added = await browser.post('/console/you/passkeys', { label: 'x', challenge: 'x', response: '{}' });
+  expect(added.text).toContain('within ten minutes of signing in');
+});
+
 it('nobody else is told more, or gets an e-mail', async () => {
   const { address } = await addStaff();
   const unknown = `x${address}`;
