@@ -1,7 +1,9 @@
 import type { StaffRole } from '../domain/staff.ts';
 import type { Fault } from '../panel/ask.ts';
 import { Hidden, TextArea } from '../panel/parts.tsx';
+import type { Answer } from '../panel/route.ts';
 import type { StaffVisit } from './route.ts';
+import { problemPage } from './shell.tsx';
 
 const REASON_MAX = 500;
 
@@ -50,4 +52,18 @@ export function Reveal({ role, to, what, fault, fields = {} }: RevealProps) {
       </form>
     </details>
   );
+}
+
+type Page = (visit: StaffVisit, reason: string | null, fault: Fault | null) => Promise<Answer>;
+
+/** The handlers of a page that is masked, and by a POST with a reason is not. */
+export function masked(page: Page) {
+  return {
+    get: (visit: StaffVisit) => page(visit, null, null),
+    post(visit: StaffVisit) {
+      if (!mayReveal(visit.staff.role)) return problemPage(403);
+      const reason = reasonIn(visit);
+      return page(visit, reason, reason === null ? NO_REASON : null);
+    },
+  };
 }

@@ -5,9 +5,8 @@ import { showAccount } from '../../operations/support/accountView.ts';
 import { type Fault, filled } from '../../panel/ask.ts';
 import type { Answer } from '../../panel/route.ts';
 import { askingOf, orMissing } from '../messages/shared.ts';
-import { mayReveal, NO_REASON, Reveal, reasonIn } from '../reason.tsx';
+import { masked, Reveal } from '../reason.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
-import { problemPage } from '../shell.tsx';
 import { Account, AccountList } from './view.tsx';
 
 const PAGE = 50;
@@ -23,7 +22,7 @@ async function list({ services, query: given }: StaffVisit): Promise<Answer> {
   return { status: 200, title: 'Accounts', view };
 }
 
-function show(visit: StaffVisit, reason: string | null, fault: Fault | null = null): Promise<Answer> {
+function show(visit: StaffVisit, reason: string | null, fault: Fault | null): Promise<Answer> {
   return orMissing(async () => {
     const input = { account: visit.params['id'] ?? '', addresses: reason !== null };
     const grounds = reason === null ? {} : { grounds: { reason } };
@@ -35,13 +34,7 @@ function show(visit: StaffVisit, reason: string | null, fault: Fault | null = nu
   });
 }
 
-function post(visit: StaffVisit): Promise<Answer> | Answer {
-  if (!mayReveal(visit.staff.role)) return problemPage(403);
-  const reason = reasonIn(visit);
-  return show(visit, reason, reason === null ? NO_REASON : null);
-}
-
 export const accountRoutes = [
   staffPage('/console/accounts', STAFF_ROLES, { get: list }),
-  staffPage('/console/accounts/:id', STAFF_ROLES, { get: (visit) => show(visit, null), post }),
+  staffPage('/console/accounts/:id', STAFF_ROLES, masked(show)),
 ];
