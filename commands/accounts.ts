@@ -21,6 +21,7 @@ import {
   account,
   accountId,
   choice,
+  inFull,
   json,
   limit,
   line,
@@ -30,7 +31,6 @@ import {
   text,
   wholeNumber,
   yesNo,
-  yesOrNo,
 } from './values.ts';
 
 const accountName = line(ACCOUNT_NAME_LENGTH);
@@ -75,8 +75,14 @@ export const accountCommands = [
     name: 'accounts show',
     about:
       'Shows an account: settings, money, what waits, senders, keys, people, webhooks, quotas, findings and its latest acts.',
-    options: { account },
-    run: async (sql, { account: id }) => shown(await viewAccount(sql, id)),
+    options: {
+      account,
+      addresses: inFull('--addresses', 'with addresses of its people and verified numbers in full'),
+    },
+    run: async (sql, input) => ({
+      ...shown(await viewAccount(sql, input)),
+      details: input.addresses ? { addresses: true } : {},
+    }),
   }),
   command({
     name: 'accounts list',
@@ -131,10 +137,7 @@ export const accountCommands = [
   command({
     name: 'accounts suspicious',
     about: 'Lists sign-ups that look abusive: several accounts of one network, or with one number, lately.',
-    options: {
-      numbers: defaulted('--numbers <yes|no>', 'with the numbers in full', yesOrNo, false),
-      limit: limit(50),
-    },
+    options: { numbers: inFull('--numbers', 'with the numbers in full'), limit: limit(50) },
     async run(sql, { numbers, limit }) {
       const found = await listSuspiciousSignUps(sql, limit);
       const data = found.map(({ signal, subject, ...one }) => ({

@@ -2,15 +2,26 @@ import { z } from 'zod';
 import {
   BULK_ACTIONS,
   BULK_OUTCOMES,
+  type BulkAction,
   type BulkItem,
   type BulkRow,
   listBulks,
   readBulkItems,
 } from '../db/maintenance/bulks.ts';
+import type { Sql } from '../db/connection.ts';
 import { FINDING_KINDS } from '../db/maintenance/findings.ts';
 import { COUNTED_MAX } from '../db/messages/stuck.ts';
 import type { startBulk } from '../operations/support/bulks.ts';
-import { command, defaulted, NOTHING_DONE, optional, required, type StaffContext, shown } from './command.ts';
+import {
+  command,
+  defaulted,
+  NOTHING_DONE,
+  optional,
+  required,
+  type Shown,
+  shown,
+  type StaffContext,
+} from './command.ts';
 import { leftInWords } from './errors.ts';
 import { id, limit, oneOf, stuckFilters, wholeNumber, yes } from './values.ts';
 
@@ -110,6 +121,13 @@ export function progress({ items, open, createdAt, endedAt, stoppedAt, ...bulk }
 export function itemRecord({ item, outcome, at, why }: BulkItem) {
   const isLeft = outcome === 'refused' || outcome === 'unknown';
   return { item, outcome: outcome ?? 'open', at, why: isLeft ? leftInWords(why) : null };
+}
+
+/** What would come of one item now. */
+export async function foreseen(sql: Sql, action: BulkAction, item: string): Promise<Shown> {
+  const [found] = await (await operations()).foresee(sql, action, [item]);
+  const { id, accountId, refundGrosze, why } = found!;
+  return shown({ id, accountId, possible: why === null, reason: why && leftInWords(why), refundGrosze });
 }
 
 type Input = Parameters<typeof startBulk>[0]['input'];

@@ -13,6 +13,8 @@ export interface Argument<T, Always extends boolean = boolean> {
   /** Required, or with a default. */
   always: Always;
   default?: T;
+  /** Whether it shows numbers, addresses or texts in full. */
+  reveals?: true;
 }
 
 type Arguments = Record<string, Argument<unknown>>;
@@ -53,6 +55,8 @@ interface Declaration<A extends Arguments> {
 /** A command carried out by an operation, which writes the audit record. Throws the operation's refusals, or AdminError. */
 interface ChangingSpec<A extends Arguments> extends Declaration<A> {
   ask(asking: StaffContext, values: Values<A>, tools: Tools): Promise<Shown>;
+  /** What it concerns, and whether it is possible: where it acts outside the database, no dry run tells. */
+  before?(sql: Sql, values: Values<A>): Promise<Shown>;
 }
 
 /** A read-only command, audited in the same transaction under its name and the account in `--account`, which must exist. */
@@ -70,7 +74,10 @@ interface OutsideSpec<A extends Arguments> extends Declaration<A> {
 /** A command without the types of its arguments. */
 export type AnyCommand = Declaration<Arguments> &
   (
-    | { ask(asking: StaffContext, values: Record<string, unknown>, tools: Tools): Promise<Shown> }
+    | {
+        ask(asking: StaffContext, values: Record<string, unknown>, tools: Tools): Promise<Shown>;
+        before?(sql: Sql, values: Record<string, unknown>): Promise<Shown>;
+      }
     | {
         outside?: false;
         run(sql: Sql, values: Record<string, unknown>, tools: Tools): Promise<Shown & ActRecord>;

@@ -8,8 +8,8 @@ import {
   removeDomain,
   setDefaultDomain,
 } from '../operations/email/domains/manage.ts';
-import { command, defaulted, optional, required, type Shown, shown } from './command.ts';
-import { account, emailId, limit, oneOf, text, yesOrNo } from './values.ts';
+import { command, optional, required, type Shown, shown } from './command.ts';
+import { account, emailId, inFull, limit, oneOf, text } from './values.ts';
 import { viewShown } from './workflows.ts';
 
 const NAME_MAX = 1_000;
@@ -21,7 +21,7 @@ export const emailCommands = [
     about: 'Shows one e-mail’s way, from its request to its webhooks; never its subject or contents.',
     options: {
       id: required('<ID>', 'the e-mail', emailId),
-      addresses: defaulted('--addresses <yes|no>', 'with its addresses in full', yesOrNo, false),
+      addresses: inFull('--addresses', 'with its addresses in full'),
     },
     outside: true,
     async run(sql, input, tools) {

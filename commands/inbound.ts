@@ -11,8 +11,8 @@ import {
   revokeKeyword,
 } from '../operations/accounts/inbound.ts';
 import { assignReply, dropReply } from '../operations/support/unmatched.ts';
-import { command, defaulted, flag, required, shown } from './command.ts';
-import { account, id, limit, onlyAccount, phoneNumber, text, yesOrNo } from './values.ts';
+import { command, flag, required, shown } from './command.ts';
+import { account, id, inFull, limit, onlyAccount, phoneNumber, text } from './values.ts';
 
 const reply = required('<ID>', 'the reply', id('in', 'a reply'));
 
@@ -49,10 +49,7 @@ export const inboundCommands = [
   command({
     name: 'inbound unmatched',
     about: 'Lists the replies that belong to no account, the oldest first.',
-    options: {
-      text: defaulted('--text <yes|no>', 'with their texts, and the numbers in full', yesOrNo, false),
-      limit: limit(50),
-    },
+    options: { text: inFull('--text', 'with their texts, and the numbers in full'), limit: limit(50) },
     async run(sql, { text: inFull, limit }) {
       const found = await listUnmatched(sql, limit);
       const data = found.map(({ from, text, ...reply }) =>

@@ -3,10 +3,10 @@ import { listUnanswered } from '../db/messages/unanswered.ts';
 import { maskMsisdn } from '../domain/msisdn.ts';
 import { findRoute } from '../operations/routes/routes.ts';
 import type { Decided } from '../operations/support/decisions.ts';
-import { carriedOut } from './bulks.ts';
-import { command, defaulted, flag, NOTHING_DONE, optional, required, shown } from './command.ts';
+import { carriedOut, foreseen } from './bulks.ts';
+import { command, flag, NOTHING_DONE, optional, required, shown } from './command.ts';
 import { leftInWords } from './errors.ts';
-import { account, id, limit, messageId, messageIds, oneOf, routeName, yes, yesOrNo } from './values.ts';
+import { account, id, inFull, limit, messageId, messageIds, oneOf, routeName, yes } from './values.ts';
 import { viewShown } from './workflows.ts';
 
 const NOBODY_ANSWERED =
@@ -18,7 +18,7 @@ export const messageCommands = [
     about: "Shows one message's way, from its request to its webhooks, as database and Temporal know it.",
     options: {
       id: required('<ID>', 'the message', messageId),
-      text: defaulted('--text <yes|no>', 'with its text, and the number in full', yesOrNo, false),
+      text: inFull('--text', 'with its text, and the number in full'),
     },
     outside: true,
     async run(sql, input, tools) {
@@ -50,6 +50,7 @@ export const messageCommands = [
       id: required('--id <ID,…>', 'one or several, from messages unanswered', messageIds),
       yes: flag('--yes', 'does it to several messages; without this it only shows what it would do'),
     },
+    before: (sql, { id: [id = ''] }) => foreseen(sql, 'resubmit', id),
     async ask(asking, { id: ids, yes: agreed }) {
       const [id] = ids;
       if (id !== undefined && ids.length === 1) {
@@ -72,6 +73,7 @@ export const messageCommands = [
     name: 'messages give-up',
     about: 'Ends an unanswered message as failed and refunds it; the phone may have got it.',
     options: { id: required('--id <ID>', 'the message, from messages unanswered', messageId) },
+    before: (sql, { id }) => foreseen(sql, 'give-up', id),
     async ask(asking, input) {
       const { giveUp } = await import('../operations/support/decisions.ts');
       return decided(input.id, await giveUp({ ...asking, input }));
@@ -93,6 +95,7 @@ export const messageCommands = [
     name: 'messages cancel',
     about: 'Cancels a message that is still scheduled, to the last second, and refunds it.',
     options: { id: required('<ID>', 'the message', messageId) },
+    before: (sql, { id }) => foreseen(sql, 'cancel', id),
     async ask(asking, input) {
       const { cancelForStaff } = await import('../operations/cancel.ts');
       return decided(input.id, await cancelForStaff({ ...asking, input }));

@@ -6,7 +6,7 @@ import { listStatements } from '../db/money/statements.ts';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../domain/statements.ts';
 import { MAX_GROSZE, NOTE_LENGTH } from '../domain/money.ts';
 import { StaffRefused } from '../domain/refusals.ts';
-import { refundPayment } from '../operations/money/refundPayment.ts';
+import { refundable, refundPayment } from '../operations/money/refundPayment.ts';
 import { adjustBalance, topUp } from '../operations/money/balance.ts';
 import { issueStatement, payStatement, sendStatement } from '../operations/money/statements.ts';
 import { errorText } from '../domain/errors.ts';
@@ -100,6 +100,11 @@ export const moneyCommands = [
     options: {
       payment,
       grosze: optional('--pln <N>', 'gross amount in PLN; default: what is left of the payment', pln),
+    },
+    async before(sql, input) {
+      const { payment, left, refundGrosze } = await refundable(sql, input);
+      const { id, accountId, grossGrosze } = payment;
+      return shown({ payment: id, accountId, grossGrosze, leftGrosze: left, refundGrosze });
     },
     ask: async (asking, input) =>
       shown(await refundPayment({ ...asking, input }), 'The processor has taken the refund.'),

@@ -194,6 +194,10 @@ export const routeCommands = [
     name: 'routes test',
     about: 'Binds to the SMSC, or asks the provider, now and from here; nothing is sent.',
     options: { name: required('<NAME>', 'the route; it may be disabled', routeName) },
+    async before(sql, { name }) {
+      const { kind, state } = await findRoute(sql, name);
+      return shown({ name, kind, state });
+    },
     async ask(asking, { name }) {
       const { answer, tookMs } = await tryRoute({ ...asking, input: { route: name } });
       return shown({ name, works: true, answer, tookMs });

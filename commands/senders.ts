@@ -1,5 +1,6 @@
 import { readSenderRequests, REQUEST_STATES } from '../db/accounts/senderRequests.ts';
 import { listSenderDetails, listVerifiedNumbers } from '../db/accounts/staff.ts';
+import { maskMsisdn } from '../domain/msisdn.ts';
 import { approveSender, rejectSender } from '../operations/accounts/senderRequests.ts';
 import {
   addSender,
@@ -8,7 +9,18 @@ import {
   verifyNumber,
 } from '../operations/accounts/senders.ts';
 import { command, optional, required, shown } from './command.ts';
-import { account, id, limit, line, onlyAccount, oneOf, phoneNumber, senderName, text } from './values.ts';
+import {
+  account,
+  id,
+  inFull,
+  limit,
+  line,
+  onlyAccount,
+  oneOf,
+  phoneNumber,
+  senderName,
+  text,
+} from './values.ts';
 
 const msisdn = required('--msisdn <NUMBER>', 'E.164 with or without plus, or 9 digits (Polish)', phoneNumber);
 
@@ -85,7 +97,11 @@ export const senderCommands = [
   command({
     name: 'numbers list',
     about: 'Lists the verified numbers of an account.',
-    options: { account },
-    run: async (sql, { account }) => shown({ data: await listVerifiedNumbers(sql, account) }),
+    options: { account, numbers: inFull('--numbers', 'with the numbers in full') },
+    async run(sql, { account, numbers }) {
+      const found = await listVerifiedNumbers(sql, account);
+      const data = found.map((one) => (numbers ? one : { ...one, msisdn: maskMsisdn(one.msisdn) }));
+      return { result: { data }, details: numbers ? { numbers: true } : {} };
+    },
   }),
 ];

@@ -137,6 +137,11 @@ export function choice<const T extends readonly string[]>(name: string, about: s
   return optional(`${name} <${words.join('|')}>`, about, oneOf(...words));
 }
 
+/** Shows what is masked without it. */
+export function inFull(name: string, about: string) {
+  return { ...defaulted(`${name} <yes|no>`, about, yesOrNo, false), reveals: true as const };
+}
+
 export function yesNo(name: string, about: string) {
   return optional(`${name} <yes|no>`, about, yesOrNo);
 }

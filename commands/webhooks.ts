@@ -1,7 +1,7 @@
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../db/webhooks/webhookDeliveries.ts';
 import { WEBHOOK_URL_MAX } from '../domain/webhooks.ts';
 import { configureLegacyWebhook, endPreviousSecret } from '../operations/webhooks/configure.ts';
-import { carriedOut } from './bulks.ts';
+import { carriedOut, foreseen } from './bulks.ts';
 import { command, flag, NOTHING_DONE, optional, shown } from './command.ts';
 import { refused } from './errors.ts';
 import {
@@ -48,6 +48,7 @@ export const webhookCommands = [
       limit: limit(200),
       yes,
     },
+    before: (sql, { id = '' }) => foreseen(sql, 'resend', id),
     async ask(asking, { id, limit, yes: agreed, ...filter }) {
       if (id !== undefined) {
         const { resendForStaff } = await import('../operations/webhooks/resend.ts');

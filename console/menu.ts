@@ -18,5 +18,5 @@ export const PLACES: readonly Place[] = [
   { path: '/console/you', name: 'You', roles: STAFF_ROLES },
 ];
 
-/** Who may see an account as its customer does. */
-export const VISITORS: readonly StaffRole[] = ['support', 'finance', 'admin'];
+/** Who may see an account as its customer does, with numbers and texts in full. */
+export const VISITORS: readonly StaffRole[] = ['support', 'admin'];

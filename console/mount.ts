@@ -17,6 +17,9 @@ import type { ConsoleRoute, ConsoleSettings, StaffVisit } from './route.ts';
 import { routes } from './routes.ts';
 import { document, problemPage } from './shell.tsx';
 
+// Refunds, erasures and resends wait for others. Given up earlier, they would go on unseen and be asked for again.
+const ACT_TIMEOUT_MS = 70_000;
+
 /** The pages for staff, `/console`. */
 export function consolePages(settings: ConsoleSettings): Mount[] {
   const pages = routes.map((route) => ({
@@ -51,10 +54,13 @@ async function serve(
     visit.acquireHeavySlot = () => admitted.acquireHeavySlot();
     if (visit.method === 'POST' && !isSameOrigin(context.headers)) return write(problemPage(403), null);
     session = await sessionOf(visit);
-    write(
-      await within(receivedAt + RESPONSE_TIMEOUT_MS, answer(route, settings, visit, session, context)),
-      session,
-    );
+    if (session !== null) {
+      // Through a tunnel, all of staff come from one address.
+      const own = services.admission.enter(`console of ${session.id}`, context.res);
+      visit.acquireHeavySlot = () => own.acquireHeavySlot();
+    }
+    const timeout = visit.method === 'POST' ? ACT_TIMEOUT_MS : RESPONSE_TIMEOUT_MS;
+    write(await within(receivedAt + timeout, answer(route, settings, visit, session, context)), session);
   } catch (thrown) {
     const { status, problem, cause, headers } = errorAnswer(thrown);
     context.state.refusal = problem.reason;
@@ -75,7 +81,9 @@ function requireHost({ panelUrl, panelHost }: Services, { headers }: Context): v
 async function sessionOf({ headers, services }: Visit): Promise<StaffSession | null> {
   const token = readCookie(headers, services.panelUrl, 'console');
   if (token === null || !SECRET.test(token)) return null;
-  return (await useStaffSession(services.sql, hashSecret(token))) ?? null;
+  // A page that follows by itself keeps nobody signed in.
+  const isSeen = headers['hx-request'] !== 'true';
+  return (await useStaffSession(services.sql, hashSecret(token), isSeen)) ?? null;
 }
 
 async function answer(

@@ -27,9 +27,9 @@ export function document(visit: Visit, staff: StaffSession | null, shown: ShownA
             Goniec console
           </a>
           {entered === null ? null : <Search typed={visit.query.get('q') ?? ''} />}
-          {staff === null ? null : (
+          {entered === null ? null : (
             <form method="post" action="/console/sign-out">
-              <button class="quiet">Sign out{entered === null ? null : ` ${entered.name}`}</button>
+              <button class="quiet">Sign out {entered.name}</button>
             </form>
           )}
         </header>

@@ -3,9 +3,10 @@ import { isId } from '../../domain/ids.ts';
 import { temporalView } from '../../domain/temporalViews.ts';
 import { STAFF_ROLES } from '../../domain/staff.ts';
 import { showAccount } from '../../operations/support/accountView.ts';
-import { filled } from '../../panel/ask.ts';
+import { type Fault, filled } from '../../panel/ask.ts';
 import type { Answer } from '../../panel/route.ts';
 import { askingOf, orMissing } from '../messages/shared.ts';
+import { masked, Reveal } from '../reason.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
 import { InTemporal } from '../temporal.tsx';
 import { Account, AccountList } from './view.tsx';
@@ -23,20 +24,23 @@ async function list({ services, query: given }: StaffVisit): Promise<Answer> {
   return { status: 200, title: 'Accounts', view };
 }
 
-function show(visit: StaffVisit): Promise<Answer> {
+function show(visit: StaffVisit, reason: string | null, fault: Fault | null): Promise<Answer> {
   return orMissing(async () => {
-    const input = { account: visit.params['id'] ?? '' };
-    const account = await showAccount({ ...askingOf(visit), input });
+    const input = { account: visit.params['id'] ?? '', addresses: reason !== null };
+    const grounds = reason === null ? {} : { grounds: { reason } };
+    const account = await showAccount({ ...askingOf(visit), ...grounds, input });
+    const { path, staff } = visit;
+    const reveal = <Reveal {...{ fault }} role={staff.role} to={path} what="addresses and numbers in full" />;
     const view = (
-      <Account account={account} role={visit.staff.role}>
+      <Account account={account} role={staff.role} reveal={reason === null ? reveal : null}>
         <InTemporal visit={visit} views={[(ui) => temporalView(ui, 'account', { ACCOUNT: account.id })]} />
       </Account>
     );
-    return { status: 200, title: account.name, view };
+    return { status: fault === null ? 200 : 422, title: account.name, view };
   });
 }
 
 export const accountRoutes = [
   staffPage('/console/accounts', STAFF_ROLES, { get: list }),
-  staffPage('/console/accounts/:id', STAFF_ROLES, { get: show }),
+  staffPage('/console/accounts/:id', STAFF_ROLES, masked(show)),
 ];

@@ -50,7 +50,14 @@ interface AccountProps {
   role: StaffRole;
 }
 
-export function Account({ account, role, children }: AccountProps & { children: ComponentChildren }) {
+interface PageProps extends AccountProps {
+  /** Asks why everything is to be shown. */
+  reveal: ComponentChildren;
+  /** At the end. */
+  children: ComponentChildren;
+}
+
+export function Account({ account, role, reveal, children }: PageProps) {
   const { senders, senderRequests, verifiedNumbers, keys, tokens, people, findings, audit } = account;
   const { unpaidStatements, payments, webhooks, countryRates, quotas } = account;
   const lists = {
@@ -69,6 +76,7 @@ export function Account({ account, role, children }: AccountProps & { children: 
       <Money {...{ account, role }} />
       <Status {...{ account, role }} />
       <Settings account={account} />
+      {reveal}
       <Result shown={{ result: lists }} />
       {children}
     </>

@@ -1,15 +1,15 @@
 import { execute, readArguments } from '../../commands/command.ts';
 import { type Approval, listApprovals, openApproval } from '../../db/people/approvals.ts';
+import { roleOfStaff } from '../../db/people/staff.ts';
 import { STAFF_ROLES } from '../../domain/staff.ts';
 import { decide } from '../../operations/people/approvals.ts';
 import type { Fault } from '../../panel/ask.ts';
 import { moment } from '../../panel/language.ts';
 import { Act, Facts, Summary, Table } from '../../panel/parts.tsx';
 import type { Answer } from '../../panel/route.ts';
-import { faultOf, labelOf, YES } from '../commands/form.tsx';
-import { mayAsk, OFFERS } from '../commands/offered.ts';
-import { Value } from '../commands/result.tsx';
-import { donePage } from '../commands/routes.tsx';
+import { faultOf, YES } from '../commands/form.tsx';
+import { mayAskWith, OFFERS } from '../commands/offered.ts';
+import { donePage, rehearse, Told } from '../commands/routes.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 
@@ -47,52 +47,77 @@ async function list({ services, staff }: StaffVisit, fault: Fault | null = null)
 }
 
 function Open({ one, staff }: { one: Approval; staff: StaffVisit['staff'] }) {
-  const { id, command, reason, askedBy, createdAt, arguments: typed } = one;
-  const why =
-    askedBy === staff.name
-      ? 'You asked for it: somebody else decides.'
-      : mayAsk(staff.role, command)
-        ? null
-        : 'Your role does not decide this.';
-  const about = { name: `${command} of ${askedBy}`, to: `/console/approvals/${id}` };
+  const { id, command, reason, askedBy, createdAt } = one;
+  const why = whyNot(one, staff);
   return (
     <section>
       <h2>{command}</h2>
       <Facts
         rows={[
-          ...Object.entries(typed ?? {}).map(([name, value]) => {
-            const option = OFFERS.get(command)?.command.options[name];
-            return [option === undefined ? name : labelOf(option), <Value {...{ name, value }} />] as const;
-          }),
           ['Reason', reason],
           ['Asked by', `${askedBy}, ${moment('en', createdAt)}`],
         ]}
       />
-      {why !== null ? (
-        <p>{why}</p>
-      ) : (
-        <>
-          <Act
-            {...about}
-            open="Approve"
-            act="Approve and do it"
-            text="It is done at once."
-            fields={{ approve: YES }}
-          />
-          <Act {...about} open="Decline" act="Decline" text="It is not done." fields={{}} />
-        </>
-      )}
+      <p>{why ?? <a href={`/console/approvals/${id}`}>Decide</a>}</p>
     </section>
   );
 }
 
-async function post(visit: StaffVisit): Promise<Answer> {
-  const { services, staff, settings, params, form } = visit;
+/** Why somebody does not decide; null: they may, and are shown what was typed. */
+function whyNot({ askedBy, command, arguments: typed }: Approval, { name, role }: StaffVisit['staff']) {
+  if (askedBy === name) return 'You asked for it: somebody else decides.';
+  return mayAskWith(role, command, typed ?? {}) ? null : 'Your role does not decide this.';
+}
+
+async function openIn({ services, staff, params }: StaffVisit): Promise<Approval | undefined> {
   const approval = await openApproval(services.sql, params['id'] ?? '');
-  if (approval === undefined || !mayAsk(staff.role, approval.command)) return problemPage(404);
+  return approval === undefined || whyNot(approval, staff) !== null ? undefined : approval;
+}
+
+/** What was asked for, and what it would do now. */
+async function show(visit: StaffVisit): Promise<Answer> {
+  const approval = await openIn(visit);
+  if (approval === undefined) return problemPage(404);
+  const { id, command: name, arguments: typed, reason, askedBy, createdAt } = approval;
+  const { command } = OFFERS.get(name)!;
+  const told = await rehearse(visit, command, readArguments(command, typed ?? {})).catch((error: unknown) =>
+    faultOf(command, error),
+  );
+  const about = { name: `${name} of ${askedBy}`, to: `/console/approvals/${id}` };
+  const view = (
+    <>
+      <p>{command.about}</p>
+      <Facts
+        rows={[
+          ...Object.entries(typed ?? {}),
+          ['Reason', reason],
+          ['Asked by', `${askedBy}, ${moment('en', createdAt)}`],
+        ]}
+      />
+      {'text' in told ? <p class="notice">{told.text}</p> : <Told {...told} />}
+      <Act
+        {...about}
+        open="Approve"
+        act="Approve and do it"
+        text="It is done at once."
+        fields={{ approve: YES }}
+      />
+      <Act {...about} open="Decline" act="Decline" text="It is not done." fields={{}} />
+    </>
+  );
+  return { status: 200, title: `Approve: ${name}`, view };
+}
+
+async function post(visit: StaffVisit): Promise<Answer> {
+  const { services, staff, settings, form } = visit;
+  const approval = await openIn(visit);
+  if (approval === undefined) return problemPage(404);
   const { id, command: name, arguments: typed, askedBy, reason } = approval;
   const isApproved = form.get('approve') === YES;
   const { command } = OFFERS.get(name)!;
+  const role = await roleOfStaff(services.sql, askedBy);
+  if (isApproved && (role === undefined || !mayAskWith(role, name, typed ?? {})))
+    return problemPage(409, `${askedBy} may not do this any more.`);
   try {
     // First, so that two who approve it at once do it once.
     await decide(services.sql, id, { by: staff.name, isApproved });
@@ -111,5 +136,5 @@ async function post(visit: StaffVisit): Promise<Answer> {
 
 export const approvalRoutes = [
   staffPage('/console/approvals', STAFF_ROLES, { get: (visit) => list(visit) }),
-  staffPage('/console/approvals/:id', STAFF_ROLES, { get: () => ({ to: '/console/approvals' }), post }),
+  staffPage('/console/approvals/:id', STAFF_ROLES, { get: show, post }),
 ];

@@ -12,9 +12,10 @@ import {
 import type { Fault } from '../../panel/ask.ts';
 import { Filters } from '../../panel/parts.tsx';
 import type { Answer } from '../../panel/route.ts';
-import { faultOf, Fields, typedIn } from '../commands/form.tsx';
-import { OFFERS } from '../commands/offered.ts';
+import { faultOf, Fields, revealing, typedIn } from '../commands/form.tsx';
+import { commandPath, OFFERS } from '../commands/offered.ts';
 import { words } from '../commands/result.tsx';
+import { Reveal } from '../reason.tsx';
 import { askerOf, staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { InTemporal } from '../temporal.tsx';
@@ -119,6 +120,15 @@ async function list(visit: StaffVisit): Promise<Answer> {
         <p>
           {total} in all{rows.length === ROWS ? `; the first ${ROWS} are shown` : ''}.
         </p>
+        {rows.length === 0 || revealing(command) === undefined ? null : (
+          <Reveal
+            role={visit.staff.role}
+            to={commandPath(name)}
+            what="these in full"
+            fault={null}
+            fields={typed}
+          />
+        )}
         {rows.length === 0 ? null : (
           <Selection role={visit.staff.role} {...{ kind, rows, typed }} total={total} />
         )}

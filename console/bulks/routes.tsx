@@ -7,7 +7,7 @@ import { STAFF_ROLES } from '../../domain/staff.ts';
 import { moment } from '../../panel/language.ts';
 import { Facts, Listing, Results, Table } from '../../panel/parts.tsx';
 import type { Answer } from '../../panel/route.ts';
-import { commandPath, mayAsk, offeredAt } from '../commands/offered.ts';
+import { commandPath, mayAsk, offered } from '../commands/offered.ts';
 import { Id, words } from '../commands/result.tsx';
 import { post as askFor } from '../commands/routes.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
@@ -107,7 +107,9 @@ async function show({ services, staff, params, path, query }: StaffVisit): Promi
   return { status: 200, title: `Bulk action: ${action}`, view };
 }
 
-async function items({ services, params }: StaffVisit): Promise<Answer> {
+async function items(visit: StaffVisit): Promise<Answer> {
+  visit.acquireHeavySlot();
+  const { services, params } = visit;
   const id = params['id'] ?? '';
   if ((await readBulk(services.sql, id)) === undefined) return problemPage(404);
   const rows = (await readBulkItems(services.sql, id, null, COUNTED_MAX))
@@ -125,7 +127,7 @@ const TICKED = 'on';
 
 /** From a list, whose boxes have the names of their items: what is ticked, or with `all` whatever matches its filters. */
 async function start(visit: StaffVisit): Promise<Answer> {
-  const command = offeredAt(visit.staff.role, START);
+  const command = offered(visit.staff.role, START);
   if (command === undefined) return problemPage(403);
   const given = [...visit.form];
   const ids = given.filter(([, value]) => value === TICKED).map(([name]) => name);

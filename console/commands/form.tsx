@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AnyCommand, type Argument, FLAG_VALUE, typedName } from '../../commands/command.ts';
 import { AdminError, describeError } from '../../commands/errors.ts';
+import { StaffRefused } from '../../domain/refusals.ts';
 import type { Fault } from '../../panel/ask.ts';
 import { Choice, Field, Select } from '../../panel/parts.tsx';
 
@@ -10,9 +11,14 @@ type Named = readonly [name: string, argument: Argument<unknown>];
 /** What is asked for to be told first, and agreed to by the second form. */
 export const YES = 'yes';
 
-/** The arguments that a form has fields for. */
+/** The arguments that a form has fields for: nothing is shown in full without a reason. */
 function fieldsOf({ options }: AnyCommand): Named[] {
-  return Object.entries(options).filter(([name]) => name !== YES);
+  return Object.entries(options).filter(([name, { reveals }]) => name !== YES && reveals !== true);
+}
+
+/** The argument by which a command that reads shows everything in full; undefined: it has none. */
+export function revealing({ options }: AnyCommand): string | undefined {
+  return Object.keys(options).find((name) => options[name]!.reveals === true);
 }
 
 /** What was typed into a command's form; fields left empty are absent. */
@@ -28,7 +34,7 @@ export function typedIn(command: AnyCommand, fields: { get(name: string): string
 /** What a form is told about an error. @throws what is no fault of what was typed, and no refusal */
 export function faultOf(command: AnyCommand, error: unknown): Fault {
   const { code, message } = describeError(error);
-  if (code === 'internal_error' || code === 'unavailable') throw error;
+  if (!(error instanceof StaffRefused) && (code === 'internal_error' || code === 'unavailable')) throw error;
   const blamed = error instanceof AdminError ? error.option : null;
   const field = fieldsOf(command).find(([, argument]) => typedName(argument) === blamed);
   return { field: field?.[0] ?? null, text: message };

@@ -1,5 +1,5 @@
 import { ALL_COMMANDS } from '../../commands/all.ts';
-import type { AnyCommand } from '../../commands/command.ts';
+import type { AnyCommand, Shown } from '../../commands/command.ts';
 import { STAFF_ROLES, type StaffRole } from '../../domain/staff.ts';
 
 const EVERYBODY = STAFF_ROLES;
@@ -42,26 +42,20 @@ const OFFERED: readonly (readonly [roles: readonly StaffRole[], names: readonly 
         'messages cancel',
         'messages cancel-all',
       ],
-      ...['emails give-up', 'webhooks resend', 'findings dismiss', 'unstick', 'bulks start', 'bulks stop'],
+      ...['emails give-up', 'webhooks resend', 'findings dismiss', 'bulks start', 'bulks stop'],
     ],
   ],
   [
     SUPPORT,
     [
-      ...[
-        'accounts set',
-        'accounts company',
-        'accounts quotas',
-        'keys revoke',
-        'tokens revoke',
-        'keys budget',
-      ],
+      ...['accounts company', 'accounts quotas', 'keys revoke', 'tokens revoke', 'keys budget'],
       ...['senders add', 'senders remove', 'senders approve', 'senders reject'],
       ...['numbers verify', 'numbers remove', 'people reset-factors', 'webhooks end-previous-secret'],
       ...['inbound enable', 'inbound disable', 'inbound allow-keyword', 'inbound revoke-keyword'],
       ...['inbound assign', 'inbound drop', 'inbound release-keyword', 'erase'],
     ],
   ],
+  [['support', 'finance', 'admin'], ['accounts set']],
   [
     OPERATOR,
     [
@@ -106,25 +100,59 @@ export function commandPath(name: string, values: Readonly<Record<string, string
   return `/console/commands/${name.replaceAll(' ', '.')}${query === '' ? '' : `?${query}`}`;
 }
 
-/** The command of a path; undefined for none that a role may ask for. */
-export function offeredAt(role: StaffRole, word: string): AnyCommand | undefined {
-  const name = word.replaceAll('.', ' ');
-  return mayAsk(role, name) ? OFFERS.get(name)!.command : undefined;
+/** What of `accounts set` is about money. */
+const TERMS: ReadonlySet<string> = new Set([
+  ...['billingMode', 'creditLimitGrosze', 'countryRates'],
+  ...['pricePerPartGrosze', 'pricePerMmsGrosze', 'pricePerVmsGrosze', 'pricePerHlrGrosze'],
+]);
+
+/** A command with the options that a role has; undefined for none that it may ask for. */
+export function offered(role: StaffRole, name: string): AnyCommand | undefined {
+  if (!mayAsk(role, name)) return undefined;
+  const { command } = OFFERS.get(name)!;
+  const isOpen = (option: string) => name !== 'accounts set' || FINANCE.includes(role) || !TERMS.has(option);
+  const options = Object.entries(command.options).filter(([option]) => isOpen(option));
+  return { ...command, options: Object.fromEntries(options) };
 }
 
-/** Net or gross grosze that a command moves: without an amount, all that there is. */
-function groszeOf({ grosze }: Record<string, unknown>): number {
-  return typeof grosze === 'number' ? Math.abs(grosze) : Infinity;
+/** Whether a role may ask for a command with these arguments. */
+export function mayAskWith(role: StaffRole, name: string, typed: object): boolean {
+  const options = offered(role, name)?.options;
+  return options !== undefined && Object.keys(typed).every((option) => option in options);
 }
 
-const MONEY: ReadonlySet<string> = new Set(['topup', 'adjust', 'payments refund']);
-
-/** Whether a second person has to approve: money above the limit, an erasure, the end of an account. */
-export function needsSecondPerson(
+/**
+ * Whether a second person has to approve: money above the limit, an erasure, the end of an account.
+ * @param tell what the command says beforehand
+ */
+export async function needsSecondPerson(
   name: string,
   values: Record<string, unknown>,
   limitGrosze: number,
-): boolean {
-  if (MONEY.has(name)) return groszeOf(values) > limitGrosze;
-  return name === 'erase' || (name === 'accounts set' && values['status'] === 'closed');
+  tell: () => Promise<Shown | null>,
+): Promise<boolean> {
+  if (name === 'erase' || (name === 'accounts set' && values['status'] === 'closed')) return true;
+  const told = async (field: string) =>
+    ((await tell())?.result as Record<string, unknown> | undefined)?.[field];
+  const moved = async (): Promise<unknown[]> => {
+    switch (name) {
+      case 'topup':
+      case 'adjust':
+        return [values['grosze']];
+      case 'payments refund':
+        return [values['grosze'] ?? (await told('refundGrosze'))];
+      case 'statements pay':
+        return [await told('amountGrosze')];
+      // What was not sent is refunded whoever asks; this may have been delivered.
+      case 'bulks start':
+        return [values['action'] === 'give-up' ? await told('refundGrosze') : 0];
+      case 'accounts create':
+        return [values['balance'] ?? 0, values['creditLimitGrosze'] ?? 0];
+      case 'accounts set':
+        return [values['creditLimitGrosze'] ?? 0];
+      default:
+        return [];
+    }
+  };
+  return (await moved()).some((grosze) => typeof grosze !== 'number' || Math.abs(grosze) > limitGrosze);
 }

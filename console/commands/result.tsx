@@ -6,6 +6,9 @@ import { Facts, Table } from '../../panel/parts.tsx';
 
 type Row = Record<string, unknown>;
 
+// The command line has the rest.
+const ROWS_MAX = 1_000;
+
 const PAGES: readonly (readonly [id: RegExp, path: string])[] = [
   [/^msg_[0-9a-z]{26}$/, '/console/messages/'],
   [/^em_[0-9a-z]{26}$/, '/console/emails/'],
@@ -64,7 +67,7 @@ function Rows({
     <section>
       {title}
       <Table label={words(name)} columns={shown.map(words)}>
-        {rows.map((row) => (
+        {rows.slice(0, ROWS_MAX).map((row) => (
           <tr>
             {shown.map((column) => (
               <td>
@@ -74,6 +77,11 @@ function Rows({
           </tr>
         ))}
       </Table>
+      {rows.length > ROWS_MAX ? (
+        <p>
+          The first {ROWS_MAX} of {rows.length}.
+        </p>
+      ) : null}
     </section>
   );
 }

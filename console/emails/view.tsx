@@ -5,7 +5,8 @@ import type { Fault } from '../../panel/ask.ts';
 import { moment, pln } from '../../panel/language.ts';
 import { Facts, Summary, Table } from '../../panel/parts.tsx';
 import { Id } from '../commands/result.tsx';
-import { Acts, Deliveries, Reveal, Timeline, Workflow } from '../messages/way.tsx';
+import { Acts, Deliveries, Timeline, Workflow } from '../messages/way.tsx';
+import { Reveal } from '../reason.tsx';
 
 interface Props {
   email: EmailView;
@@ -25,7 +26,7 @@ export function Email({ email, whole, role, path, url, fault }: Props) {
       <p>
         <span class="badge">{status}</span> {reason === null ? null : printable(reason)}
       </p>
-      {whole ? null : <Reveal to={path} what="addresses and answers" fault={fault} />}
+      {whole ? null : <Reveal {...{ role, fault }} to={path} what="addresses and answers" />}
       <Table label="Recipients" columns={['Recipient', 'As', 'State']}>
         {recipients.map(({ kind, address, state }) => (
           <tr>

@@ -2,12 +2,12 @@ import { STAFF_ROLES } from '../../domain/staff.ts';
 import { showMessage } from '../../operations/support/messageView.ts';
 import type { Fault } from '../../panel/ask.ts';
 import type { Answer } from '../../panel/route.ts';
+import { masked } from '../reason.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
 import { askingOf, orMissing, workflowUrl } from './shared.ts';
-import { NO_REASON, reasonIn } from '../reason.ts';
 import { Message } from './view.tsx';
 
-function page(visit: StaffVisit, reason: string | null, fault: Fault | null = null): Promise<Answer> {
+function page(visit: StaffVisit, reason: string | null, fault: Fault | null): Promise<Answer> {
   return orMissing(async () => {
     const { path, staff, params } = visit;
     const id = params['id'] ?? '';
@@ -20,11 +20,4 @@ function page(visit: StaffVisit, reason: string | null, fault: Fault | null = nu
   });
 }
 
-function post(visit: StaffVisit): Promise<Answer> {
-  const reason = reasonIn(visit);
-  return page(visit, reason, reason === null ? NO_REASON : null);
-}
-
-export const messageRoutes = [
-  staffPage('/console/messages/:id', STAFF_ROLES, { get: (visit) => page(visit, null), post }),
-];
+export const messageRoutes = [staffPage('/console/messages/:id', STAFF_ROLES, masked(page))];

@@ -6,7 +6,8 @@ import { moment, pln } from '../../panel/language.ts';
 import { StatusBadge } from '../../panel/messages/status.tsx';
 import { Facts, Summary, Table } from '../../panel/parts.tsx';
 import { Id } from '../commands/result.tsx';
-import { Acts, Deliveries, Reveal, Timeline, Workflow } from './way.tsx';
+import { Reveal } from '../reason.tsx';
+import { Acts, Deliveries, Timeline, Workflow } from './way.tsx';
 
 interface Props {
   message: MessageView;
@@ -27,7 +28,7 @@ export function Message({ message, role, path, url, fault }: Props) {
         <StatusBadge language="en" status={status} /> {reason}
       </p>
       {text === undefined ? (
-        <Reveal to={path} what="number, text and bodies" fault={fault} />
+        <Reveal {...{ role, fault }} to={path} what="number, text and bodies" />
       ) : (
         <p class="bubble">{text}</p>
       )}

@@ -5,9 +5,8 @@ import type { StaffRole } from '../../domain/staff.ts';
 import type { TimelineEntry } from '../../domain/timeline.ts';
 import type { Followed, FollowedDelivery } from '../../operations/support/messageView.ts';
 import type { WorkflowView } from '../../operations/support/workflow.ts';
-import type { Fault } from '../../panel/ask.ts';
 import { moment, pln } from '../../panel/language.ts';
-import { Facts, Table, TextArea } from '../../panel/parts.tsx';
+import { Facts, Table } from '../../panel/parts.tsx';
 import { commandPath, mayAsk } from '../commands/offered.ts';
 import { Id } from '../commands/result.tsx';
 
@@ -196,19 +195,6 @@ function Text({ label, text }: { label: string; text: string | null }) {
       <pre>
         <code>{text}</code>
       </pre>
-    </details>
-  );
-}
-
-/** Asks why everything is to be shown. */
-export function Reveal({ to, what, fault }: { to: string; what: string; fault: Fault | null }) {
-  return (
-    <details open={fault !== null}>
-      <summary>Show {what}</summary>
-      <form method="post" action={to} class="stack" noValidate>
-        <TextArea name="reason" label="Reason" hint="The audit log keeps it." {...{ fault }} required />
-        <button>Show</button>
-      </form>
     </details>
   );
 }

@@ -14,6 +14,7 @@ const READ_MS = 5_000;
 
 async function now(visit: StaffVisit): Promise<Answer> {
   const { services, settings, path, query, staff, receivedAt } = visit;
+  visit.acquireHeavySlot();
   const prometheusUrl = await settings.tools.prometheusUrl();
   const [seen, alerts] = await Promise.all([
     unlessSlow(readWithin(services.sql, READ_MS, readNow)),

@@ -5,12 +5,12 @@ import { visitAccount } from '../../operations/people/staff.ts';
 import { staffServices } from '../../operations/staff.ts';
 import type { Fault } from '../../panel/ask.ts';
 import { preferredLanguage } from '../../panel/language.ts';
-import { Summary, TextArea } from '../../panel/parts.tsx';
+import { Summary } from '../../panel/parts.tsx';
 import type { Answer, Route, ShownAnswer, Visit } from '../../panel/route.ts';
 import { routes as panelRoutes } from '../../panel/routes.ts';
 import { document as panelDocument } from '../../panel/shell.tsx';
 import { VISITORS } from '../menu.ts';
-import { NO_REASON, REASON_MAX, reasonIn } from '../reason.ts';
+import { NO_REASON, ReasonField, reasonIn } from '../reason.tsx';
 import { askerOf, type ConsoleRoute, staffPage, type StaffVisit } from '../route.ts';
 import { document, problemPage } from '../shell.tsx';
 
@@ -30,13 +30,9 @@ async function form(visit: StaffVisit, fault: Fault | null = null): Promise<Answ
       <Summary language="en" fault={fault} />
       <p>You see every page of the panel as an owner of {account.name} does. Nothing can be changed there.</p>
       <form method="post" action={`/console/accounts/${id}/visit`} class="stack" noValidate>
-        <TextArea
-          name="reason"
-          label="Reason"
-          hint="The owners of the account read it in their activity, without your name."
-          required
-          maxLength={REASON_MAX}
+        <ReasonField
           fault={fault}
+          hint="The owners of the account read it in their activity, without your name."
         />
         <button>See it as the customer</button>
       </form>

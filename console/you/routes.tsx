@@ -16,11 +16,13 @@ import { problemPage } from '../shell.tsx';
 
 const LABEL_MAX = 100;
 const language = 'en';
+// Whoever finds a browser signed in makes no way in that lasts.
+const NOT_FRESH = 'A passkey is added within ten minutes of signing in: sign out and in again.';
 
 async function page(visit: StaffVisit, fault: string | null = null): Promise<Answer> {
   const { services, staff } = visit;
   const passkeys = await staffPasskeys(services.sql, staff.id);
-  const question = hasPasskeys(services) ? await newPasskeyQuestion(services, staff) : null;
+  const question = staff.isFresh && hasPasskeys(services) ? await newPasskeyQuestion(services, staff) : null;
   const view = (
     <>
       <Summary language={language} fault={fault === null ? null : { field: null, text: fault }} />
@@ -57,7 +59,7 @@ async function page(visit: StaffVisit, fault: string | null = null): Promise<Ans
           </Table>
         )}
         {question === null ? (
-          <p>Browsers make passkeys for names of hosts alone, not for numbers.</p>
+          <p>{hasPasskeys(services) ? NOT_FRESH : 'Browsers make passkeys for names of hosts alone.'}</p>
         ) : (
           <PasskeyForm
             {...{ language, options: question }}
@@ -76,6 +78,7 @@ async function page(visit: StaffVisit, fault: string | null = null): Promise<Ans
 
 async function add(visit: StaffVisit): Promise<Answer> {
   const { services, staff, form } = visit;
+  if (!staff.isFresh) return await page(visit, NOT_FRESH);
   const label = (form.get('label') ?? '').trim();
   if (label === '' || [...label].length > LABEL_MAX || !isOneLine(label))
     return await page(visit, `A name of 1 to ${LABEL_MAX} characters is needed.`);

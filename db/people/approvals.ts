@@ -22,7 +22,6 @@ export async function addApproval(
   tx: Sql,
   { id, command, typed, reason, askedBy }: NewApproval & { id: string },
 ): Promise<boolean> {
-  await tx`update approvals set arguments = null where decided_at is null and expires_at <= now() and arguments is not null`;
   const added = await tx`
     insert into approvals (id, command, arguments, reason, asked_by)
     select ${id}, ${command}, ${tx.json(typed)}, ${reason}, ${askedBy}
@@ -37,8 +36,9 @@ export interface NewApproval {
   askedBy: string;
 }
 
-/** Those that are open, and the latest that are decided, newest first. */
+/** Those that are open, and the latest that are decided, newest first. What was typed into expired ones is forgotten. */
 export async function listApprovals(sql: Sql): Promise<Approval[]> {
+  await sql`update approvals set arguments = null where decided_at is null and expires_at <= now() and arguments is not null`;
   return await sql<Approval[]>`
     select id, command, arguments, reason, asked_by, created_at, expires_at, decided_by, is_approved from approvals
      where expires_at > now() or decided_at is not null order by decided_at is not null, id desc limit ${SHOWN}`;

@@ -5,6 +5,7 @@ import { type SessionRow, shownAccount } from './sessions.ts';
 
 const IDLE = '30 minutes';
 const LONGEST = '12 hours';
+const FRESH = '10 minutes';
 /** Guesses in a row at the code of an authenticator app; after that, one at a time. */
 const GUESSES = 5;
 const PAUSE = '15 minutes';
@@ -41,6 +42,12 @@ export async function addStaff(
 export async function staffWith(sql: Sql, address: string): Promise<StaffRow | undefined> {
   const [row] = await sql<StaffRow[]>`select id, address, name, role from staff where address = ${address}`;
   return row;
+}
+
+/** By the name of who asked for something; undefined: not of staff any more. */
+export async function roleOfStaff(sql: Sql, name: string): Promise<StaffRole | undefined> {
+  const [row] = await sql<{ role: StaffRole }[]>`select role from staff where name = ${name}`;
+  return row?.role;
 }
 
 export async function changeStaffRole(tx: Sql, id: string, role: StaffRole): Promise<void> {
@@ -123,9 +130,9 @@ export async function noteStaffPasskeyUse(tx: Sql, id: string, counter: number):
   await tx`update staff_passkeys set counter = ${counter}, last_used_at = now() where id = ${id}`;
 }
 
-/** Takes the answer to a challenge, once. @returns false where it was taken before */
-export async function takeChallengeOnce(tx: Sql, challenge: string): Promise<boolean> {
-  await tx`delete from answered_challenges where at < now() - interval '1 hour'`;
+/** Takes the answer to a challenge, or a form, once in a session. @returns false where it was taken before */
+export async function takeOnce(tx: Sql, challenge: string): Promise<boolean> {
+  await tx`delete from answered_challenges where at < now() - ${LONGEST}::interval`;
   const taken = await tx`
     insert into answered_challenges (challenge) values (${challenge}) on conflict do nothing`;
   return taken.count > 0;
@@ -136,6 +143,8 @@ export interface StaffSession extends StaffRow {
   sessionId: string;
   /** Otherwise it opens nothing but the question for the code. */
   isProved: boolean;
+  /** Begun lately. */
+  isFresh: boolean;
   /** The account that is shown as its customer sees it, an owner. */
   visited: SessionRow['account'];
 }
@@ -157,19 +166,26 @@ export async function addStaffSession(tx: Sql, session: NewSession): Promise<voi
     values (${id}, ${tokenHash}, ${staffId}, ${isProved}, ${address}::inet, ${device})`;
 }
 
-/** The session of a token, which counts as seen; undefined where it has ended. The role is as it is now. */
-export async function useStaffSession(sql: Sql, tokenHash: Buffer): Promise<StaffSession | undefined> {
+/**
+ * The session of a token; undefined where it has ended. The role is as it is now.
+ * @param isSeen whether somebody is there, for whom it lasts longer
+ */
+export async function useStaffSession(
+  sql: Sql,
+  tokenHash: Buffer,
+  isSeen: boolean,
+): Promise<StaffSession | undefined> {
   const [row] = await sql<StaffSession[]>`
     with found as (
-      select s.id as session_id, s.last_seen_at, s.is_proved, s.visited_account_id, t.id, t.address, t.name, t.role
+      select s.id as session_id, s.last_seen_at, s.is_proved, s.created_at > now() - ${FRESH}::interval as is_fresh, s.visited_account_id, t.id, t.address, t.name, t.role
         from staff_sessions s join staff t on t.id = s.staff_id
        where s.token_hash = ${tokenHash}
          and s.last_seen_at > now() - ${IDLE}::interval and s.created_at > now() - ${LONGEST}::interval
     ), seen as (
       update staff_sessions set last_seen_at = now()
-       where id = (select session_id from found where last_seen_at < now() - interval '1 minute')
+       where ${isSeen} and id = (select session_id from found where last_seen_at < now() - interval '1 minute')
     )
-    select f.session_id, f.is_proved, f.id, f.address, f.name, f.role,
+    select f.session_id, f.is_proved, f.is_fresh, f.id, f.address, f.name, f.role,
            ${shownAccount(sql, sql`'owner'`)} as visited
       from found f left join accounts a on a.id = f.visited_account_id`;
   return row;

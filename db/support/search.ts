@@ -1,3 +1,4 @@
+import { createSemaphore } from '../../concurrency/semaphore.ts';
 import type { Sought } from '../../domain/search.ts';
 import { type Database, hasSqlState, readWithin, type Sql, SQLSTATE } from '../connection.ts';
 import { type HitKind, KINDS } from './kinds.ts';
@@ -26,8 +27,10 @@ export interface HitGroup {
 }
 
 const STATEMENT_MS = 2_000;
+// Of a pool of ten, which others need meanwhile.
+const places = createSemaphore({ places: 6 });
 
-/** What is as sought, over all accounts or of one; each place by a statement of its own, as many at once as the pool allows. */
+/** What is as sought, over all accounts or of one; each place by a statement of its own. */
 export async function readHits(sql: Database, sought: Sought, accountId: string | null): Promise<HitGroup[]> {
   const groups = await Promise.all(placesOf(sought).map((place) => readPlace(sql, place, accountId)));
   return groups.filter(({ hits, tooSlow }) => hits.length > 0 || tooSlow);
@@ -36,14 +39,11 @@ export async function readHits(sql: Database, sought: Sought, accountId: string 
 async function readPlace(sql: Database, place: Place, accountId: string | null): Promise<HitGroup> {
   const { kind, by } = place;
   try {
-    const hits = await readWithin(
-      sql,
-      STATEMENT_MS,
-      (tx) => tx<Hit[]>`
-        select * from (${rowsOf(tx, place, accountId)}) found (id, account_id, at, about, whom)
-         where ${accountId === null ? tx`true` : tx`account_id = ${accountId}`}
-         order by at desc, id desc limit ${READ_MAX}`,
-    );
+    const read = (tx: Sql) => tx<Hit[]>`
+      select * from (${rowsOf(tx, place, accountId)}) found (id, account_id, at, about, whom)
+       where ${accountId === null ? tx`true` : tx`account_id = ${accountId}`}
+       order by at desc, id desc limit ${READ_MAX}`;
+    const hits = await places.run(undefined, () => readWithin(sql, STATEMENT_MS, read));
     return { kind, by, hits: hits.slice(0, HITS_MAX), hasMore: hits.length > HITS_MAX, tooSlow: false };
   } catch (error) {
     if (!hasSqlState(error, SQLSTATE.statementCancelled)) throw error;

@@ -16,7 +16,7 @@ import {
   type StaffSession,
   staffTotpOwner,
   staffWith,
-  takeChallengeOnce,
+  takeOnce,
   takeStaffStep,
 } from '../../db/people/staff.ts';
 import { anyPasskey, madeFor, newOptions, signedBy } from './passkeys.ts';
@@ -93,7 +93,7 @@ export async function signInByPasskey(
   const used = await signedBy(services, challenge, response, (id) => staffPasskey(services.sql, id));
   if (used === null) return null;
   return await transaction(services.sql, async (tx) => {
-    if (!(await takeChallengeOnce(tx, challenge))) return null;
+    if (!(await takeOnce(tx, challenge))) return null;
     await noteStaffPasskeyUse(tx, used.id, used.counter);
     const token = await startSession(tx, used.staffId, came, true);
     await noteSignIn(tx, used.name, 'passkey');
@@ -143,7 +143,7 @@ export async function addPasskeyOfStaff(
   const made = await madeFor(services, challenge, response);
   if (made === null) return false;
   return await transaction(services.sql, async (tx) => {
-    const added = (await takeChallengeOnce(tx, challenge)) && (await addStaffPasskey(tx, id, label, made));
+    const added = (await takeOnce(tx, challenge)) && (await addStaffPasskey(tx, id, label, made));
     const entry = { actor: name, action: 'staff passkey add', account: null, subject: id };
     if (added) await writeAudit(tx, { ...entry, details: { label } });
     return added;

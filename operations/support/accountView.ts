@@ -13,6 +13,8 @@ import { listStatements } from '../../db/money/statements.ts';
 import { membersOf } from '../../db/people/members.ts';
 import { readResendable } from '../../db/webhooks/exhausted.ts';
 import { readWebhookSettings } from '../../db/webhooks/webhooks.ts';
+import { maskAddress } from '../../domain/email/address.ts';
+import { maskMsisdn } from '../../domain/msisdn.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import { quotaUsage } from '../accounts/quotas.ts';
 import { recorded } from '../staff.ts';
@@ -22,11 +24,19 @@ const LATEST = 20;
 
 export type AccountView = Awaited<ReturnType<typeof viewAccount>>;
 
+interface AccountInput {
+  account: string;
+  /** With the addresses of its people and the numbers that it has verified in full. */
+  addresses: boolean;
+}
+
 /** Everything that staff need of an account on one page; its secrets are left out. @throws StaffRefused account_missing */
-export async function viewAccount(sql: Sql, id: string) {
+export async function viewAccount(sql: Sql, { account: id, addresses: inFull }: AccountInput) {
   const account = await findAccount(sql, id);
   const { legacyUrl, formerUntil } = await readWebhookSettings(sql, id);
   const failing = await readResendable(sql, { accountId: id, minutes: 0 }, LATEST, COUNTED_MAX);
+  const people = await membersOf(sql, id);
+  const numbers = await listVerifiedNumbers(sql, id);
   const payments = await paymentsOf(sql, { account: id, before: null, limit: LATEST });
   return {
     ...account,
@@ -37,10 +47,10 @@ export async function viewAccount(sql: Sql, id: string) {
     failingEvents: failing.count,
     senders: await listSenderDetails(sql, id),
     senderRequests: await readSenderRequests(sql, id, null, LATEST),
-    verifiedNumbers: await listVerifiedNumbers(sql, id),
+    verifiedNumbers: numbers.map((one) => (inFull ? one : { ...one, msisdn: maskMsisdn(one.msisdn) })),
     keys: await listKeys(sql, id),
     tokens: await listTokens(sql, id),
-    people: await membersOf(sql, id),
+    people: people.map((one) => (inFull ? one : { ...one, address: maskAddress(one.address) })),
     company: await readBuyer(sql, id),
     unpaidStatements: await listStatements(sql, id, true),
     payments: payments.map(
@@ -56,7 +66,8 @@ export async function viewAccount(sql: Sql, id: string) {
 }
 
 /** The same for the console, with its audit record. */
-export const showAccount = recorded('accounts show', async (sql, { account }: { account: string }) => ({
-  data: await viewAccount(sql, account),
-  account,
+export const showAccount = recorded('accounts show', async (sql, input: AccountInput) => ({
+  data: await viewAccount(sql, input),
+  account: input.account,
+  details: input.addresses ? { addresses: true } : {},
 }));

@@ -113,7 +113,7 @@ async function choose(
 }
 
 /** What would come of each item now. */
-async function foresee(tx: Sql, action: BulkAction, ids: readonly string[]): Promise<Foreseen[]> {
+export async function foresee(tx: Sql, action: BulkAction, ids: readonly string[]): Promise<Foreseen[]> {
   switch (ABOUT[action]) {
     case 'message': {
       const refunds = action !== 'resubmit';

@@ -40,11 +40,11 @@ function decision(action: string, what: Decision) {
 
 /** False for refusals that would meet other messages too: Temporal does not answer. */
 export function concernsOneMessage(error: unknown): error is StaffRefused {
-  return (
-    error instanceof StaffRefused &&
-    error.refusal.reason !== 'decision_not_carried_out' &&
-    error.refusal.reason !== 'cancel_not_signalled'
-  );
+  if (!(error instanceof StaffRefused)) return false;
+  const { reason } = error.refusal;
+  // Its workflow has answered, and would answer the same again.
+  if (error.cause instanceof WorkflowUpdateFailedError) return true;
+  return reason !== 'decision_not_carried_out' && reason !== 'cancel_not_signalled';
 }
 
 /** The audit record of a decision. */

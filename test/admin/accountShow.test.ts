@@ -44,7 +44,7 @@ test('an account is shown with its money, what waits, its people, webhooks, find
   expect(shown).toMatchObject({
     ...{ available_grosze: 3_000, runway_days: 10, valid_keys: 1, failing_events: 1, more: false },
     tokens: [{ label: 'Sklep', last_used_at: null }],
-    people: [{ address: 'jan@sklep.example', role: 'owner' }],
+    people: [{ address: 'j…@sklep.example', role: 'owner' }],
     webhooks: [{ id: event }],
     findings: [{ kind: 'balance_negative', state: 'open' }],
   });
@@ -54,6 +54,12 @@ test('an account is shown with its money, what waits, its people, webhooks, find
     'tokens create',
   ]);
   expect(JSON.stringify(shown)).not.toContain('sealed');
+  const inFull = await ok('accounts', 'show', '--account', id, '--addresses', 'yes');
+  expect(inFull).toMatchObject({ people: [{ address: 'jan@sklep.example' }] });
+  expect(await database.lastAudit(id)).toMatchObject({
+    action: 'accounts show',
+    details: { addresses: true },
+  });
 });
 
 test('a change of status says what it meets: what was not submitted, keys, events on their way', async () => {

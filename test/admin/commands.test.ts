@@ -395,7 +395,9 @@ describe('senders and numbers', () => {
     expect((await no('numbers', 'verify', '--account', id, '--msisdn', '600100202')).code).toBe('refused');
     await ok('numbers', 'remove', '--account', id, '--msisdn', '600100200');
     expect((await no('numbers', 'remove', '--account', id, '--msisdn', '600100200')).code).toBe('not_found');
-    expect(listIn(await ok('numbers', 'list', '--account', id))).toMatchObject([{ msisdn: '+48600100201' }]);
+    expect(listIn(await ok('numbers', 'list', '--account', id, '--numbers', 'yes'))).toMatchObject([
+      { msisdn: '+48600100201' },
+    ]);
     expect((await run('--json', 'audit', '--account', id)).out).not.toContain('60010020');
   });
 
@@ -412,7 +414,7 @@ describe('senders and numbers', () => {
       sender_name: 'Firma',
       senders: [{ name: 'Firma', active: true, is_default: true }],
     });
-    expect(listIn(await ok('numbers', 'list', '--account', other))).toMatchObject([
+    expect(listIn(await ok('numbers', 'list', '--account', other, '--numbers', 'yes'))).toMatchObject([
       { msisdn: '+48600100200' },
     ]);
     const refused = await no('accounts', 'set', '--account', id, '--sender', 'Firma');

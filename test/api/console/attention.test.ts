@@ -79,11 +79,17 @@ describe('a list of what needs a person', () => {
     expect(text).toContain(`href="/console/commands/inbound.assign?id=${id}"`);
     expect(text).toContain('+48*****987');
     expect(text).not.toMatch(/Poufne|500100987/);
-    const full = await support.browser.get('/console/attention/reply?text=yes');
+    for (const path of ['attention/reply?text=yes', 'commands/inbound.unmatched?show=yes&text=yes'])
+      expect((await support.browser.get(`/console/${path}`)).text).not.toMatch(/Poufne|500100987/);
+    const unmasked = (by: typeof support, reason: string) =>
+      by.browser.post('/console/commands/inbound.unmatched', { text: 'yes', reason });
+    expect((await unmasked(support, ' ')).text).not.toContain('Poufne');
+    expect((await unmasked(finance, 'Klient pyta')).status).toBe(403);
+    const full = await unmasked(support, 'Klient pyta');
     expect(full.text).toContain('Poufne');
     const [audited] = await database()`
       select details from audit_log where actor = ${support.name} and action = 'inbound unmatched' order by id desc limit 1`;
-    expect(audited).toMatchObject({ details: { text: true } });
+    expect(audited).toMatchObject({ details: { text: true, reason: 'Klient pyta' } });
     expect((await finance.browser.get('/console/attention/reply')).text).not.toContain('inbound.assign');
   });
 });

@@ -73,13 +73,111 @@ describe('a command of the console', () => {
     >`select id from approvals where asked_by = ${asks.name}`;
     const path = `/console/approvals/${approval!.id}`;
     const own = await asks.browser.post(path, { approve: 'yes' });
-    expect(own.status).toBe(422);
+    expect(own.status).toBe(404);
     expect(await audited('adjust', account)).toHaveLength(0);
     const both = await Promise.all([1, 2].map(() => other.browser.post(path, { approve: 'yes' })));
     expect(both.filter(({ text }) => text.includes('Done.'))).toHaveLength(1);
     expect([...(await audited('adjust', account))]).toMatchObject([
       { actor: asks.name, details: { reason: 'Umowa', approved_by: other.name } },
     ]);
+  });
+});
+
+const approvalOf = async (name: string) => {
+  const [approval] = await database()<{ id: string; command: string }[]>`
+    select id, command from approvals where asked_by = ${name} order by id desc limit 1`;
+  return approval;
+};
+
+describe('a second person', () => {
+  const sure = { confirmed: 'yes', reason: 'Umowa' };
+
+  it('is needed for money by whatever command moves it, and not for less than the limit', async () => {
+    const { id: account } = await newAccount({ billing: 'postpaid', creditLimit: 10_000 });
+    const statement = async (grosze: number, month: string) => {
+      const id = newId('st');
+      await database()`
+        insert into statements (id, account_id, month, amount_grosze, due_at)
+        values (${id}, ${account}, ${month}, ${grosze}, now())`;
+      return id;
+    };
+    const [much, little] = [await statement(100_001, '2026-01-01'), await statement(100_000, '2026-02-01')];
+    const { browser, name } = await newStaff(opened, 'admin');
+    const ask = async (command: string, form: Record<string, string>) =>
+      (await browser.post(`/console/commands/${command}`, { ...form, ...sure })).to;
+    const waits = '/console/approvals';
+    expect(await ask('statements.pay', { statement: much })).toBe(waits);
+    expect(await ask('statements.pay', { statement: little })).toBeNull();
+    expect(await ask('accounts.create', { name: 'Nowy', balance: '100001' })).toBe(waits);
+    expect(await ask('accounts.set', { account, creditLimitGrosze: '100001' })).toBe(waits);
+    expect(await ask('accounts.set', { account, creditLimitGrosze: '20000' })).toBeNull();
+    const paid = await database()`
+      select id from statements where account_id = ${account} and paid_at is not null`;
+    expect([...paid]).toEqual([{ id: little }]);
+    expect(await approvalOf(name)).toMatchObject({ command: 'accounts set' });
+  });
+
+  it('sees what it would do; nobody else sees what was typed, and who asked must still be allowed to', async () => {
+    const { id: account } = await newAccount({ balance: 0 });
+    const [asks, other, stranger] = [
+      await newStaff(opened, 'finance'),
+      await newStaff(opened, 'finance'),
+      await newStaff(opened, 'operator'),
+    ];
+    const form = { account, grosze: '100001', note: 'Poufne', ...sure };
+    await asks.browser.post('/console/commands/adjust', form);
+    const path = `/console/approvals/${(await approvalOf(asks.name))!.id}`;
+    expect((await other.browser.get(path)).text).toMatch(/Poufne[\s\S]*What it would do[\s\S]*1,000\.01/);
+    for (const { browser } of [asks, stranger]) expect((await browser.get(path)).status).toBe(404);
+    expect((await stranger.browser.get('/console/approvals')).text).not.toContain('Poufne');
+    await database()`update staff set role = 'support' where name = ${asks.name}`;
+    expect((await other.browser.post(path, { approve: 'yes' })).status).toBe(409);
+    expect(await audited('adjust', account)).toHaveLength(0);
+    expect((await other.browser.post(path, {})).to).toBe('/console/approvals');
+  });
+});
+
+describe('support', () => {
+  it('changes no terms of an account, and approves none', async () => {
+    const { id: account } = await newAccount({ balance: 0 });
+    const [support, finance] = [await newStaff(opened, 'support'), await newStaff(opened, 'finance')];
+    const terms = { creditLimitGrosze: '100001', pricePerPartGrosze: '1' };
+    const form = { account, ...terms, confirmed: 'yes', reason: 'Umowa' };
+    const refused = await support.browser.post('/console/commands/accounts.set', form);
+    expect(refused.text).toContain('name at least one setting to change');
+    await finance.browser.post('/console/commands/accounts.set', form);
+    const path = `/console/approvals/${(await approvalOf(finance.name))!.id}`;
+    expect((await support.browser.post(path, { approve: 'yes' })).status).toBe(404);
+    expect(await audited('accounts set', account)).toHaveLength(0);
+  });
+});
+
+describe('a form', () => {
+  it('that is sent again does nothing again', async () => {
+    const { id: account } = await newAccount({ balance: 0 });
+    const { browser } = await newStaff(opened, 'finance');
+    const typed = { account, grosze: '250', note: 'n' };
+    const { text } = await browser.post('/console/commands/adjust', typed);
+    const [, once = ''] = /name="once" value="([^"]+)"/.exec(text) ?? [];
+    const form = { ...typed, confirmed: 'yes', reason: 'Korekta', once };
+    const both = await Promise.all([1, 2].map(() => browser.post('/console/commands/adjust', form)));
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 422]);
+    expect(await audited('adjust', account)).toHaveLength(1);
+  });
+
+  it('of what cannot be tried says what it concerns, and whether that is possible', async () => {
+    const { api } = await newAccount({ balance: 1_000, mode: 'live' });
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    const id = String(
+      (await api.post('/v1/messages', { to: '+48600100200', text: 'T', send_at: later })).body.id,
+    );
+    const { browser } = await newStaff(opened, 'support');
+    const told = async (command: string) =>
+      (await browser.post(`/console/commands/${command}`, { id })).text.replace(/<[^>]+>/g, ' ');
+    expect(await told('messages.cancel')).toMatch(
+      /What it\s+concerns[\s\S]*Possible\s+yes[\s\S]*Refund\s+PLN/,
+    );
+    expect(await told('messages.give-up')).toMatch(/Possible\s+no\s+Reason\s+The message/);
   });
 });
 
@@ -147,14 +245,12 @@ describe('who may', () => {
     const owing = await newStaff(opened, 'admin');
     await database()`
       update staff_sessions set is_proved = false where staff_id = (select id from staff where name = ${owing.name})`;
-    for (const { path, access, methods } of routes.filter((route) => route.access !== 'anybody')) {
+    for (const { path, methods } of routes.filter((route) => route.access !== 'anybody')) {
       for (const method of methods) {
         const at = path.replace(/:\w+/g, 'x');
         const headers = { 'sec-fetch-site': 'same-origin' };
         const sent = method === 'POST' ? { form: {}, headers } : { headers };
-        expect((await stranger.ask(method, at, sent)).to, `${method} ${path} ${access}`).toMatch(
-          /^\/console\/sign-in/,
-        );
+        expect((await stranger.ask(method, at, sent)).to, `${method} ${path}`).toMatch(/^\/console\/sign-in/);
         expect((await owing.browser.ask(method, at, sent)).to, `${method} ${path}`).toMatch(
           /^\/console\/confirm/,
         );
@@ -164,13 +260,10 @@ describe('who may', () => {
 
   it('post a form: pages of the console alone', async () => {
     const { browser } = await newStaff(opened, 'admin');
-    for (const { path, methods } of routes.filter((route) => route.methods.includes('POST'))) {
+    for (const { path } of routes.filter((route) => route.methods.includes('POST'))) {
       const at = path.replace(/:\w+/g, 'x');
       for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, {}])
-        expect(
-          (await browser.post(at, {}, headers as Record<string, string>)).status,
-          `${path} ${methods}`,
-        ).toBe(403);
+        expect((await browser.post(at, {}, headers as Record<string, string>)).status, path).toBe(403);
     }
     expect(browser.cookies.has(COOKIE)).toBe(true);
   });

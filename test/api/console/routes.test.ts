@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inject } from 'vitest';
+import { faultOf } from '../../../console/commands/form.tsx';
+import { OFFERS } from '../../../console/commands/offered.ts';
 import { newId } from '../../../db/ids.ts';
+import { StaffRefused } from '../../../domain/refusals.ts';
 import { type ConsoleUnderTest, newStaff, openConsole } from '../../support/console.ts';
 import { database } from '../../support/factories.ts';
 
@@ -59,6 +62,17 @@ describe('routes', () => {
     expect((await browser.get(`/console/routes/${name}`)).text).toContain(
       '<span class="badge bad">disabled</span>',
     );
+  });
+
+  it('say why they do not work, which is no fault of the console', () => {
+    const { command } = OFFERS.get('routes test')!;
+    const refused = new StaffRefused({
+      reason: 'route_not_working',
+      route: 'plus',
+      fault: 'ECONNREFUSED',
+      sessions: 0,
+    });
+    expect(faultOf(command, refused).text).toBe('plus does not work from here: ECONNREFUSED');
   });
 
   it('say by which rule a number would take them', async () => {

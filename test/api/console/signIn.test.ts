@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import { serviceLine } from '../../admin/support.ts';
 import { newAuthenticator } from '../../support/authenticator.ts';
-import { COOKIE, type ConsoleUnderTest, openConsole } from '../../support/console.ts';
+import { COOKIE, type ConsoleUnderTest, newStaff, openConsole } from '../../support/console.ts';
 import { giveDomain } from '../../support/email.ts';
 import { database, newAccount } from '../../support/factories.ts';
 import { type Browser, mailsTo, newBrowser } from '../../support/panel.ts';
@@ -128,6 +128,35 @@ describe('one of staff', () => {
     await line('staff', 'remove', '--address', address);
     expect(await entered(browser)).toBe(false);
   });
+});
+
+it('a page that follows by itself keeps nobody signed in', async () => {
+  const { browser, name } = await newStaff(opened, 'support');
+  const idle = async (headers: Record<string, string>) => {
+    await database()`
+      update staff_sessions set last_seen_at = now() - interval '29 minutes'
+       where staff_id = (select id from staff where name = ${name})`;
+    expect((await browser.ask('GET', '/console/bulks', { headers })).status).toBe(200);
+    const [session] = await database()<{ idle: boolean }[]>`
+      select s.last_seen_at < now() - interval '28 minutes' as idle
+        from staff_sessions s join staff t on t.id = s.staff_id where t.name = ${name}`;
+    return session!.idle;
+  };
+  expect(await idle({ 'hx-request': 'true' })).toBe(true);
+  expect(await idle({})).toBe(false);
+});
+
+it('a session adds passkeys only while it is fresh', async () => {
+  const { browser, name } = await newStaff(opened, 'support');
+  const offers = async () =>
+    (await browser.get('/console/you')).text.includes('action="/console/you/passkeys"');
+  expect(await offers()).toBe(true);
+  await database()`
+    update staff_sessions set created_at = now() - interval '11 minutes'
+     where staff_id = (select id from staff where name = ${name})`;
+  expect(await offers()).toBe(false);
+  const added = await browser.post('/console/you/passkeys', { label: 'x', challenge: 'x', response: '{}' });
+  expect(added.text).toContain('within ten minutes of signing in');
 });
 
 it('nobody else is told more, or gets an e-mail', async () => {

@@ -58,6 +58,8 @@ describe('the page of a message', () => {
     const { id } = await scheduled();
     const { browser, name } = await newStaff(opened, 'operator');
     const path = `/console/messages/${id}`;
+    const finance = await newStaff(opened, 'finance');
+    expect((await finance.browser.post(path, { reason: 'Klient pyta' })).status).toBe(403);
     const without = await browser.post(path, { reason: ' ' });
     expect(without.status).toBe(422);
     expect(without.text).not.toMatch(/Poufne|500100200/);
@@ -123,6 +125,10 @@ describe('accounts', () => {
     expect(text).toContain(`/console/commands/accounts.set?account=${account.id}&amp;status=closed`);
     expect(text).toMatch(/1 messages and 0 e-mails that were not submitted \(PLN\s0\.10\) are cancelled/);
     expect(text).toContain('keys and tokens that get 403: 1.');
+    await database()`insert into verified_numbers (account_id, msisdn) values (${account.id}, '+48500100200')`;
+    const path = `/console/accounts/${account.id}`;
+    expect((await browser.get(path)).text).not.toContain('500100200');
+    expect((await browser.post(path, { reason: 'Klient pyta' })).text).toContain('+48500100200');
     const told = await browser.post('/console/commands/accounts.set', {
       account: account.id,
       status: 'suspended',
@@ -133,7 +139,11 @@ describe('accounts', () => {
     expect(row).toEqual({ status: 'active' });
     expect([
       ...(await database()`
-      select actor from audit_log where action = 'accounts show' and account_id = ${account.id}`),
-    ]).toEqual([{ actor: name }]);
+      select actor, details from audit_log where action = 'accounts show' and account_id = ${account.id} order by id`),
+    ]).toEqual([
+      { actor: name, details: {} },
+      { actor: name, details: {} },
+      { actor: name, details: { addresses: true, reason: 'Klient pyta' } },
+    ]);
   });
 });

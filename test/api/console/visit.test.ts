@@ -155,7 +155,7 @@ describe('an account as its customer sees it', () => {
   });
 
   it('is told of in the activity, with the reason, without a name, in both languages', async () => {
-    const { browser, name } = await visitor('finance');
+    const { browser, name } = await visitor('support');
     const { text } = await browser.get('/panel/activity');
     expect(text).toMatch(
       /<td>obsługa<\/td>\s*<td>\s*Obejrzenie panelu konta[^<]*<span class="hint">Zgłoszenie 4711</,
@@ -168,8 +168,8 @@ describe('an account as its customer sees it', () => {
     expect([...entries]).toEqual([{ actor: name, details: { reason: REASON } }]);
   });
 
-  it('is opened for a reason, by support, finance and administrators, each for themselves, until it is ended', async () => {
-    const operator = await newStaff(opened, 'operator');
+  it('is opened for a reason, by support and administrators, each for themselves, until it is ended', async () => {
+    const operator = await newStaff(opened, 'finance');
     expect((await operator.browser.get(visitOf(account.id))).status).toBe(403);
     expect((await operator.browser.post(visitOf(account.id), { reason: REASON })).status).toBe(403);
     const { browser, name } = await newStaff(opened, 'admin');
