@@ -16,6 +16,8 @@ const PAGES: readonly (readonly [id: RegExp, path: string])[] = [
   [/^bulk_[0-9a-z]{26}$/, '/console/bulks/'],
 ];
 
+// Characters that are not read in a narrow column.
+const LONG = 60;
 const ID = /([a-z]+_[0-9a-z]{26})/;
 
 /** An id, which leads to its page if it has one. */
@@ -94,7 +96,7 @@ export function Value({ name, value }: { name: string; value: unknown }): Compon
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string')
     return (
-      <span class="text">
+      <span class={value.length > LONG ? 'text long' : 'text'}>
         {printable(value)
           .split(ID)
           .map((part, index) => (index % 2 === 1 ? <Id id={part} /> : part))}

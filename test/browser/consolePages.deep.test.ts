@@ -17,21 +17,22 @@ const READING = [...OFFERS.values()].map(({ command }) => command).filter((comma
 let opened: ConsoleUnderTest;
 let browser: Browser;
 let admin: Colleague;
+let second: Colleague;
 /** What the parameters of a path stand for. */
 let things: Record<string, string[]>;
 beforeAll(async () => {
   [opened, browser] = await Promise.all([openConsole(), startBrowser()]);
   const { account, ids } = await filledAccount();
   const payments = await filledBilling(account.id, ids['messages']!);
-  const other = await newStaff(opened, 'admin');
+  second = await newStaff(opened, 'admin');
   admin = await newStaff(opened, 'admin');
   await leaveWork(account.id, payments['disputed']!);
   const money = { account: account.id, grosze: '5000', reference: 'FV 7/2026' };
   const why = { confirmed: 'yes', reason: 'Przelew, którego bank nie rozpoznał' };
-  await other.browser.post('/console/commands/topup', { ...money, grosze: '5000.00', ...why });
+  await second.browser.post('/console/commands/topup', { ...money, grosze: '5000.00', ...why });
   const findings = { action: 'dismiss', kind: 'budget_used' };
-  await other.browser.post('/console/commands/bulks.start', { ...findings, ...why });
-  const [bulk] = await database()<{ id: string }[]>`select id from bulks where actor = ${other.name}`;
+  await second.browser.post('/console/commands/bulks.start', { ...findings, ...why });
+  const [bulk] = await database()<{ id: string }[]>`select id from bulks where actor = ${second.name}`;
   things = {
     messages: [ids['messages']!, ids['scheduled']!],
     emails: [ids['emails']!],
@@ -80,10 +81,10 @@ function addressesOf(path: string): string[] {
 }
 
 /** A window of somebody signed in, or of a stranger, and what its pages do that they should not. */
-async function openWindow(javaScriptEnabled = true, isStaff = true) {
+async function openWindow(javaScriptEnabled = true, isStaff = true, who = admin) {
   const { url } = opened.api;
   const context = await browser.newContext({ javaScriptEnabled });
-  const value = admin.browser.cookies.get(COOKIE)!;
+  const value = who.browser.cookies.get(COOKIE)!;
   if (isStaff) await context.addCookies([{ url, name: COOKIE, value }]);
   return { context, page: await context.newPage(), complaints: complaintsOf(context, url) };
 }
@@ -159,4 +160,10 @@ it.each([true, false])('a second person approves what one has asked for; JavaScr
   await submit(page, 'Ask a second person');
   await page.getByText('somebody else decides').first().waitFor();
   await context.close();
+  const { context: theirs, page: other } = await openWindow(js, true, second);
+  await other.goto(`${opened.api.url}/console/approvals`);
+  await other.getByText(`Approve topup of ${admin.name}`).first().click();
+  await submit(other, 'Approve and do it');
+  await other.getByText('Done.').waitFor();
+  await theirs.close();
 });
