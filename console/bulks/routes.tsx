@@ -41,7 +41,8 @@ async function list({ services, staff, query }: StaffVisit): Promise<Answer> {
         </p>
       ) : null}
       <Listing
-        {...{ language, path: PATH, query, next: null, live: true, rows }}
+        {...{ language, path: PATH, query, next: null, rows }}
+        live={bulks.some(({ endedAt }) => endedAt === null)}
         label="Bulk actions"
         columns={['Bulk', 'Action', 'By', 'Started', 'State', 'Items']}
         none="There is none yet."

@@ -132,6 +132,7 @@ export async function needsSecondPerson(
   tell: () => Promise<Shown | null>,
 ): Promise<boolean> {
   if (name === 'erase' || (name === 'accounts set' && values['status'] === 'closed')) return true;
+  if (name === 'staff role' && values['role'] === 'admin') return true;
   const told = async (field: string) =>
     ((await tell())?.result as Record<string, unknown> | undefined)?.[field];
   const moved = async (): Promise<unknown[]> => {
