@@ -7,8 +7,9 @@ import type { Fault } from '../../panel/ask.ts';
 import { moment } from '../../panel/language.ts';
 import { Act, Facts, Summary, Table } from '../../panel/parts.tsx';
 import type { Answer } from '../../panel/route.ts';
-import { faultOf, YES } from '../commands/form.tsx';
+import { faultOf, labelOf, YES } from '../commands/form.tsx';
 import { mayAskWith, OFFERS } from '../commands/offered.ts';
+import { Value } from '../commands/result.tsx';
 import { donePage, rehearse, Told } from '../commands/routes.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
@@ -58,7 +59,17 @@ function Open({ one, staff }: { one: Approval; staff: StaffVisit['staff'] }) {
           ['Asked by', `${askedBy}, ${moment('en', createdAt)}`],
         ]}
       />
-      <p>{why ?? <a href={`/console/approvals/${id}`}>Decide</a>}</p>
+      <p>
+        {why ?? (
+          <a href={`/console/approvals/${id}`}>
+            Decide
+            <span class="visually-hidden">
+              {' '}
+              on {command} of {askedBy}
+            </span>
+          </a>
+        )}
+      </p>
     </section>
   );
 }
@@ -89,7 +100,11 @@ async function show(visit: StaffVisit): Promise<Answer> {
       <p>{command.about}</p>
       <Facts
         rows={[
-          ...Object.entries(typed ?? {}),
+          ...Object.entries(typed ?? {}).map(([option, value]) => {
+            const argument = command.options[option];
+            const label = argument === undefined ? option : labelOf(argument);
+            return [label, <Value name={option} value={value} />] as const;
+          }),
           ['Reason', reason],
           ['Asked by', `${askedBy}, ${moment('en', createdAt)}`],
         ]}

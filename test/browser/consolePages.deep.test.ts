@@ -162,7 +162,12 @@ it.each([true, false])('a second person approves what one has asked for; JavaScr
   await context.close();
   const { context: theirs, page: other } = await openWindow(js, true, second);
   await other.goto(`${opened.api.url}/console/approvals`);
-  await other.getByText(`Approve topup of ${admin.name}`).first().click();
+  await other
+    .getByRole('link', { name: `Decide on topup of ${admin.name}` })
+    .first()
+    .click();
+  await other.getByText('What it would do').waitFor();
+  await other.getByText(`Approve topup of ${admin.name}`).click();
   await submit(other, 'Approve and do it');
   await other.getByText('Done.').waitFor();
   await theirs.close();
