@@ -122,17 +122,16 @@ export function mayAskWith(role: StaffRole, name: string, typed: object): boolea
 }
 
 /**
- * Whether a second person has to approve: money above the limit, an erasure, the end of an account.
+ * Grosze that a command moves; above any limit what a second person has to approve anyway: an erasure, the end of an account, an administrator.
  * @param tell what the command says beforehand
  */
-export async function needsSecondPerson(
+export async function groszeMoved(
   name: string,
   values: Record<string, unknown>,
-  limitGrosze: number,
   tell: () => Promise<Shown | null>,
-): Promise<boolean> {
-  if (name === 'erase' || (name === 'accounts set' && values['status'] === 'closed')) return true;
-  if (name === 'staff role' && values['role'] === 'admin') return true;
+): Promise<number> {
+  if (name === 'erase' || (name === 'accounts set' && values['status'] === 'closed')) return Infinity;
+  if (name === 'staff role' && values['role'] === 'admin') return Infinity;
   const told = async (field: string) =>
     ((await tell())?.result as Record<string, unknown> | undefined)?.[field];
   const moved = async (): Promise<unknown[]> => {
@@ -155,5 +154,6 @@ export async function needsSecondPerson(
         return [];
     }
   };
-  return (await moved()).some((grosze) => typeof grosze !== 'number' || Math.abs(grosze) > limitGrosze);
+  const amounts = (await moved()).map((grosze) => (typeof grosze === 'number' ? Math.abs(grosze) : Infinity));
+  return Math.max(0, ...amounts);
 }

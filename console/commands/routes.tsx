@@ -1,6 +1,6 @@
 import { type AnyCommand, execute, NOTHING_DONE, readArguments, type Shown } from '../../commands/command.ts';
 import { refused } from '../../commands/errors.ts';
-import { takeOnce } from '../../db/people/staff.ts';
+import { movedLately, noteMoved, takeOnce } from '../../db/people/staff.ts';
 import { STAFF_ROLES } from '../../domain/staff.ts';
 import { askApproval } from '../../operations/people/approvals.ts';
 import { newSecret } from '../../operations/people/signIn.ts';
@@ -12,7 +12,7 @@ import { mayReveal, NO_REASON, Reveal, ReasonField, reasonIn } from '../reason.t
 import { askerOf, staffPage, type StaffVisit } from '../route.ts';
 import { problemPage } from '../shell.tsx';
 import { faultOf, Fields, revealing, typedIn, YES } from './form.tsx';
-import { commandPath, needsSecondPerson, offered, OFFERS } from './offered.ts';
+import { commandPath, groszeMoved, offered, OFFERS } from './offered.ts';
 import { Id, Result } from './result.tsx';
 
 type Typed = Readonly<Record<string, string>>;
@@ -171,17 +171,18 @@ export async function post(visit: StaffVisit, command: AnyCommand): Promise<Answ
     const reason = reasonIn(visit);
     if (!form.has('confirmed') || reason === null) {
       const told = await rehearse(visit, command, values);
-      const second = await needsSecondPerson(command.name, values, limit, () => Promise.resolve(told.shown));
+      const moved = await groszeMoved(command.name, values, () => Promise.resolve(told.shown));
+      const second = moved > 0 && moved + (await movedLately(services.sql, staff.id)) > limit;
       const fault = form.has('confirmed') ? NO_REASON : null;
       return confirmPage(command, { typed, fault, ...told }, second);
     }
     const tell = async () => (await rehearse(visit, command, values)).shown;
-    const second = await needsSecondPerson(command.name, values, limit, tell);
+    const moved = await groszeMoved(command.name, values, tell);
     // Against a second click, and a page of what was done that is loaded again.
     const once = form.get('once');
     if (once !== undefined && !(await takeOnce(services.sql, once)))
       throw refused('This form was sent already: the audit log has what came of it.');
-    if (second) {
+    if (moved > limit || (moved > 0 && !(await noteMoved(services.sql, staff.id, moved, limit)))) {
       await askApproval(services.sql, { command: command.name, typed, reason, askedBy: staff.name });
       return { to: '/console/approvals' };
     }

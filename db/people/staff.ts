@@ -1,5 +1,5 @@
 import type { StaffRole } from '../../domain/staff.ts';
-import type { Sql } from '../connection.ts';
+import { type Database, type Sql, transaction } from '../connection.ts';
 import type { Passkey, ShownPasskey } from './factors.ts';
 import { type SessionRow, shownAccount } from './sessions.ts';
 
@@ -136,6 +136,35 @@ export async function takeOnce(tx: Sql, challenge: string): Promise<boolean> {
   const taken = await tx`
     insert into answered_challenges (challenge) values (${challenge}) on conflict do nothing`;
   return taken.count > 0;
+}
+
+const MOVED_WITHIN = '24 hours';
+
+/** What one of staff has moved alone in 24 hours, in grosze. */
+export async function movedLately(sql: Sql, staff: string): Promise<number> {
+  const [row] = await sql<{ grosze: number }[]>`
+    select coalesce(sum(grosze), 0)::bigint as grosze from moved_by_staff
+     where staff_id = ${staff} and at > now() - ${MOVED_WITHIN}::interval`;
+  return row!.grosze;
+}
+
+/**
+ * Notes that one of staff is about to move money alone; what comes to nothing afterwards counts, too. Exact under concurrency.
+ * @returns false where it would be more than the limit in 24 hours
+ */
+export async function noteMoved(
+  sql: Database,
+  staff: string,
+  grosze: number,
+  limitGrosze: number,
+): Promise<boolean> {
+  return await transaction(sql, async (tx) => {
+    await tx`select from staff where id = ${staff} for no key update`;
+    if ((await movedLately(tx, staff)) + grosze > limitGrosze) return false;
+    await tx`delete from moved_by_staff where at < now() - ${MOVED_WITHIN}::interval`;
+    await tx`insert into moved_by_staff (staff_id, grosze) values (${staff}, ${grosze})`;
+    return true;
+  });
 }
 
 /** A session of the console. */

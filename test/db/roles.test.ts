@@ -26,7 +26,7 @@ const STAFFS = {
   ),
   ...named(APPEND, 'installation'),
 };
-const CONSOLE = named('', 'staff staff_passkeys staff_sessions answered_challenges approvals');
+const CONSOLE = named('', 'staff staff_passkeys staff_sessions answered_challenges approvals moved_by_staff');
 const MAY: Record<Part, Record<string, string>> = {
   api: {
     ...{ ...BOOKS, ...STAFFS, ...CONSOLE },

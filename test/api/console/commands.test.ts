@@ -110,7 +110,10 @@ describe('a second person', () => {
     expect(await ask('statements.pay', { statement: little })).toBeNull();
     expect(await ask('accounts.create', { name: 'Nowy', balance: '100001' })).toBe(waits);
     expect(await ask('accounts.set', { account, creditLimitGrosze: '100001' })).toBe(waits);
-    expect(await ask('accounts.set', { account, creditLimitGrosze: '20000' })).toBeNull();
+    // By one who has moved nothing that day.
+    const other = await newStaff(opened, 'admin');
+    const set = { account, creditLimitGrosze: '20000', ...sure };
+    expect((await other.browser.post('/console/commands/accounts.set', set)).to).toBeNull();
     const paid = await database()`
       select id from statements where account_id = ${account} and paid_at is not null`;
     expect([...paid]).toEqual([{ id: little }]);
@@ -179,6 +182,23 @@ describe('a form', () => {
     );
     expect(await told('messages.give-up')).toMatch(/Possible\s+no\s+Reason\s+The message/);
   });
+});
+
+it('amounts below the limit come to a second person, too, once they are beyond it in a day, also at once', async () => {
+  const { id: account } = await newAccount({ balance: 0 });
+  const { browser, name } = await newStaff(opened, 'finance');
+  const typed = { account, grosze: '30000', note: 'n' };
+  const form = { ...typed, confirmed: 'yes', reason: 'Umowa' };
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => browser.post('/console/commands/adjust', form)),
+  );
+  expect(answers.filter(({ text }) => text.includes('Done.'))).toHaveLength(3);
+  expect(answers.filter(({ to }) => to === '/console/approvals')).toHaveLength(2);
+  expect(await audited('adjust', account)).toHaveLength(3);
+  expect((await browser.post('/console/commands/adjust', typed)).text).toContain('Ask a second person');
+  await database()`
+    update moved_by_staff set at = now() - interval '25 hours' where staff_id = (select id from staff where name = ${name})`;
+  expect((await browser.post('/console/commands/adjust', form)).text).toContain('Done.');
 });
 
 describe('a dry run', () => {
