@@ -1,6 +1,6 @@
 import { byColumnName } from '../db/connection.ts';
 
-type Row = Record<string, unknown>;
+export type Row = Record<string, unknown>;
 
 /** Names in snake_case, as in the API, also in lists of records. Nested objects are data and stay as they are. */
 export function named(record: object): Row {
@@ -46,7 +46,8 @@ export function asText(result: Row, remarks: readonly string[] = [], columns?: r
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-function isList(value: unknown): value is Row[] {
+/** Whether it is printed as a table. */
+export function isList(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 

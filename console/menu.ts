@@ -1,3 +1,4 @@
+import { prefixOf } from '../domain/ids.ts';
 import { STAFF_ROLES, type StaffRole } from '../domain/staff.ts';
 
 interface Place {
@@ -20,3 +21,17 @@ export const PLACES: readonly Place[] = [
 
 /** Who may see an account as its customer does, with numbers and texts in full. */
 export const VISITORS: readonly StaffRole[] = ['support', 'admin'];
+
+// By the type of an id.
+const PAGES = new Map([
+  ['msg', 'messages'],
+  ['em', 'emails'],
+  ['cl', 'accounts'],
+  ['bulk', 'bulks'],
+]);
+
+/** The page of what has an id; null: it has none. */
+export function pagePath(id: string): string | null {
+  const page = PAGES.get(prefixOf(id) ?? '');
+  return page === undefined ? null : `/console/${page}/${id}`;
+}

@@ -17,6 +17,9 @@ import type { ConsoleRoute, ConsoleSettings, StaffVisit } from './route.ts';
 import { routes } from './routes.ts';
 import { document, problemPage } from './shell.tsx';
 
+const FORM_BYTES = 64 * 1024;
+// A page of a list has a box to tick for each row.
+const FIELDS_MAX = 150;
 // Refunds, erasures and resends wait for others. Given up earlier, they would go on unseen and be asked for again.
 const ACT_TIMEOUT_MS = 70_000;
 
@@ -93,9 +96,9 @@ async function answer(
   session: StaffSession | null,
   context: Context,
 ): Promise<Answer> {
-  const { access, formBytes, fieldsMax } = route;
+  const { access } = route;
   const readFields = async () => {
-    if (visit.method === 'POST') visit.form = await readForm(context, formBytes, fieldsMax);
+    if (visit.method === 'POST') visit.form = await readForm(context, FORM_BYTES, FIELDS_MAX);
   };
   if (access === 'anybody') {
     await readFields();

@@ -3,7 +3,7 @@ import type { StaffSession } from '../db/people/staff.ts';
 import type { StaffRole } from '../domain/staff.ts';
 import type { Asker } from '../commands/command.ts';
 import type { Tools } from '../commands/tools.ts';
-import type { Answer, ShownAnswer, Visit } from '../panel/route.ts';
+import { type Answer, type Handlers, methodsOf, type ShownAnswer, type Visit } from '../panel/route.ts';
 import type { Rendered } from '../panel/http.ts';
 
 /** What the console has beside the services of every process with pages. */
@@ -33,24 +33,12 @@ export interface StrangerVisit extends Visit {
   owing: StaffSession | null;
 }
 
-type Handler<Who extends Visit> = (visit: Who) => Answer | Promise<Answer>;
-interface Handlers<Who extends Visit> {
-  get?: Handler<Who>;
-  post?: Handler<Who>;
-}
-
-/** Fields of a form: a page of a list has a box to tick for each row. */
-const FIELDS_MAX = 150;
-const FORM_BYTES = 64 * 1024;
-
 export interface ConsoleRoute {
   /** Pattern with `:name` parameters. */
   path: string;
   /** `anybody`: to sign in. */
   access: 'anybody' | readonly StaffRole[];
   methods: readonly ('GET' | 'POST')[];
-  formBytes: number;
-  fieldsMax: number;
   handle(visit: StrangerVisit | StaffVisit): Promise<Answer> | Answer;
   /** Makes the page of a view; by default as everywhere in the console. */
   document?(visit: Visit, staff: StaffSession | null, shown: ShownAnswer): Rendered;
@@ -59,14 +47,11 @@ export interface ConsoleRoute {
 function route<Who extends Visit>(
   path: string,
   access: ConsoleRoute['access'],
-  { get, post }: Handlers<Who>,
+  handlers: Handlers<Who>,
 ): ConsoleRoute {
+  const { get, post } = handlers;
   return {
-    ...{ path, access, formBytes: FORM_BYTES, fieldsMax: FIELDS_MAX },
-    methods: [
-      ...(get === undefined ? [] : (['GET'] as const)),
-      ...(post === undefined ? [] : (['POST'] as const)),
-    ],
+    ...{ path, access, methods: methodsOf(handlers) },
     // The mount admits those alone whom `access` names.
     handle: (visit) => (visit.method === 'POST' ? post : get)!(visit as Visit as Who),
   };

@@ -164,6 +164,20 @@ export async function readWithin<T>(
   });
 }
 
+/** As {@link readWithin}; null where a statement takes longer. */
+export async function readUnlessSlow<T>(
+  sql: Database,
+  timeoutMs: number,
+  read: (tx: Sql) => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await readWithin(sql, timeoutMs, read);
+  } catch (error) {
+    if (hasSqlState(error, SQLSTATE.statementCancelled)) return null;
+    throw error;
+  }
+}
+
 export async function setLockTimeout(tx: Sql, lockMs: number): Promise<void> {
   await tx`select from set_config('lock_timeout', ${`${lockMs}ms`}, true)`;
 }

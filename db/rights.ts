@@ -74,7 +74,10 @@ const STAFF = {
 };
 
 // Who staff are and what they approve: neither the API, which anybody reaches, nor a worker can make itself one of them.
-const CONSOLE = all('staff staff_passkeys staff_sessions answered_challenges approvals moved_by_staff', RIGHTS);
+const CONSOLE = all(
+  'staff staff_passkeys staff_sessions answered_challenges approvals moved_by_staff',
+  RIGHTS,
+);
 
 // Row rights that a role does not have, by table; it has all others (select, insert, update, delete). No role may change the tables
 // themselves.

@@ -74,7 +74,7 @@ export type Answer = { cookies?: readonly string[] } & (
 );
 
 type Handler<Who extends Visit> = (visit: Who) => Answer | Promise<Answer>;
-interface Handlers<Who extends Visit> {
+export interface Handlers<Who extends Visit> {
   get?: Handler<Who>;
   post?: Handler<Who>;
 }
@@ -120,16 +120,21 @@ function route<Who extends Visit>(
 ): Route {
   return {
     ...{ path, access, formBytes, uploadBytes, stepUp, beforeSecondFactor },
-    methods: [
-      ...(get === undefined ? [] : (['GET'] as const)),
-      ...(post === undefined ? [] : (['POST'] as const)),
-    ],
+    methods: methodsOf({ get, post }),
     handle(visit) {
       const admitted = admit(visit);
       const handler = visit.method === 'POST' ? post : get;
       return admitted === null || handler === undefined ? null : handler(admitted);
     },
   };
+}
+
+/** The methods that a page answers. */
+export function methodsOf({ get, post }: { get?: unknown; post?: unknown }): ('GET' | 'POST')[] {
+  return [
+    ...(get === undefined ? [] : (['GET'] as const)),
+    ...(post === undefined ? [] : (['POST'] as const)),
+  ];
 }
 
 /** Declares a page for anybody. */

@@ -5,7 +5,7 @@ import { STAFF_ROLES } from '../../domain/staff.ts';
 import { showAccount } from '../../operations/support/accountView.ts';
 import { type Fault, filled } from '../../panel/ask.ts';
 import type { Answer } from '../../panel/route.ts';
-import { askingOf, orMissing } from '../messages/shared.ts';
+import { askingOf, orMissing } from '../asking.ts';
 import { masked, Reveal } from '../reason.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
 import { InTemporal } from '../temporal.tsx';
@@ -27,8 +27,7 @@ async function list({ services, query: given }: StaffVisit): Promise<Answer> {
 function show(visit: StaffVisit, reason: string | null, fault: Fault | null): Promise<Answer> {
   return orMissing(async () => {
     const input = { account: visit.params['id'] ?? '', addresses: reason !== null };
-    const grounds = reason === null ? {} : { grounds: { reason } };
-    const account = await showAccount({ ...askingOf(visit), ...grounds, input });
+    const account = await showAccount({ ...askingOf(visit, reason), input });
     const { path, staff } = visit;
     const reveal = <Reveal {...{ fault }} role={staff.role} to={path} what="addresses and numbers in full" />;
     const view = (

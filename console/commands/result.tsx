@@ -1,29 +1,22 @@
 import type { ComponentChildren } from 'preact';
 import type { Shown } from '../../commands/command.ts';
-import { named, printable } from '../../commands/output.ts';
+import { isList, named, printable, type Row } from '../../commands/output.ts';
+import { ID_BODY } from '../../domain/ids.ts';
 import { count, moment, pln } from '../../panel/language.ts';
 import { Facts, Table } from '../../panel/parts.tsx';
-
-type Row = Record<string, unknown>;
+import { pagePath } from '../menu.ts';
 
 // The command line has the rest.
 const ROWS_MAX = 1_000;
 
-const PAGES: readonly (readonly [id: RegExp, path: string])[] = [
-  [/^msg_[0-9a-z]{26}$/, '/console/messages/'],
-  [/^em_[0-9a-z]{26}$/, '/console/emails/'],
-  [/^cl_[0-9a-z]{26}$/, '/console/accounts/'],
-  [/^bulk_[0-9a-z]{26}$/, '/console/bulks/'],
-];
-
 // Characters that are not read in a narrow column.
 const LONG = 60;
-const ID = /([a-z]+_[0-9a-z]{26})/;
+const ID = new RegExp(`([a-z]+_${ID_BODY})`);
 
 /** An id, which leads to its page if it has one. */
 export function Id({ id }: { id: string }) {
-  const [, path] = PAGES.find(([pattern]) => pattern.test(id)) ?? [];
-  return path === undefined ? <code>{id}</code> : <a href={`${path}${id}`}>{id}</a>;
+  const path = pagePath(id);
+  return path === null ? <code>{id}</code> : <a href={path}>{id}</a>;
 }
 
 /** What a command answers: facts, and a table for each list. */
@@ -109,10 +102,6 @@ export function Value({ name, value }: { name: string; value: unknown }): Compon
   // An id is quoted as it stands.
   if (typeof value === 'number') return name === 'id' ? String(value) : count('en', value);
   return <code>{printable(JSON.stringify(value))}</code>;
-}
-
-function isList(value: unknown): value is Row[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
 const SPOKEN: Readonly<Record<string, string>> = { would: 'Action', on: 'Can be done for', of: 'Of' };

@@ -2,7 +2,7 @@ import { STAFF_ROLES } from '../../domain/staff.ts';
 import { showEmail } from '../../operations/support/emailView.ts';
 import type { Fault } from '../../panel/ask.ts';
 import type { Answer } from '../../panel/route.ts';
-import { askingOf, orMissing, workflowUrl } from '../messages/shared.ts';
+import { askingOf, orMissing, workflowUrl } from '../asking.ts';
 import { masked } from '../reason.tsx';
 import { staffPage, type StaffVisit } from '../route.ts';
 import { Email } from './view.tsx';
@@ -12,8 +12,7 @@ function page(visit: StaffVisit, reason: string | null, fault: Fault | null): Pr
     const { path, staff, params } = visit;
     const id = params['id'] ?? '';
     const whole = reason !== null;
-    const grounds = reason === null ? {} : { grounds: { reason } };
-    const email = await showEmail({ ...askingOf(visit), ...grounds, input: { id, addresses: whole } });
+    const email = await showEmail({ ...askingOf(visit, reason), input: { id, addresses: whole } });
     const url = workflowUrl(visit, id);
     const view = <Email {...{ email, whole, path, url, fault }} role={staff.role} />;
     return { status: fault === null ? 200 : 422, title: `E-mail ${id}`, view };

@@ -5,6 +5,7 @@ import type { FoundThing } from '../../operations/support/search.ts';
 import type { Answer } from '../../panel/route.ts';
 import { faultOf } from '../commands/form.tsx';
 import { commandPath, OFFERS } from '../commands/offered.ts';
+import { pagePath } from '../menu.ts';
 import { askerOf, staffPage, type StaffVisit } from '../route.ts';
 import { searchPage } from './view.tsx';
 
@@ -33,16 +34,15 @@ function pathOf(thing: FoundThing): string | FoundThing {
   const asking = (name: string, values: Record<string, string>) =>
     commandPath(name, { ...values, show: 'yes' });
   if (id !== null) {
-    if (kind === 'message') return `/console/messages/${id}`;
-    if (kind === 'email') return `/console/emails/${id}`;
-    if (kind === 'account') return `/console/accounts/${id}`;
+    const page = pagePath(id);
+    if (page !== null) return page;
     if (kind === 'payment') return asking('payments show', { payment: id });
     if (kind === 'route') return asking('routes show', { name: id });
   }
-  const [subject] = kind === 'event' ? (/\b(?:msg|em)_[0-9a-z]{26}$/.exec(about) ?? []) : [];
-  if (subject !== undefined) return `/console/${subject.startsWith('em') ? 'emails' : 'messages'}/${subject}`;
+  // What an event tells of stands last.
+  const subject = kind === 'event' ? pagePath(about.split(' ').at(-1)!) : null;
+  if (subject !== null) return subject;
   if (kind === 'approval') return '/console/approvals';
-  if (kind === 'bulk') return `/console/bulks/${id}`;
   if (kind === 'staff') return asking('staff list', {});
   const list = LISTS[kind];
   return list === undefined || accountId === null ? thing : asking(list, { account: accountId });

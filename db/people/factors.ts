@@ -1,9 +1,9 @@
 import type { Sql } from '../connection.ts';
 import { lockPerson } from './people.ts';
 
-/** Guesses in a row at the code of an authenticator app; after that, one at a time. */
-const GUESSES = 5;
-const PAUSE = '15 minutes';
+/** Guesses in a row at the code of an authenticator app, of people and of staff; after that, one at a time. */
+export const TOTP_GUESSES = 5;
+export const TOTP_PAUSE = '15 minutes';
 
 /** Whom an encrypted secret belongs to. */
 export const totpSecretOwner = (person: string): string => `totp:${person}`;
@@ -48,8 +48,8 @@ export async function readTotpSecret(sql: Sql, person: string): Promise<Buffer |
 /** Counts a guess at a person's code, before it is compared; exact under concurrency. @returns false where it may not be compared */
 export async function countTotpGuess(sql: Sql, person: string): Promise<boolean> {
   const counted = await sql`
-    update people set totp_guesses = least(totp_guesses + 1, ${GUESSES}), totp_guessed_at = now()
-     where id = ${person} and (totp_guesses < ${GUESSES} or totp_guessed_at < now() - ${PAUSE}::interval)`;
+    update people set totp_guesses = least(totp_guesses + 1, ${TOTP_GUESSES}), totp_guessed_at = now()
+     where id = ${person} and (totp_guesses < ${TOTP_GUESSES} or totp_guessed_at < now() - ${TOTP_PAUSE}::interval)`;
   return counted.count > 0;
 }
 

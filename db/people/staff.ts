@@ -1,14 +1,11 @@
 import type { StaffRole } from '../../domain/staff.ts';
 import { type Database, type Sql, transaction } from '../connection.ts';
-import type { Passkey, ShownPasskey } from './factors.ts';
+import { TOTP_GUESSES, type Passkey, TOTP_PAUSE, type ShownPasskey } from './factors.ts';
 import { type SessionRow, shownAccount } from './sessions.ts';
 
 const IDLE = '30 minutes';
 const LONGEST = '12 hours';
 const FRESH = '10 minutes';
-/** Guesses in a row at the code of an authenticator app; after that, one at a time. */
-const GUESSES = 5;
-const PAUSE = '15 minutes';
 
 /** Whom an encrypted secret belongs to. */
 export const staffTotpOwner = (id: string): string => `staff totp:${id}`;
@@ -77,8 +74,8 @@ export async function listStaff(sql: Sql): Promise<ListedStaff[]> {
 /** Counts a guess at a code, before it is compared; exact under concurrency. @returns undefined where it may not be compared */
 export async function countStaffGuess(sql: Sql, id: string): Promise<{ totpSecret: Buffer } | undefined> {
   const [row] = await sql<{ totpSecret: Buffer }[]>`
-    update staff set totp_guesses = least(totp_guesses + 1, ${GUESSES}), totp_guessed_at = now()
-     where id = ${id} and (totp_guesses < ${GUESSES} or totp_guessed_at < now() - ${PAUSE}::interval)
+    update staff set totp_guesses = least(totp_guesses + 1, ${TOTP_GUESSES}), totp_guessed_at = now()
+     where id = ${id} and (totp_guesses < ${TOTP_GUESSES} or totp_guessed_at < now() - ${TOTP_PAUSE}::interval)
     returning totp_secret`;
   return row;
 }

@@ -1,6 +1,6 @@
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import type { Sought } from '../../domain/search.ts';
-import { type Database, hasSqlState, readWithin, type Sql, SQLSTATE } from '../connection.ts';
+import { type Database, readUnlessSlow, type Sql } from '../connection.ts';
 import { type HitKind, KINDS } from './kinds.ts';
 import { HITS_MAX, type Place, placesOf, READ_MAX } from './places.ts';
 
@@ -38,17 +38,13 @@ export async function readHits(sql: Database, sought: Sought, accountId: string 
 
 async function readPlace(sql: Database, place: Place, accountId: string | null): Promise<HitGroup> {
   const { kind, by } = place;
-  try {
-    const read = (tx: Sql) => tx<Hit[]>`
-      select * from (${rowsOf(tx, place, accountId)}) found (id, account_id, at, about, whom)
-       where ${accountId === null ? tx`true` : tx`account_id = ${accountId}`}
-       order by at desc, id desc limit ${READ_MAX}`;
-    const hits = await places.run(undefined, () => readWithin(sql, STATEMENT_MS, read));
-    return { kind, by, hits: hits.slice(0, HITS_MAX), hasMore: hits.length > HITS_MAX, tooSlow: false };
-  } catch (error) {
-    if (!hasSqlState(error, SQLSTATE.statementCancelled)) throw error;
-    return { kind, by, hits: [], hasMore: false, tooSlow: true };
-  }
+  const read = (tx: Sql) => tx<Hit[]>`
+    select * from (${rowsOf(tx, place, accountId)}) found (id, account_id, at, about, whom)
+     where ${accountId === null ? tx`true` : tx`account_id = ${accountId}`}
+     order by at desc, id desc limit ${READ_MAX}`;
+  const hits = await places.run(undefined, () => readUnlessSlow(sql, STATEMENT_MS, read));
+  if (hits === null) return { kind, by, hits: [], hasMore: false, tooSlow: true };
+  return { kind, by, hits: hits.slice(0, HITS_MAX), hasMore: hits.length > HITS_MAX, tooSlow: false };
 }
 
 /** The rows of a place, as KINDS has their columns. */

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { withTimeout } from '../../concurrency/tasks.ts';
 import { listKeywords } from '../../db/accounts/keywords.ts';
-import { type Database, hasSqlState, readWithin, type Sql, SQLSTATE } from '../../db/connection.ts';
+import { type Database, readUnlessSlow, type Sql } from '../../db/connection.ts';
 import {
   type Waiting,
   waitingReplies,
@@ -52,7 +52,7 @@ const WAITING: Record<'reply' | 'sender_request' | 'keyword' | 'sign_up', (sql: 
 export async function readAttention(sql: Database, temporal: () => Promise<Client>): Promise<Attention[]> {
   const places = createSemaphore({ places: STATEMENTS_AT_ONCE });
   const within = <T>(read: (tx: Sql) => Promise<T>) =>
-    places.run(undefined, () => orTooSlow(readWithin(sql, STATEMENT_MS, read)));
+    places.run(undefined, () => readUnlessSlow(sql, STATEMENT_MS, read));
   const stored = STUCK_KINDS.map(async (kind) =>
     counted(kind, await within((tx) => waitingStuck(tx, kind, MINUTES[kind]))),
   );
@@ -76,14 +76,15 @@ async function waitingKeywords(sql: Sql): Promise<Waiting> {
 
 type Findings = Awaited<ReturnType<typeof countOpenFindings>>;
 
-function ofFindings(findings: Findings | 'too_slow', kind: FindingKind): Waiting | 'too_slow' {
-  if (findings === 'too_slow') return findings;
+function ofFindings(findings: Findings | null, kind: FindingKind): Waiting | null {
+  if (findings === null) return null;
   const found = findings.find((one) => one.kind === kind);
   return { count: found?.open ?? 0, oldest: found?.oldest ?? null };
 }
 
-function counted(kind: AttentionKind, found: Waiting | 'too_slow'): Attention {
-  if (found === 'too_slow') return { kind, count: null, atLeast: false, oldest: null, unknown: found };
+/** @param found null: it took too long */
+function counted(kind: AttentionKind, found: Waiting | null): Attention {
+  if (found === null) return { kind, count: null, atLeast: false, oldest: null, unknown: 'too_slow' };
   return { kind, ...found, atLeast: found.count >= COUNTED_MAX, unknown: null };
 }
 
@@ -103,13 +104,4 @@ async function countWorkflows(
   const times = things.map(({ since }) => since.getTime());
   const oldest = times.length === 0 ? null : new Date(Math.min(...times));
   return { kind, count: things.length, atLeast: looked < running, oldest, unknown: null };
-}
-
-async function orTooSlow<T>(reading: Promise<T>): Promise<T | 'too_slow'> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (hasSqlState(error, SQLSTATE.statementCancelled)) return 'too_slow';
-    throw error;
-  }
 }

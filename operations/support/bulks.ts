@@ -147,7 +147,8 @@ function foreseenOf<Facts extends { id: string; accountId: string | null }>(
   });
 }
 
-function whyNotCancelled(
+/** Why staff cannot cancel a message now; null: they can. */
+export function whyNotCancelled(
   message: string,
   facts: { status: string; ended: boolean } | undefined,
 ): StaffRefusal | null {

@@ -1,10 +1,9 @@
 import type { EmailHead } from '../../db/emails/reads.ts';
 import type { Sql } from '../../db/connection.ts';
 import { type ResendRefusal, type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
-import { hasEndedBefore } from '../../db/maintenance/findings.ts';
-import { readSubmission } from '../../db/messages/unanswered.ts';
-import { uncancellable } from '../cancel.ts';
+import { readMessageFacts } from '../../db/maintenance/bulks.ts';
 import { refusalOfResend } from '../webhooks/resend.ts';
+import { whyNotCancelled } from './bulks.ts';
 import { undecidable } from './decisions.ts';
 import { requireSettleable, requireWaits } from './settle.ts';
 import type { KnownWorkflow } from './workflow.ts';
@@ -33,15 +32,12 @@ export async function actsOfMessage(
 ): Promise<PossibleAct[]> {
   const { id } = message;
   const running = view?.status === 'RUNNING';
-  const facts = await readSubmission(sql, id);
-  const uncancelled = (await hasEndedBefore(sql, id))
-    ? ({ reason: 'message_without_workflow', message: id } as const)
-    : uncancellable(id, facts);
+  const [facts] = await readMessageFacts(sql, [id]);
   const undecided =
     undecidable(id, facts) ??
     (running || fault !== null ? null : ({ reason: 'message_undecidable', message: id } as const));
   return [
-    { command: 'messages cancel', id, why: uncancelled },
+    { command: 'messages cancel', id, why: whyNotCancelled(id, facts) },
     { command: 'messages resubmit', id, why: undecided },
     { command: 'messages give-up', id, why: undecided },
     await act('messages settle', id, () => requireSettleable(sql, id, running)),

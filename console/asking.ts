@@ -1,14 +1,15 @@
-import { describeError } from '../../commands/errors.ts';
-import { temporalWorkflow } from '../../domain/temporalViews.ts';
-import { staffServices } from '../../operations/staff.ts';
-import type { Answer } from '../../panel/route.ts';
-import { askerOf, type StaffVisit } from '../route.ts';
-import { problemPage } from '../shell.tsx';
+import { describeError } from '../commands/errors.ts';
+import { temporalWorkflow } from '../domain/temporalViews.ts';
+import { staffServices } from '../operations/staff.ts';
+import type { Answer } from '../panel/route.ts';
+import { askerOf, type StaffVisit } from './route.ts';
+import { problemPage } from './shell.tsx';
 
-/** How the page asks operations. */
-export function askingOf(visit: StaffVisit) {
+/** How the page asks operations. @param reason why everything is to be shown; null: it is not */
+export function askingOf(visit: StaffVisit, reason: string | null) {
   visit.acquireHeavySlot();
-  return { services: staffServices(visit.services), ...askerOf(visit) };
+  const grounds = reason === null ? {} : { grounds: { reason } };
+  return { services: staffServices(visit.services), ...askerOf(visit), ...grounds };
 }
 
 /** The page of something, or that there is no such thing. */
